@@ -1,4 +1,4 @@
-//! The client for Rust, beside a service: handlers, settled advances, and a clock that is read without a request.
+//! The Rust client with a real service: handlers, settled advances, and a local clock.
 
 mod baggage;
 mod packed;
@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use crate::service::Service;
 
 const START: &str = "2027-01-01T00:00:00Z";
-/// How long something may take on a busy machine before the test gives up.
+/// Timeout: generous, for busy machines.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 fn runtime() -> Runtime {
@@ -31,7 +31,7 @@ fn at(text: &str) -> Instant {
     text.parse().unwrap()
 }
 
-/// Passes connections on to wherever the service is, so that it keeps an address across a crash.
+/// Forwards connections to the current address of the service, so that clients keep one address across a crash.
 struct Front {
     url: String,
     service: Arc<Mutex<SocketAddr>>,
@@ -47,7 +47,7 @@ impl Front {
             while let Ok((mut caller, _)) = listener.accept().await {
                 let address = *current.lock().unwrap();
                 tokio::spawn(async move {
-                    // A service that is gone refuses the connection, and so does this.
+                    // A stopped service refuses connections, and so does this.
                     let Ok(mut service) = TcpStream::connect(address).await else { return };
                     let _ = tokio::io::copy_bidirectional(&mut caller, &mut service).await;
                 });
@@ -57,7 +57,7 @@ impl Front {
     }
 }
 
-/// Returns a client for a new timeline whose clock stands.
+/// Returns a client for a new timeline with a paused clock.
 async fn standing(service: &Service, timeline: &str) -> Client {
     standing_at(&service.url(), &service.admin, timeline).await
 }
@@ -85,7 +85,7 @@ fn a_handler_lives_through_a_month() {
         let handler = move |firing: timenav_client::Firing| {
             let noted = Arc::clone(&noted);
             async move {
-                // The clock stands where the firing says, for everybody.
+                // The clock is at the time of the firing, for all readers.
                 assert_eq!(firing.client.clock().await?.current_time, firing.clock.now());
                 let beyond = firing.clock.until(Instant::MAX);
                 assert!(matches!(beyond, Err(ClockUnavailable::BeyondFiring { .. })), "{beyond:?}");
@@ -104,7 +104,7 @@ fn a_handler_lives_through_a_month() {
         let seen = seen.lock().unwrap().clone();
         let first = ("2027-01-01T09:00:00Z".to_owned(), json!(42), Some("inside_advance".to_owned()));
         assert_eq!((seen.len(), &seen[0]), (21, &first));
-        // A clock that is subscribed shows it without being asked.
+        // A subscribed clock is read without a request.
         let generation = client.clock().await.unwrap().generation;
         let reading = clock.until_generation(generation).await.unwrap();
         assert_eq!((reading.now, clock.now().unwrap()), (receipt.reached, receipt.reached));
@@ -113,7 +113,7 @@ fn a_handler_lives_through_a_month() {
         assert_eq!((moved.fired, moved.advance_id), (0, None));
         assert_eq!(changes.recv().await.unwrap().jump_micros, 8 * 3_600_000_000);
         assert!(clock.until(at("2027-02-01T08:00:00Z")).await.is_ok());
-        // From one moment to the next, which is the 9 o'clock of a working day.
+        // From one firing time to the next: 9 o'clock on working days.
         let moved = client.advance(Advance::to_next(None)).await.unwrap();
         assert_eq!((moved.fired, moved.reached), (1, at("2027-02-01T09:00:00Z")));
         let until = at("2027-02-01T10:00:00Z");
@@ -142,7 +142,7 @@ fn what_fails_is_tried_again_and_what_is_stopped_says_so() {
         let failing = client.on_with("default", failing, options).await.unwrap();
         let panicking = |firing: timenav_client::Firing| async move {
             assert!(firing.attempt > 1, "not yet");
-            // Longer than the lease: the firing is kept meanwhile, and nobody else is given it.
+            // Longer than the lease: the client extends it, and no other worker gets the firing.
             let _ = tokio::time::timeout(Duration::from_secs(3), Notify::new().notified()).await;
             Ok(())
         };
@@ -222,7 +222,7 @@ fn a_listener_and_a_clock_come_back_after_a_crash() {
             loop {
                 match clock.until_generation(moved.generation).await {
                     Ok(reading) => break reading.now,
-                    // Nobody vouched for it for a while, on a machine that is busy.
+                    // The clock was unconfirmed for a while on a busy machine.
                     Err(error) if error.is_stale() => {
                         let _ = tokio::time::timeout(Duration::from_millis(20), Notify::new().notified()).await;
                     }

@@ -1,4 +1,4 @@
-//! A real service: the binary, in a process of its own, with a folder of its own.
+//! A real service: the binary in its own process with its own folder.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -15,9 +15,9 @@ use crate::http::{Answer, Connection, Request, target};
 use crate::ledger::Checkpoint;
 use crate::waiting::try_until;
 
-/// The service under test. Ends in [`Service::audit`].
+/// The service under test. Tests end with [`Service::audit`].
 pub(crate) struct Service {
-    /// Holds the data folder and the log.
+    /// Contains the data folder and the log.
     folder: TempDir,
     arguments: Vec<String>,
     process: Option<Process>,
@@ -25,20 +25,20 @@ pub(crate) struct Service {
     pub(crate) admin: String,
     /// The key that signs the ledgers, read from the data folder.
     pub(crate) public_key: [u8; 32],
-    /// What was seen of ledgers before.
+    /// Earlier checkpoints of ledgers.
     pub(crate) remembered: BTreeMap<String, Checkpoint>,
-    /// Pieces of `ERROR` lines that a test provokes.
+    /// Parts of `ERROR` lines that the test provokes.
     pub(crate) errors_expected: Vec<&'static str>,
     audited: bool,
 }
 
-/// Returns whether suites run in full, as `cargo xtask soak` has them do.
+/// Returns whether suites run in full, as for `cargo xtask soak`.
 #[expect(clippy::disallowed_methods, reason = "the test command says here how long tests may take")]
 pub(crate) fn is_soak() -> bool {
     std::env::var_os("TIMENAV_TEST_SOAK").is_some()
 }
 
-/// Makes the key that signs, which a service on a database does not make by itself. Returns its public key.
+/// Creates the signing key, which a service on a database does not create itself. Returns its public key.
 pub(crate) fn make_signing_key(data: &Path) -> String {
     let (code, public, told) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
     assert_eq!(code, Some(0), "{told}");
@@ -66,7 +66,7 @@ impl Service {
         })
     }
 
-    /// As [`Service::with`], on a folder into which something is put before.
+    /// Like [`Service::with`], on a folder that is prepared first.
     pub(crate) fn prepared(arguments: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         prepare(&folder.path().join("data"));
@@ -98,7 +98,7 @@ impl Service {
         self.process = Some(Process::start(&self.data(), &self.log(), &arguments));
     }
 
-    /// Rotates the signing key while the process does not run. Returns what is printed.
+    /// Rotates the signing key while the process is stopped. Returns the output.
     pub(crate) fn rotate_signing_key(&mut self) -> String {
         assert!(self.process.is_none(), "the process runs");
         let mut rotate = timenav();
@@ -110,12 +110,12 @@ impl Service {
         stdout
     }
 
-    /// Sets the arguments with which the process is started again.
+    /// Sets the arguments of the next start.
     pub(crate) fn arguments(&mut self, arguments: &[&str]) {
         self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
     }
 
-    /// Changes the database behind the service's back. The process does not run.
+    /// Modifies the database while the process is stopped.
     pub(crate) fn tamper(&self, statement: &str, parameter: &str) {
         assert!(self.process.is_none(), "the process runs");
         let database = rusqlite::Connection::open(self.data().join("timenav.db")).expect("the database is there");
@@ -123,20 +123,20 @@ impl Service {
         assert_eq!(changed, 1, "{statement}");
     }
 
-    /// Stops the process the polite way and starts it again on the same folder.
+    /// Stops the process gracefully and starts it again on the same folder.
     pub(crate) fn restart(&mut self) {
         assert!(self.stop().success());
         self.start_again();
     }
 
-    /// Asks the process to stop, and waits for it.
+    /// Stops the process gracefully and waits for its exit.
     pub(crate) fn stop(&mut self) -> ExitStatus {
         let mut process = self.process.take().expect("the process runs");
         process.terminate();
         process.wait()
     }
 
-    /// Ends the process at once, as a crash would.
+    /// Kills the process, as in a crash.
     pub(crate) fn kill(&mut self) {
         self.process.take().expect("the process runs").kill();
     }
@@ -165,7 +165,7 @@ impl Service {
         self.folder.path().join("log")
     }
 
-    /// Returns all that the service has written to stderr.
+    /// Returns everything that the service has written to stderr.
     pub(crate) fn log_text(&self) -> String {
         std::fs::read_to_string(self.log()).expect("the log can be read")
     }
@@ -174,13 +174,13 @@ impl Service {
         Connection::open(self.address()).expect("the service accepts connections")
     }
 
-    /// Sends a request on a connection of its own, with the operator's key unless it says who asks.
+    /// Sends a request on a new connection, with the operator's key unless it has credentials.
     pub(crate) fn send(&self, request: Request) -> Answer {
         let request = self.signed(request);
         self.connect().exchange(&request).unwrap_or_else(|error| panic!("{error}: {request:?}\n{}", self.log_text()))
     }
 
-    /// Returns the request with the operator's key unless it says who asks.
+    /// Adds the operator's key to a request unless it has credentials.
     pub(crate) fn signed(&self, request: Request) -> Request {
         if request.as_it_is { request } else { request.key(&self.admin) }
     }
@@ -191,7 +191,7 @@ impl Service {
         self.send(Request::get(&target(path, parameters))).expect(200)
     }
 
-    /// Sends a POST that succeeds, whether it makes something or not.
+    /// Sends a POST that succeeds with any status.
     #[track_caller]
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let answer = self.send(Request::post(path).json(body));
@@ -199,18 +199,18 @@ impl Service {
         answer.json()
     }
 
-    /// Makes a user and returns a key of theirs.
+    /// Creates a user and returns an API key.
     pub(crate) fn user(&self, user_id: &str) -> String {
         self.post("/v1/users", &json!({ "user_id": user_id }));
         self.key(&json!({ "user_id": user_id }))
     }
 
-    /// Makes a key and returns it.
+    /// Creates an API key and returns it.
     pub(crate) fn key(&self, body: &Value) -> String {
         self.post("/v1/api-keys", body)["api_key"].as_str().expect("a key is shown once").to_owned()
     }
 
-    /// Logs a user in. The host that is named is one of this machine, as the connection is.
+    /// Logs a user in. Both host and connection are local.
     pub(crate) fn try_log_in(&self, user_id: &str, password: &str) -> Answer {
         let body = json!({ "user_id": user_id, "password": password });
         self.send(Request::post("/v1/log-in").json(&body).header("Host", "127.0.0.1").anonymous())
@@ -224,18 +224,18 @@ impl Service {
         cookie.split(';').next().expect("a cookie").to_owned()
     }
 
-    /// Gives a user this password, as an operator does.
+    /// Sets a user's password as an operator.
     pub(crate) fn set_password(&self, user_id: &str, password: &str) {
         self.post("/v1/set-password", &json!({ "user_id": user_id, "password": password }));
     }
 
-    /// Keeps what a ledger's checkpoint says now, to compare with at the end.
+    /// Stores the current checkpoint of a ledger for the comparison at the end.
     pub(crate) fn remember(&mut self, timeline: &str) {
         let checkpoint = self.checkpoint(timeline);
         self.remembered.insert(timeline.to_owned(), checkpoint);
     }
 
-    /// Returns every event that a query finds, page after page.
+    /// Returns all events that a query finds, page by page.
     pub(crate) fn find_all(&self, timeline: &str, location: &str, time_range: &str, limit: &str) -> Vec<Value> {
         let mut found = Vec::new();
         let mut cursor = String::new();
@@ -254,14 +254,14 @@ impl Service {
         }
     }
 
-    /// Returns a number of `/metrics`.
+    /// Returns a metric.
     pub(crate) fn metric(&self, name: &str) -> u64 {
         let text = self.send(Request::get("/metrics").anonymous()).text();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
     }
 
-    /// Waits until the service has noticed that a connection is gone, and has a place for another from that address.
+    /// Waits until the service has noticed a closed connection and accepts another one from that address.
     pub(crate) fn wait_for_a_place(&self, source: Ipv4Addr) {
         let health = Request::get("/healthz").anonymous();
         let is_let_in = |mut connection: Connection| connection.exchange(&health).is_ok();
@@ -269,7 +269,7 @@ impl Service {
         assert!(try_until(try_once).is_some(), "{}", self.log_text());
     }
 
-    /// Asks for a number of `/metrics` until it is this one.
+    /// Polls a metric until it has a value.
     pub(crate) fn wait_for_metric(&self, name: &str, value: u64) {
         let mut seen = 0;
         let is_there = try_until(|| {
@@ -279,7 +279,7 @@ impl Service {
         assert!(is_there.is_some(), "{name} is {seen} and not {value}: {}", self.log_text());
     }
 
-    /// Checks every ledger and the log, stops the service, and ends the test.
+    /// Verifies every ledger and the log, stops the service, and ends the test.
     pub(crate) fn audit(mut self) {
         crate::audit::check(&self);
         assert!(self.stop().success(), "{}", self.log_text());
@@ -302,12 +302,12 @@ impl Drop for Service {
 }
 
 impl Process {
-    /// Starts the service and waits until it says where it listens.
+    /// Starts the service and waits until it prints its address.
     pub(crate) fn start(data: &Path, log: &Path, arguments: &[&str]) -> Self {
         Self::start_at("http", data, log, arguments)
     }
 
-    /// As [`Process::start`], of another program than that under test, if one is named.
+    /// Like [`Process::start`], with a different program if one is given.
     pub(crate) fn start_of(program: Option<&Path>, data: &Path, log: &Path, arguments: &[&str]) -> Self {
         let mut command = command(data, log, arguments);
         if let Some(program) = program {
@@ -319,12 +319,12 @@ impl Process {
         Self::started(&mut command, "http", log)
     }
 
-    /// As [`Process::start`], where it is to be served by that scheme.
+    /// Like [`Process::start`], for a given URL scheme.
     pub(crate) fn start_at(scheme: &str, data: &Path, log: &Path, arguments: &[&str]) -> Self {
         Self::started(&mut command(data, log, arguments), scheme, log)
     }
 
-    /// As [`Process::start`], where the process may have no more than so many file descriptors.
+    /// Like [`Process::start`], with a limit of file descriptors.
     pub(crate) fn start_with_descriptors(descriptors: u32, data: &Path, log: &Path, arguments: &[&str]) -> Self {
         let inner = command(data, log, arguments);
         let mut limited = Command::new("sh");
@@ -362,13 +362,13 @@ impl Process {
         kill_process(Pid::from_child(&self.child), signal).expect("the process is there");
     }
 
-    /// Ends the process at once.
+    /// Kills the process.
     pub(crate) fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Ends the process at once. What it held, such as its folder, is free afterwards.
+    /// Kills the process and waits, so that its locks are released.
     pub(crate) fn end(&mut self) {
         self.signal(Signal::KILL);
         self.wait();
@@ -390,7 +390,7 @@ impl Drop for Process {
 fn command(data: &Path, log: &Path, arguments: &[&str]) -> Command {
     let log = OpenOptions::new().create(true).append(true).open(log).expect("the log can be written");
     let mut command = timenav();
-    // Tests of replicas need not wait for a load balancer.
+    // There is no load balancer to wait for.
     command.env("TIMENAV_DRAIN_SECS", "0").arg("serve");
     if !arguments.contains(&"--listen") {
         command.args(["--listen", "127.0.0.1:0"]);
@@ -400,30 +400,30 @@ fn command(data: &Path, log: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the binary with nothing in its environment that could change what it does.
+/// Returns the binary with a clean environment.
 pub(crate) fn timenav() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_timenav"));
     command.env_clear();
     command
 }
 
-/// Runs the binary to its end.
+/// Runs the binary to completion.
 pub(crate) fn run(command: &mut Command, input: &str) -> (Option<i32>, String, String) {
     use std::io::Write as _;
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A process that reads nothing has closed the pipe; that is its right.
+    // A process that reads no input may have closed the pipe.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// Returns how many file descriptors a process has.
+/// Returns the number of open file descriptors of a process.
 pub(crate) fn descriptors(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there").count()
 }
 
-/// Returns a number that the kernel keeps of a process, in KiB.
+/// Returns a memory statistic of a process, in KiB.
 pub(crate) fn memory_kib(pid: u32, name: &str) -> u64 {
     let mut text = String::new();
     File::open(format!("/proc/{pid}/status")).unwrap().read_to_string(&mut text).unwrap();

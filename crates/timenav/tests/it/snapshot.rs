@@ -1,10 +1,10 @@
-//! Whole answers, compared with what is kept under `snapshots`.
+//! Snapshot tests of complete responses, stored in `snapshots`.
 
 use serde_json::Value;
 
 use crate::http::Answer;
 
-/// Values that differ in every run, by the name of their field.
+/// Fields whose values differ in every run.
 const REDACTED: [&str; 11] = [
     "request_id",
     "api_key",
@@ -19,7 +19,7 @@ const REDACTED: [&str; 11] = [
     "origin_boot",
 ];
 
-/// Compares an answer: its status, its type, and its body with what differs in every run taken out.
+/// Compares the status, media type and redacted body of a response.
 #[track_caller]
 pub(crate) fn check(name: &str, answer: &Answer) {
     let mut body = answer.json();
@@ -28,7 +28,7 @@ pub(crate) fn check(name: &str, answer: &Answer) {
     check_text(name, &format!("{} {kind}\n{body:#}", answer.status));
 }
 
-/// Compares a text that is the same in every run.
+/// Compares a deterministic text.
 #[track_caller]
 pub(crate) fn check_text(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
@@ -47,7 +47,7 @@ fn redact(name: &str, value: &mut Value) {
     }
 }
 
-/// Takes ids, hashes and host times out of a text.
+/// Redacts ids, hashes and host times in a text.
 pub(crate) fn words(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
     let mut out = String::new();
@@ -81,7 +81,7 @@ fn redacted_word(word: &str) -> String {
     if bare.len() == 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return format!("[hash]{rest}");
     }
-    // Tests travel to other years than those in which they are run.
+    // Virtual times in tests never use the current year.
     let year = bare.get(..4).and_then(|year| year.parse::<u16>().ok());
     if bare.ends_with('Z') && bare.contains('T') && year.is_some_and(|year| (2026..2060).contains(&year)) {
         return format!("[host time]{rest}");
@@ -98,7 +98,7 @@ fn what_differs_in_every_run_is_taken_out() {
     check("event_id", "event_id");
 }
 
-/// Fails for a snapshot that no test names: it would never be compared.
+/// Fails for an unused snapshot: it would never be compared.
 #[test]
 fn no_snapshot_is_forgotten() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

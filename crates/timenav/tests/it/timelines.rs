@@ -14,7 +14,7 @@ use crate::http::{Request, target};
 use crate::service::Service;
 use crate::snapshot;
 
-/// Every prefix under which timelines are read.
+/// All prefixes of timeline reads.
 const PREFIXES: [&str; 3] = ["", "/v1", "/api/v1"];
 
 #[test]
@@ -62,7 +62,7 @@ fn who_makes_a_timeline_administers_it() {
     let service = Service::start();
     let ada = service.user("ada");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "made" })).key(&ada)).expect(201);
-    // The first write makes one too; a look does not.
+    // The first write creates a timeline; a read does not.
     let write = json!({ "timeline_id": "written", "destination_time": "2001-01-01T00:00:00Z" });
     service.send(Request::get("/v1/clock?timeline_id=written").key(&ada)).refused(404, "not_found");
     service.send(Request::post("/v1/travel").json(&write).key(&ada)).expect(200);
@@ -74,7 +74,7 @@ fn who_makes_a_timeline_administers_it() {
         assert_eq!(seen["role"], "operator");
         assert_eq!(seen["permissions"], read["permissions"], "operators administer");
     }
-    // A first write that is refused makes nothing.
+    // A rejected first write creates nothing.
     for body in [json!({ "timeline_id": "no", "duration": "P9999Y" }), json!({ "timeline_id": "no", "duration": "x" })]
     {
         let answer = service.send(Request::post("/v1/fast-forward").json(&body).key(&ada));

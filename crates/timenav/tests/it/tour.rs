@@ -1,4 +1,4 @@
-//! The quick start and the examples: each command is run and its output is compared.
+//! The quick start and the examples: each command is run and its output compared.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A command of the tour and the output that the page shows.
+/// A command of the tour with its expected output.
 struct Step {
     command: String,
     answer: String,
@@ -31,7 +31,7 @@ fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Returns whether the text is what the pattern says, where `…` stands for anything.
+/// Returns whether a text matches a pattern in which `…` stands for anything.
 pub(crate) fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('…');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -88,7 +88,7 @@ fn quickstart_commands_print_the_shown_output() {
     service.audit();
 }
 
-/// Returns what the story of the examples prints.
+/// Returns the output of the examples.
 fn story(file: Option<&Path>) -> String {
     let service = Service::start();
     let mut command = Command::new(root().join("examples/katrina.sh"));

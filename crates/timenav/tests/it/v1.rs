@@ -42,31 +42,31 @@ use crate::service::Service;
 /// Both prefixes of every operation.
 const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
 
-/// Sends a POST and returns the answer, whatever it is.
+/// Sends a POST and returns the response with any status.
 fn send(service: &Service, path: &str, body: &Value) -> Answer {
     service.send(Request::post(path).json(body))
 }
 
-/// Returns a service whose clock stands at midnight of 2000-01-01.
+/// Returns a service whose clock is paused at midnight of 2000-01-01.
 fn standing() -> Service {
     let service = Service::start();
     stand(&service, "2000-01-01T00:00:00Z");
     service
 }
 
-/// Stops the clock of `main` at a moment.
+/// Pauses the clock of `main` at a time.
 fn stand(service: &Service, at: &str) {
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": at }));
 }
 
-/// What a clock has beside the moment at which it is asked.
+/// The members of a clock that do not depend on the time of the request.
 fn lasting(clock: &Value) -> Value {
     let names = ["timeline_id", "state", "rate", "location", "generation", "origin_host", "origin_virtual"];
     names.iter().map(|name| ((*name).to_owned(), clock[*name].clone())).collect()
 }
 
-/// Checks that a refusal leaves a clock as it is.
+/// Checks that a rejection leaves a clock unchanged.
 #[track_caller]
 fn refused_and_unchanged(service: &Service, path: &str, body: &Value, status: u16, code: &str) -> Value {
     let before = service.get("/v1/clock", &[]);

@@ -1,5 +1,5 @@
-//! `examples/verify.py`, a verifier written from `docs/specs/ledger.md` alone: what it says of a
-//! ledger as it is, of one that was edited in the database, and of one that has grown.
+//! `examples/verify.py`, a verifier written from `docs/specs/ledger.md` alone, on an intact ledger, one edited in the
+//! database, and one that has grown.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,17 +14,17 @@ mod version_2;
 
 pub(crate) use contents::let_some_go;
 
-/// Positions that are edited, and what of the report names them. Only one ledger is that long.
+/// Edited positions, and the expected report. Only one ledger is that long.
 ///
-/// What is served of a full tile contradicts the edited entry. What is served of the partial tile at
-/// the end follows it, so the root alone contradicts, which does not tell one entry from another.
+/// A full tile contradicts the edited entry. The partial tile at the end is computed from it, so only the root differs,
+/// which does not identify the entry.
 const EDITS: [(u64, &str); 2] = [(200, "\nWRONG       entry 200: its hash is "), (300, "\nWRONG       entries 0 to ")];
 
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Returns whether there is a Python that the script is written for. Says so if there is none.
+/// Returns whether a suitable Python is installed; prints a message if not.
 pub(crate) fn has_python() -> bool {
     let is_new_enough = "import sys; sys.exit(sys.version_info < (3, 9))";
     let found = Command::new("python3").args(["-c", is_new_enough]).status().is_ok_and(|status| status.success());
@@ -34,12 +34,12 @@ pub(crate) fn has_python() -> bool {
     found
 }
 
-/// Runs the script on `main`. Returns its exit code, and what it printed.
+/// Runs the script on `main`. Returns its exit code and output.
 fn verify(service: &Service, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
     verify_at(&service.url(), "main", api_key, arguments)
 }
 
-/// Runs the script on a timeline of the service there.
+/// Runs the script on a timeline of a service.
 pub(crate) fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("python3");
     command.arg(examples().join("verify.py")).args([url, timeline]).args(arguments);
@@ -48,7 +48,7 @@ pub(crate) fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&
     (code, format!("{stdout}{stderr}"))
 }
 
-/// Edits an entry while the service does not run.
+/// Edits an entry while the service is stopped.
 fn replace_in_entry(service: &mut Service, position: u64, old: &str, new: &str) {
     assert!(service.stop().success());
     let statement = format!(
@@ -93,10 +93,10 @@ fn a_stranger_s_script_verifies_a_ledger() {
         grown(&service);
     }
 
-    // Nothing is found out, which is not the same as that something is wrong.
+    // Nothing could be verified, which differs from a failed verification.
     let (code, said) = verify(&service, "tn_not_a_key", &since);
     assert_eq!(code, Some(2), "{said}");
-    // Without a key that came by another way, it says what that is worth.
+    // Without an independent key, it explains what the result proves.
     let (code, said) = verify(&service, &service.admin, &[]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("That pins nothing"), "{said}");
@@ -105,7 +105,7 @@ fn a_stranger_s_script_verifies_a_ledger() {
     service.audit();
 }
 
-/// Runs the script on a proof file, without a service. Returns its exit code, and what it printed.
+/// Runs the script on a proof file, without a service. Returns its exit code and output.
 fn verify_proof(arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("python3");
     command.arg(examples().join("verify.py")).args(arguments).env_remove("TIMENAV_API_KEY");
@@ -113,14 +113,14 @@ fn verify_proof(arguments: &[&str]) -> (Option<i32>, String) {
     (code, format!("{stdout}{stderr}"))
 }
 
-/// Runs the program on a proof file, without a service. Returns its exit code, and what it printed.
+/// Runs the program on a proof file, without a service. Returns its exit code and output.
 fn verify_file(file: &str, key: &str, more: &[&str]) -> (Option<i32>, String) {
     let mut command = service::timenav();
     let (code, stdout, stderr) = service::run(command.args(["verify", file, "--verifier-key", key]).args(more), "");
     (code, format!("{stdout}{stderr}"))
 }
 
-/// The program verifies a proof with the entry in it, and says what is missing in one without.
+/// The program verifies a proof with its entry, and reports what is missing without it.
 fn check_by_program(saved: &str, bare: &str, key: &str) {
     let (code, said) = verify_file(saved, key, &[]);
     assert_eq!(code, Some(0), "{said}");
@@ -172,7 +172,7 @@ fn proof_of_one_entry_is_verified_offline_by_the_program_and_by_a_script() {
         assert!(said.contains("\"seq\":5,") && said.ends_with("entry 5 of timenav.local/main verifies.\n"), "{said}");
     }
 
-    // Whatever is changed, the entry, its place, a hash or the note, is noticed.
+    // Any change of the entry, its position, a hash or the note is detected.
     let edited = String::from_utf8(leaf).unwrap().replace("\"actor\":\"admin\"", "\"actor\":\"bdmin\"");
     std::fs::write(&entry, edited).unwrap();
     let hash = text.lines().nth(3).unwrap();
@@ -203,7 +203,7 @@ fn proof_of_one_entry_is_verified_offline_by_the_program_and_by_a_script() {
         let (code, said) = verify_proof(&arguments);
         assert_eq!(code, Some(1), "{said}");
     }
-    // Without a key there is nothing to check it with.
+    // Without a key there is nothing to verify it with.
     assert_eq!(verify_proof(&["--proof", &saved]).0, Some(2));
     assert_eq!(verify_proof(&["--proof", &named("nowhere"), "--verifier-key", &key]).0, Some(2));
     service.start_again();

@@ -1,20 +1,20 @@
-//! Waiting for what must happen.
+//! Polling with a timeout.
 //!
-//! A bound on looks alone is a bound on time in disguise, and a busy machine breaks it. So there is a pause between two
-//! looks, and patience enough for the slowest machine: nobody waits that long but for what never happens.
+//! A limit on the number of polls alone is a hidden time limit, which busy machines exceed. There is therefore a pause
+//! between two polls, and a timeout for the slowest machine that only failing tests reach.
 
 use std::time::{Duration, Instant};
 
-/// The pause between two looks, at first.
+/// Initial pause between two polls.
 const SHORT_PAUSE: Duration = Duration::from_millis(1);
-/// How many looks have the short pause after them.
+/// Number of polls with the short pause.
 const SHORT_PAUSES: usize = 100;
-/// The pause between two looks, later.
+/// Later pause between two polls.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
-/// After so many looks a test gives up: two minutes at least.
+/// Maximum number of polls: at least two minutes.
 const LOOKS_MAX: usize = 6_000;
 
-/// Looks until there is something, and returns it. Panics with what was waited for.
+/// Polls until there is a value and returns it. Panics with the description on timeout.
 #[track_caller]
 pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     match try_until(look) {
@@ -23,13 +23,13 @@ pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Looks until something is so. Panics with what was waited for.
+/// Polls until a condition holds. Panics with the description on timeout.
 #[track_caller]
 pub(crate) fn until_so(what: &str, mut is_so: impl FnMut() -> bool) {
     until(what, || is_so().then_some(()));
 }
 
-/// Looks until there is something, and returns it, or nothing where it never comes.
+/// Polls until there is a value. Returns `None` on timeout.
 pub(crate) fn try_until<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     (0..LOOKS_MAX).find_map(|number| {
         let found = look();
@@ -40,7 +40,7 @@ pub(crate) fn try_until<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// A length of host time during which the service waits for somebody.
+/// A span of host time during which the service waits.
 pub(crate) struct Patience {
     began: Instant,
     length: Duration,
@@ -52,7 +52,7 @@ impl Patience {
         Self { began: Instant::now(), length }
     }
 
-    /// Returns whether the service surely still waits.
+    /// Returns whether the service is certainly still waiting.
     pub(crate) fn lasts(&self) -> bool {
         self.began.elapsed() < self.length
     }

@@ -1,4 +1,4 @@
-//! Witnesses: the server, and a service that has some.
+//! Witnesses: the server, and services that use some.
 
 mod log;
 mod named;
@@ -18,13 +18,13 @@ use tempfile::TempDir;
 use crate::http::{Answer, Connection, Request};
 use crate::service::timenav;
 
-/// A witness in a process and a folder of its own.
+/// A witness in its own process and folder.
 pub(crate) struct Witness {
     folder: TempDir,
     arguments: Vec<String>,
     process: Option<Child>,
     pub(crate) address: SocketAddr,
-    /// The key that it printed.
+    /// The printed key.
     pub(crate) key: String,
 }
 
@@ -45,7 +45,7 @@ impl Witness {
         witness
     }
 
-    /// Starts it again on the same folder, where it listened before.
+    /// Starts it again on the same folder and address.
     pub(crate) fn start_again(&mut self) {
         assert!(self.process.is_none(), "the process runs");
         let log = OpenOptions::new().create(true).append(true).open(self.folder.path().join("log")).unwrap();
@@ -73,14 +73,14 @@ impl Witness {
         std::fs::read_to_string(self.folder.path().join("log")).expect("the log can be read")
     }
 
-    /// Ends the process at once, as a crash would.
+    /// Kills the process, as in a crash.
     pub(crate) fn kill(&mut self) {
         let mut child = self.process.take().expect("the process runs");
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
-    /// Returns what `timenav serve --witness` takes.
+    /// Returns the value for `timenav serve --witness`.
     pub(crate) fn option(&self) -> String {
         format!("{}=http://{}", self.key, self.address)
     }
@@ -90,7 +90,7 @@ impl Witness {
         connection.exchange(request).unwrap_or_else(|error| panic!("{error}: {}", self.log_text()))
     }
 
-    /// Asks it to cosign.
+    /// Requests a cosignature.
     pub(crate) fn add_checkpoint(&self, body: &str) -> Answer {
         self.send(&Request::post("/add-checkpoint").body("text/plain", body.as_bytes()).anonymous())
     }

@@ -1,5 +1,5 @@
-//! `cargo nextest` and `cargo test` with a clock for each process, as `parallel-tests.md` shows; pytest-xdist is in the
-//! tests of the client for Python.
+//! `cargo nextest` and `cargo test` with a clock per process, as in `parallel-tests.md`; pytest-xdist is in the tests
+//! of the Python client.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::{folder, recipe};
 use crate::programs::notice;
 use crate::service::{Service, run};
 
-/// Tests that each want another day, and are on their days at the same time.
+/// Tests that each need a different day at the same time.
 const TESTS: &str = r#"
 use std::{env, fs, path::PathBuf, process::Command, thread::sleep, time::{Duration, SystemTime}};
 
@@ -42,7 +42,7 @@ fn after_2038() { be_there("after", "2041-01-01T12:00:00Z", 25_933, 3) }
 fn alone() { be_there("alone", "2028-03-01T12:00:00Z", 21_244, 1) }
 "#;
 
-/// Returns the commands that the page shows for Cargo: what is exported, and what runs the tests.
+/// Returns the Cargo commands of the page: the exports and the test command.
 fn commands_of(page: &str) -> (String, String) {
     let typed = |start: &str| {
         let mut found = page.lines().filter_map(|line| line.strip_prefix("$ ")).filter(|line| line.starts_with(start));
@@ -74,7 +74,7 @@ fn each_test_of_nextest_has_a_clock() {
         return;
     }
     let service = Service::start();
-    // Tests say nothing that is compared, so any way will do.
+    // The output is not compared, so any method will do.
     if notice(&service, "auto").is_none() {
         return service.audit();
     }
@@ -83,7 +83,7 @@ fn each_test_of_nextest_has_a_clock() {
     let (export, nextest) = commands_of(&page);
     let package = tempfile::tempdir().unwrap();
     write_package(package.path(), &script);
-    // As many beside each other as wait for each other, whatever this machine has.
+    // As many in parallel as wait for each other, regardless of the number of processors.
     let typed = format!(
         "{export}; export NEXTEST_TEST_THREADS=4; {nextest} --offline && rm place/* && cargo test --offline alone"
     );

@@ -1,4 +1,4 @@
-//! A workflow of GitHub Actions: its steps that run a command are run, as a runner runs them.
+//! A GitHub Actions workflow: its command steps are run as by a runner.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use super::Step;
 use super::yaml::document;
 use crate::waiting::until_so;
 
-/// The step that downloads the program: here it is there already.
+/// The step that downloads the program, which exists already here.
 const INSTALL: &str = "Install timenav";
-/// Runs a script as a runner does: by `bash -e`, in the environment that steps before it have written down.
+/// Runs a script like a runner: with `bash -e`, in the environment that earlier steps have written.
 const RUNNER: &str = r#"#!/bin/bash
 unset TIMENAV_URL TIMENAV_API_KEY
 export RUNNER_TEMP=$PWD/runner/temp GITHUB_ENV=$PWD/runner/env GITHUB_PATH=$PWD/runner/path
@@ -20,7 +20,7 @@ bash -e "$1"
 echo "exit code $?"
 "#;
 
-/// Writes down the commands of a workflow, and returns them with what the page says of their output.
+/// Writes the commands of a workflow, and returns them with the expected output.
 pub(super) fn steps_of(text: &str, told: &[(String, Vec<String>)], folder: &Path) -> Vec<Step> {
     let workflow = document(text);
     assert!(workflow["on"].is_object() && workflow["name"].is_string());
@@ -42,7 +42,7 @@ pub(super) fn steps_of(text: &str, told: &[(String, Vec<String>)], folder: &Path
             std::fs::write(runner.join(format!("{number}.sh")), script).unwrap();
             let mut answer =
                 told.iter().find(|(of, _)| of == name).map_or(vec!["…".to_owned()], |(_, said)| said.clone());
-            // A step of which nothing is said may print anything or nothing.
+            // A step without expected output may print anything.
             match answer.last_mut().filter(|line| *line == "…") {
                 Some(line) => line.push_str("exit code 0"),
                 None => answer.push("exit code 0".to_owned()),
@@ -55,7 +55,7 @@ pub(super) fn steps_of(text: &str, told: &[(String, Vec<String>)], folder: &Path
     steps
 }
 
-/// Returns what a step runs, if it is no action of somebody else.
+/// Returns the command of a step, unless it uses an action.
 fn command_of(step: &Value) -> Option<&str> {
     if let Some(action) = step["uses"].as_str() {
         let (name, version) = action.split_once('@').expect("an action has a version");
@@ -63,12 +63,12 @@ fn command_of(step: &Value) -> Option<&str> {
         return None;
     }
     let script = step["run"].as_str().expect("a step runs something");
-    // Only GitHub could put something in place of these.
+    // Only GitHub could substitute these.
     assert!(!script.contains("${{") && step["name"].is_string(), "{script}");
     Some(script)
 }
 
-/// Waits until the service that a workflow has started has ended.
+/// Waits until the service started by a workflow has ended.
 pub(super) fn wait_for_the_end(folder: &Path) {
     let address = folder.join("runner/temp/timenav/address");
     until_so("the end of the service of the workflow", || !address.exists());

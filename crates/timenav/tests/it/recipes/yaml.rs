@@ -3,13 +3,13 @@
 use saphyr::{LoadableYamlNode as _, Scalar, Yaml};
 use serde_json::{Map, Value};
 
-/// Reads the documents of a file. Anchors and merge keys (`<<`) are resolved.
+/// Parses the documents of a file. Anchors and merge keys (`<<`) are resolved.
 pub(super) fn documents(text: &str) -> Vec<Value> {
     let documents = Yaml::load_from_str(text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
     documents.iter().map(json).collect()
 }
 
-/// Reads a file of one document.
+/// Parses a file with one document.
 pub(super) fn document(text: &str) -> Value {
     let [document] = <[Value; 1]>::try_from(documents(text)).unwrap();
     document
@@ -40,7 +40,7 @@ fn json(yaml: &Yaml<'_>) -> Value {
     }
 }
 
-/// Returns the texts of a list, or those of none.
+/// Returns the texts of a list; empty if it is missing.
 pub(super) fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().map(|text| text.as_str().expect("a text").to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! The clock that travels with a request, in a service of axum: the example of the client's README, word for word.
+//! The clock in request baggage, in an axum service: the example of the client's README, verbatim.
 
 use http::{HeaderMap, Request as HttpRequest, StatusCode};
 use serde_json::json;
@@ -24,7 +24,7 @@ fn shop(client: Client) -> Router {
 }
 // So much for the README.
 
-/// Tells what the function tells, here and in a task, and what would be sent on.
+/// Returns the result of the function, here and in a task, and the outgoing baggage.
 async fn elsewhere() -> String {
     let clock = timenav_client::baggage::clock().unwrap();
     assert!(tokio::spawn(async { timenav_client::baggage::clock() }).await.unwrap().is_none());
@@ -35,7 +35,7 @@ async fn elsewhere() -> String {
     format!("{} {}", clock.now().unwrap(), head["baggage"].to_str().unwrap())
 }
 
-/// Returns the status of an answer, and its text.
+/// Returns the status and text of a response.
 async fn ask(app: &Router, path: &str, baggage: &[&str]) -> (StatusCode, String) {
     let mut request = HttpRequest::get(path);
     for header in baggage {
@@ -48,7 +48,7 @@ async fn ask(app: &Router, path: &str, baggage: &[&str]) -> (StatusCode, String)
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Makes a timeline whose clock stands at a moment.
+/// Creates a timeline with a clock paused at a time.
 fn standing_at(service: &Service, timeline: &str, moment: &str) {
     service.post("/timelines", &json!({ "timeline_id": timeline }));
     service.post("/v1/pause-time", &json!({ "timeline_id": timeline }));
@@ -85,7 +85,7 @@ fn each_request_is_served_by_its_clock() {
         }
         app
     });
-    // What moves the clock moves the application.
+    // Moving the clock changes the time in the application.
     service.post("/v1/travel", &json!({ "destination_time": "2040-01-01T00:00:00Z", "timeline_id": "moon" }));
     let is_told = |moment: &str| runtime.block_on(ask(&app, "/now", &["timenav=moon"])) == told(moment);
     until_so("the jump", || is_told("2040-01-01T00:00:00Z"));
@@ -114,7 +114,7 @@ fn clocks_are_kept_and_the_least_used_gives_way() {
             let (clocks, header) = (clocks.clone(), format!("timenav={timeline}"));
             async move { clocks.of(Some(&header)).await }
         };
-        // Whoever comes first opens it, for all.
+        // The first user opens it for all.
         let (first, second) = tokio::join!(of("a"), of("a"));
         assert!(is_same(first.as_ref().unwrap(), second.as_ref().unwrap()));
         let other = of("b").await.unwrap();
@@ -122,7 +122,7 @@ fn clocks_are_kept_and_the_least_used_gives_way() {
         assert!(refused.to_string().contains("of 2 timelines"), "{refused}");
         drop((first, second));
         assert_eq!(of("c").await.unwrap().now(), Ok(at("2032-01-01T00:00:00Z")));
-        // The one that nobody used has gone, and the other is the same as before.
+        // The unused one was closed, and the other is still the same.
         assert!(is_same(&of("b").await.unwrap(), &other));
         let app = Router::new().route("/", get(elsewhere)).layer(ClockLayer::new(clocks.clone()));
         let expected = "2031-01-01T00:00:00Z region=eu,timenav=b".to_owned();

@@ -1,4 +1,4 @@
-//! The client for Rust as a package: what `cargo package` makes stands alone, with the licences that it is under.
+//! The Rust client as a package: the result of `cargo package` builds on its own and includes its licenses.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,21 +11,21 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs a program to its end. Returns what it wrote.
+/// Runs a program and returns its output.
 fn told(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns a call of Cargo that asks nobody for packages: building these tests has fetched them.
+/// Returns an offline Cargo command: building these tests has downloaded all packages.
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(["--offline", "--quiet"]).args(arguments).current_dir(root());
     command
 }
 
-/// Returns the platform that these tests were built on. Nobody may have fetched what others need.
+/// Returns the platform of these tests. Packages for others may not be downloaded.
 fn host() -> String {
     let version = told(Command::new(env!("CARGO")).arg("-vV"));
     version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
@@ -51,7 +51,7 @@ fn the_package_stands_alone_and_has_its_licences() {
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 20, "{}", packages.len());
     for package in packages {
-        // Only what is packed has no registry that it comes from.
+        // Only the package itself has no registry.
         assert_eq!(package["source"].is_null(), package["name"] == "timenav-client", "{}", package["name"]);
     }
 }

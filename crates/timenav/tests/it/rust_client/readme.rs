@@ -1,4 +1,4 @@
-//! The examples in the README of the client for Rust do what they say.
+//! Runs the examples in the README of the Rust client.
 
 use timenav_client::FiringState;
 
@@ -29,7 +29,7 @@ async fn page_limit(client: &Client) -> Result<Option<u64>, Error> {
 }
 // So much for the README.
 
-/// Does what the ten lines at the head of the README do, for a client that is not made of the environment.
+/// Runs the ten lines at the top of the README, with a client that is not configured by the environment.
 async fn ten_lines(here: Client) -> Result<(), Box<dyn std::error::Error>> {
     // From here
     use timenav_client::{Client, Timer};
@@ -50,7 +50,7 @@ async fn ten_lines(here: Client) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns what stands between two texts, without white space.
+/// Returns the text between two markers, without white space.
 fn between(text: &str, start: &str, end: &str) -> String {
     let (_, text) = text.split_once(start).unwrap();
     text.split_once(end).unwrap().0.split_whitespace().collect()

@@ -1,4 +1,4 @@
-//! Calls of the client for Rust against a service.
+//! Calls of the Rust client to a service.
 
 use serde_json::{Value, json};
 use timenav_client::{
@@ -9,7 +9,7 @@ use timenav_client::{
 use super::{START, at, runtime, standing};
 use crate::service::Service;
 
-/// Records three launches, of which the second has the first as a cause, and a landing to which the second contributed.
+/// Records three launches, the second caused by the first, and a landing to which the second contributed.
 async fn record(client: &Client) {
     let place = Geo::new(28.57, -80.65).radius_m(500.0);
     let launch = |id: &str, time: &str| {
@@ -132,7 +132,7 @@ fn clock_moves_and_timers_fire() {
         assert_eq!(rule.starts, at("2028-01-01T00:00:00Z"));
         let would = client.fast_forward("2d").dry_run(true).await.unwrap().would_fire.unwrap();
         assert_eq!((would.count, would.complete), (2, true));
-        // Firings that are recorded as events wait in no queue.
+        // Firings recorded as events are not queued.
         let receipt = client.advance("2d").await.unwrap();
         assert_eq!((receipt.fired, receipt.acknowledged, receipt.firings[0].queue.as_deref()), (2, 2, None));
         let read = client.receipt(receipt.advance_id.as_deref().unwrap()).await.unwrap().settled;

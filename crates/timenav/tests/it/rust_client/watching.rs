@@ -1,4 +1,4 @@
-//! What happens to firings, and which events the clock passes, told across lost connections.
+//! Firing events and passed events, received across reconnects.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -42,7 +42,7 @@ fn the_example_of_the_readme_is_the_one_above() {
     assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
 }
 
-/// Returns what happened to the firing of which timer; `gap` or `reset` where something may be missing.
+/// Returns the event and timer of the next firing message; `gap` or `reset` if messages may be missing.
 async fn fired(watch: &mut Watch<Watched<FiringNews>>) -> String {
     match watch.next().await.unwrap().expect("the watch goes on") {
         Watched::News(FiringNews { firing, .. }) => format!("{:?} {}", firing.change, firing.timer_id),
@@ -50,7 +50,7 @@ async fn fired(watch: &mut Watch<Watched<FiringNews>>) -> String {
     }
 }
 
-/// Returns the range that the clock has passed; `reset` where something may be missing.
+/// Returns the range passed by the clock; `reset` if messages may be missing.
 async fn passed(watch: &mut Watch<Watched<Passed>>) -> String {
     match watch.next().await.unwrap().expect("the watch goes on") {
         Watched::News(Passed { first, last, time_range, .. }) => {
@@ -75,7 +75,7 @@ fn firings_are_watched_and_none_is_claimed() {
         let mut billing = client.watch_firings("billing").await.unwrap();
         let mut all = client.watch_firings(None).await.unwrap();
         assert_eq!(billing.last_id(), "");
-        // Whoever gives up waiting loses nothing.
+        // A canceled wait loses no messages.
         assert!(tokio::time::timeout(Duration::from_millis(50), billing.next()).await.is_err());
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("renew").queue("billing")).await.unwrap();
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("other")).await.unwrap();
@@ -96,7 +96,7 @@ fn firings_are_watched_and_none_is_claimed() {
         let mut both = [fired(&mut all).await, fired(&mut all).await];
         both.sort();
         assert_eq!(both, ["Offered other", "Offered renew"]);
-        // Whoever comes back later is told what was missed, and that claims may be missing.
+        // A client that resumes gets the missed messages, and a notice that claims may be missing.
         let mut again = client.watch_firings_after("billing", &offered.id).await.unwrap();
         assert_eq!([fired(&mut again).await, fired(&mut again).await], ["gap", "Acknowledged renew"]);
         again.close();

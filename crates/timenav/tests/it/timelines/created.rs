@@ -1,11 +1,11 @@
-//! Writes that create the timeline they name: they say so first, and a condition keeps them from it.
+//! Writes that create their timeline report it first, and a condition can prevent it.
 
 use serde_json::{Value, json};
 
 use crate::http::Request;
 use crate::service::Service;
 
-/// One request for each operation that creates the timeline it names, and the status of its success.
+/// A request for each operation that creates its timeline, with the status of success.
 fn writers(timeline: &str) -> Vec<(Request, u16)> {
     let post = |path: &str, body: &Value| {
         let mut body = body.clone();
@@ -43,7 +43,7 @@ fn the_first_write_to_a_name_says_that_it_created_the_timeline() {
         assert!(second.get("timeline_created").is_none(), "{second}");
         assert!(!second["status"].as_str().unwrap().contains("created"), "{second}");
     }
-    // To ask for one is no surprise.
+    // Explicit creation is not reported.
     let made = service.post("/timelines", &json!({ "timeline_id": "asked-for" }));
     assert!(made.get("timeline_created").is_none(), "{made}");
     service.audit();
@@ -73,13 +73,13 @@ fn nothing_is_created_where_the_timeline_must_be_there() {
         }
     }
     assert_eq!(service.timelines(), before);
-    // One that is there is written to.
+    // An existing timeline is written to.
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "slip" })).key(&ada)).expect(201);
     for (request, status) in writers("slip") {
         let done = service.send(request.key(&ada).header("If-Match", "*")).expect(status);
         assert!(done.get("timeline_created").is_none(), "{done}");
     }
-    // Clocks have tags; what only names a timeline has none.
+    // Clocks have tags; a timeline as such has none.
     for path in ["/v1/set-anchor", "/v1/events", "/v1/encrypt-data", "/v1/import-events?format=ndjson"] {
         let body = json!({ "time": "2001-01-01T00:00:00Z", "timeline_id": "slip" });
         let body = match path {

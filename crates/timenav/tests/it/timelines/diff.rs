@@ -13,7 +13,7 @@ fn diff(service: &Service, a: &str, b: &str) -> Value {
     service.get("/timelines/diff", &[("a", a), ("b", b)])
 }
 
-/// Records events on `main`, forks it, and changes each of the two.
+/// Records events on `main`, forks it, and changes both.
 fn parted() -> Service {
     let service = Service::start();
     let record = |timeline: &str, event_id: &str| {
@@ -130,7 +130,7 @@ fn timelines_with_nothing_in_common_are_refused_and_both_must_be_seen() {
         service.send(ask(a, b).key(&ada)).refused(404, "not_found");
     }
     service.send(ask("fork", "fork").key(&ada)).expect(200);
-    // Who was refused, and who read, is told on the ledgers of both.
+    // Reads and rejections are logged in the ledgers of both.
     diff(&service, "main", "fork");
     for timeline in ["main", "fork"] {
         let logs = [("timeline_id", timeline), ("time_range", "../.."), ("action", "read"), ("limit", "1000")];
@@ -158,7 +158,7 @@ fn differences_are_paged() {
             Some(next) => cursor = Some(next.to_owned()),
             None => break,
         }
-        // What is recorded meanwhile is not on a later page.
+        // Events recorded in between are not on later pages.
         service.post("/v1/events", &json!({ "event_id": format!("z-{}", paged.len()), "time": TIME }));
     }
     assert_eq!(json!(paged), whole["differences"]);

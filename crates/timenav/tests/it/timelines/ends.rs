@@ -1,4 +1,4 @@
-//! `DELETE /timeline/{timeline_id}`, and timelines that end by themselves.
+//! `DELETE /timeline/{timeline_id}`, and timelines that expire.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn record(service: &Service, timeline: &str, event_id: &str) {
     service.post("/v1/events", &event);
 }
 
-/// Returns how many payloads and events of a timeline that has ended are in the database of a service.
+/// Returns the number of payloads and events of an ended timeline in the database.
 fn contents(data: &Path, name: &str) -> i64 {
     let connection = Connection::open(data.join("timenav.db")).unwrap();
     let select = "SELECT (SELECT count(*) FROM entries e WHERE e.entry >> 40 = t.timeline AND length(e.payload) > 0)
@@ -71,7 +71,7 @@ fn nothing_of_it_is_told_by_any_operation_or_key() {
         }
         let import = Request::post("/v1/import-events?timeline_id=job").body("application/x-ndjson", b"");
         service.send(import).refused(404, "timeline_ended");
-        // A key that was made for it tells nothing more, and none is made now.
+        // A key bound to it is useless, and none can be created.
         service.send(Request::get("/v1/clock").key(&key)).refused(404, "timeline_ended");
         let late = Request::post("/v1/api-keys").json(&json!({ "timeline_id": "job" }));
         service.send(late).refused(404, "timeline_ended");
@@ -92,7 +92,7 @@ fn a_stream_ends_with_its_timeline() {
     let (status, headers) = connection.head().unwrap();
     assert_eq!(status, 200);
     end(&service, "job").expect(200);
-    // It would go on forever.
+    // Otherwise it would be endless.
     let mut rest = Vec::new();
     connection.body(&headers).read_to_end(&mut rest).unwrap();
     service.audit();
@@ -121,9 +121,9 @@ fn what_was_cut_off_by_a_kill_is_let_go_later() {
     service.kill();
     let data = service.data();
     service.start_again();
-    // The service looks after it once a second.
+    // The service checks once a second.
     until_so("its rows to be let go", || contents(&data, "job") == 0);
-    // The log is emptied after that, once nobody reads what is in it.
+    // The write-ahead log is truncated after that, once it has no readers.
     let secret = b"a secret of the job";
     let holds = |name: &str| {
         let bytes = std::fs::read(data.join(name)).unwrap_or_default();

@@ -1,18 +1,18 @@
-//! Many timelines whose clocks were touched: what is kept of each is little.
+//! Many timelines whose clocks were used: little memory is kept for each.
 //!
-//! The process runs without the audit of other tests, which would look at each ledger and take longer than all else.
+//! The process runs without the audit of other tests, which would read every ledger and dominate the run time.
 
 use serde_json::json;
 
 use crate::http::{Connection, Request};
 use crate::service::{Process, memory_kib};
 
-/// Timelines that are made before memory is looked at, and after.
+/// Timelines created before memory is measured, and after.
 const BEFORE: usize = 200;
 const AFTER: usize = 1_000;
-/// What may be kept of each, in KiB: its name, permissions, checkpoint, and a share of tables that grow by halves.
+/// Maximum memory per timeline, in KiB: its id, permissions, checkpoint, and a share of growing tables.
 const KIB_EACH_MAX: u64 = 12;
-/// The same where streams were opened and closed: what their connections took is given back in its own time.
+/// The same after streams were opened and closed: the memory of their connections is released later.
 const KIB_LISTENED_MAX: u64 = 18;
 
 #[test]
@@ -35,7 +35,7 @@ fn a_timeline_that_nobody_listens_to_takes_little_memory() {
     let grown = touch(BEFORE, AFTER).saturating_sub(before);
     let each = grown / (AFTER - BEFORE) as u64;
     assert!(each < KIB_EACH_MAX, "{each} KiB each");
-    // Nor is anything left of those whose streams were opened and closed.
+    // Closed streams leave nothing either.
     let listen = |from: usize, to: usize| {
         for number in from..to {
             for stream in ["/v1/clock/stream", "/v1/stream"] {

@@ -1,7 +1,7 @@
-//! Many forks of one timeline: what is read and written for a request stays the same.
+//! Many forks of one timeline: the I/O per request stays constant.
 //!
-//! Work is counted in bytes that the service reads from and writes to files, as the kernel counts them: a reader looks
-//! at the pages of the database anew after each commit, and each request is one.
+//! The unit is bytes that the service reads from and writes to files, as counted by the kernel. A reader reads the
+//! database pages again after each commit, and each request is a commit.
 
 use std::fmt::Write as _;
 
@@ -10,17 +10,15 @@ use serde_json::{Value, json};
 use crate::http::{Request, target};
 use crate::service::Service;
 
-/// Few, and many. Each is checked at the end, which takes longer than all else.
+/// Few and many. Each is verified at the end, which takes longer than everything else.
 const FORKS: [usize; 2] = [10, 200];
-/// Events of the timeline that is forked.
+/// Events of the forked timeline.
 const EVENTS: usize = 500;
-/// How often a request is sent. The least that was read and written for it counts: a checkpoint of the database's log may
-/// come between.
+/// Repetitions of each request. The minimum counts, because a checkpoint of the write-ahead log may come in between.
 const ATTEMPTS: usize = 20;
-/// A page of the database in its log, in bytes: with the header of its frame.
+/// A database page in the write-ahead log with its frame header, in bytes.
 const PAGE_BYTES: u64 = 8_192 + 24;
-/// By how many pages more may be read and written: with more rows trees grow by a level. What grew with each fork would
-/// be many times that.
+/// Allowed increase in pages: trees may grow by a level. Linear growth would be many times that.
 const PAGES_MORE_MAX: u64 = 4;
 
 fn event(number: usize) -> Value {
@@ -31,13 +29,13 @@ fn fork(service: &Service, number: usize) {
     service.post("/timelines", &json!({ "timeline_id": format!("fork{number}"), "fork_of": "main" }));
 }
 
-/// Returns how many bytes the service has read and written.
+/// Returns the bytes that the service has read and written.
 fn bytes(service: &Service) -> [u64; 2] {
     let text = std::fs::read_to_string(format!("/proc/{}/io", service.pid())).unwrap();
     ["rchar: ", "wchar: "].map(|name| text.lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap())
 }
 
-/// Requests on a timeline, by name. A number makes each new.
+/// Requests on a timeline by name. The number makes each unique.
 fn requests(timeline: &str, number: usize) -> Vec<(&'static str, Request)> {
     let of = [("timeline_id", timeline)];
     let get = |path: &str, more: &[(&str, &str)]| Request::get(&target(path, &[&of[..], more].concat()));
@@ -71,7 +69,7 @@ fn requests(timeline: &str, number: usize) -> Vec<(&'static str, Request)> {
     ]
 }
 
-/// Returns the least that is read and written for each request.
+/// Returns the minimum I/O of each request.
 fn measured(service: &Service, timeline: &str, first: usize) -> Vec<(&'static str, [u64; 2])> {
     let mut connection = service.connect();
     let mut least: Vec<(&'static str, [u64; 2])> = Vec::new();
@@ -100,7 +98,7 @@ fn a_request_costs_the_same_however_many_forks_there_are() {
     let [few, many] = FORKS.map(|count| {
         while made < count {
             fork(&service, made);
-            // Each has something of its own.
+            // Each has its own change.
             service
                 .post("/v1/events", &json!({ "timeline_id": format!("fork{made}"), "time": "2001-01-01T00:00:00Z" }));
             made += 1;

@@ -56,7 +56,7 @@ fn a_head_statement_is_signed_and_of_a_tree_that_goes_on() {
     service.audit();
 }
 
-/// Returns the lines of a head statement whose signature verifies, and its root.
+/// Returns the lines and the root of a head statement after verifying its signature.
 fn stated(text: &str, service: &Service, timeline: &str) -> (Vec<String>, ledger::Hash) {
     let (text, signature) = text.strip_suffix('\n').unwrap().split_once("\n\n").unwrap();
     let signature = BASE64.decode(signature.as_bytes()).unwrap();
@@ -88,7 +88,7 @@ fn the_whole_ledger_can_be_checked_entry_by_entry() {
     let actions: Vec<&str> = entries.iter().map(|(entry, _)| entry["action"].as_str().unwrap()).collect();
     assert_eq!(actions[0], "create_timeline");
     assert_eq!(actions.iter().filter(|action| **action == "record_event").count(), 40);
-    // Roots and proofs of every size follow from the leaves.
+    // Roots and proofs of every size are computed from the leaves.
     for from in 1..=size {
         let root = ledger::root(&hashes[..usize::try_from(from).unwrap()]);
         service.continues("whole", from, &root);
@@ -156,7 +156,7 @@ fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
         }
         let json = Request::get(&format!("{path}?position=7&format=json")).header("Accept", "text/plain");
         assert_eq!(service.send(json).expect(200)["kind"], "inclusion");
-        // Of growth there is no such file.
+        // There is no such file format for consistency proofs.
         let from = Request::get(&format!("{path}?from=1")).header("Accept", "text/plain");
         assert_eq!(service.send(from).expect(200)["kind"], "consistency");
         for query in [
@@ -174,7 +174,7 @@ fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
     service.audit();
 }
 
-/// A read is durable before it is answered, so it stands in the tree that its answer is about.
+/// A read is durable before its response, so the tree in the response includes it.
 #[test]
 fn reads_are_entries_too() {
     let service = Service::start();

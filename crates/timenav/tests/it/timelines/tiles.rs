@@ -1,4 +1,4 @@
-//! `GET /timeline/{timeline_id}/tile/…`: the tree and its entries, read as a monitor reads them.
+//! `GET /timeline/{timeline_id}/tile/…`: the tree and its entries as read by a monitor.
 
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn a_monitor_builds_the_tree_from_tiles_and_from_entries() {
     assert_eq!(of_tiles.len() as u64, size);
     assert_eq!(of_tiles, of_entries);
     assert_eq!(hex(&root(&of_tiles)), checkpoint["root"].as_str().unwrap());
-    // Full tiles are one hash each of the level above.
+    // Each full tile is one hash of the level above.
     let above = bytes(&service, "1/000.p/2");
     assert_eq!(above, [root(&of_tiles[..256]), root(&of_tiles[256..512])].concat());
     service.audit();

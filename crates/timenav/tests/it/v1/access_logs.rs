@@ -35,7 +35,7 @@ fn changes_reads_and_refusals_are_told() {
         actions(&told),
         [
             "system create_timeline main",
-            // The fixture remembers a checkpoint.
+            // The fixture reads a checkpoint.
             "admin read checkpoint",
             "admin pause_time clock",
             "admin read clock",
@@ -72,7 +72,7 @@ fn the_newest_come_first_where_that_is_asked_for_and_pages_stay_as_they_were() {
     for _ in 0..1_500 {
         service.get("/v1/clock", &[]);
     }
-    // What is read meanwhile is newer than the first page, and on none of the next ones.
+    // Later reads are newer than the first page, and on none of the next ones.
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = service.get("/v1/access-logs", &[ALWAYS[0], ALWAYS[1], ("order", "newest"), ("cursor", cursor)]);
     let rest: Vec<u64> =
@@ -81,7 +81,7 @@ fn the_newest_come_first_where_that_is_asked_for_and_pages_stay_as_they_were() {
     let all = positions(&service, &[("order", "newest"), ("limit", "1000")]);
     assert_eq!(all, (0..all.len() as u64).rev().collect::<Vec<_>>());
     assert!(all.len() > 1_500);
-    // Another order is another question.
+    // A different order is a different query.
     let target = format!("/v1/access-logs?timeline_id=main&time_range=../..&cursor={cursor}");
     service.send(Request::get(&target)).refused(400, "invalid_parameter");
     service.audit();

@@ -1,4 +1,4 @@
-//! `GET /v1/aggregate-events`: counts of events, in groups.
+//! `GET /v1/aggregate-events`: event counts in groups.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ fn record(service: &Service) {
     service.send(Request::post("/v1/events").json(&events)).expect(201);
 }
 
-/// Returns the groups that there are: key, count, and the days of the first and the last event.
+/// Returns the groups: key, count, and the days of the first and the last event.
 fn groups(answer: &Value) -> Vec<(String, u64, String, String)> {
     let text = |group: &Value, name: &str| group[name].as_str().unwrap().to_owned();
     let day = |group: &Value, name: &str| text(group, name)[..10].to_owned();
@@ -61,7 +61,8 @@ fn events_are_counted_by_what_they_have_in_common() {
         check(&[("by", "attribute.in.x")], &[("true", 1)], 4);
         check(&[("by", "attribute.none")], &[], 5);
         check(&[("by", "source"), ("location", "bbox:-90,20,-70,30")], &[("NASA", 1)], 0);
-        // Rome has no coordinates, but is a place that is known. The meridian 180 is in the west, the pole in the last row.
+        // Rome has no coordinates here but is a known place. The 180th meridian counts as west, the pole as the last
+        // row.
         let cells = [("-180,-10,-170,0", 0), ("170,-10,180,0", 1), ("-180,0,-170,10", 1), ("-180,80,-170,90", 1)];
         let mut cells = [&cells[1..], &[("-90,20,-80,30", 1), ("10,40,20,50", 1)]].concat();
         let answer = count(&[("by", "cell")]);
@@ -82,7 +83,7 @@ fn events_are_counted_by_what_they_have_in_common() {
     }
 }
 
-/// The same question is answered alike however it is counted, and by what finds events.
+/// All ways of counting, and searching, give the same result.
 #[test]
 fn counts_are_those_of_what_is_found() {
     let service = Service::start();
@@ -112,7 +113,7 @@ fn counts_are_those_of_what_is_found() {
     service.audit();
 }
 
-/// More events happen at one moment than are looked through for one answer.
+/// More events at one time than the search limit of a response.
 #[test]
 fn a_count_is_continued_within_a_moment() {
     let service = Service::start();
@@ -131,7 +132,7 @@ fn a_count_is_continued_within_a_moment() {
     let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
     assert_eq!(service.send(import).expect(200)["taken"], 100_011);
     let day = |day: u8, count: u64| (format!("2000-01-0{day}T00:00:00Z"), count);
-    // A word makes it read the events, each of whose ids begins with it.
+    // A search term makes it read the events; every id starts with it.
     let asked = [("by", "time"), ("bucket", "P1D"), ("text", "e")];
     let counts = |answer: &Value| -> Vec<(String, u64)> {
         groups(answer).into_iter().map(|(key, count, _, _)| (key, count)).collect()
@@ -143,14 +144,14 @@ fn a_count_is_continued_within_a_moment() {
     assert_eq!((&first["count"], &first["has_more"]), (&json!(100_000), &json!(true)), "{first}");
     assert_eq!(first["counted_to"], "2000-01-02T00:00:00Z");
     assert_eq!(counts(&first), [day(1, 5), day(2, 99_995)]);
-    // What is recorded meanwhile is in no answer.
+    // Events recorded in between are in no page.
     service.post("/v1/events", &json!({ "time": "2000-01-02T00:00:00Z", "description": "Later." }));
     let cursor = first["next_cursor"].as_str().unwrap();
     let last = service.get("/v1/aggregate-events", &[&asked[..], &[("cursor", cursor)]].concat());
     assert_eq!(counts(&last), [day(2, 6), day(3, 5)]);
     assert_eq!((last.get("counted_to"), last.get("next_cursor"), &last["has_more"]), (None, None, &json!(false)));
     assert_eq!(last["as_of"], first["as_of"]);
-    // The same question of others, and another question.
+    // The same query by others, and other queries.
     for (name, value) in [("bucket", "P2D"), ("by", "actor"), ("text", "later")] {
         let mut other: Vec<_> = asked.into_iter().filter(|(of, _)| *of != name).collect();
         other.extend([(name, value), ("cursor", cursor)]);

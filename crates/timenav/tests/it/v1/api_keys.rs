@@ -103,7 +103,7 @@ fn a_key_can_revoke_itself() {
 #[test]
 fn an_end_lies_in_the_future_of_the_host() {
     let service = Service::start();
-    // Wherever the clock is: keys live in host time.
+    // Regardless of the clock: keys expire in host time.
     for destination in ["-009000-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "9000-01-01T00:00:00Z"] {
         service.post("/v1/travel", &json!({ "destination_time": destination }));
         for past in ["1970-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "-000043-03-15T12:00:00Z"] {
@@ -133,7 +133,7 @@ fn time_travel_neither_ends_nor_revives_a_key() {
         ("/v1/fast-forward", json!({ "duration": "P9000Y" })),
         ("/v1/travel", json!({ "destination_time": "9999-01-01T00:00:00Z", "timeline_id": "system" })),
     ] {
-        // The clock of `system` may not be anybody's to move; keys do not depend on it in any case.
+        // The clock of `system` may not be movable; keys do not depend on it anyway.
         service.send(Request::post(path).json(&body));
         look(&service, &live).expect(200);
         look(&service, stopped["api_key"].as_str().unwrap()).refused(401, "invalid_credentials");
@@ -156,12 +156,12 @@ fn own_keys_are_own_business_and_those_of_others_an_operators() {
     let of_ada = service.send(Request::get("/v1/api-keys").key(&ada)).expect(200);
     assert_eq!(of_ada["api_keys"].as_array().unwrap().len(), 2);
     assert_eq!(of_ada["api_keys"][0]["label"], "second", "newest first");
-    // What is another user's.
+    // A key for another user.
     make(&service, &bob, &json!({ "user_id": "ada" })).refused(403, "permission_denied");
     make(&service, &bob, &json!({ "user_id": "nobody" })).refused(403, "permission_denied");
     service.send(Request::get("/v1/api-keys?user_id=ada").key(&bob)).refused(403, "permission_denied");
     service.send(Request::get("/v1/api-keys?user_id=nobody").key(&bob)).refused(403, "permission_denied");
-    // Whether another user's key exists is not told.
+    // The response does not reveal whether another user's key exists.
     let existing = revoke(&service, &bob, &second["key_id"]);
     let missing = revoke(&service, &bob, &json!("key_01m7vta4amezq86fvehdddy59z"));
     assert_eq!(existing.status, missing.status, "{existing} {missing}");
@@ -186,7 +186,7 @@ fn keys_are_limited() {
         last = service.post("/v1/api-keys", &json!({ "user_id": "many" }));
     }
     send(&service, "/v1/api-keys", &json!({ "user_id": "many" })).refused(409, "conflict");
-    // One that is stopped makes room.
+    // A revoked key frees a slot.
     revoke(&service, &service.admin, &last["key_id"]).expect(200);
     send(&service, "/v1/api-keys", &json!({ "user_id": "many" })).expect(201);
     let refused =
@@ -229,7 +229,7 @@ fn keys_are_listed_page_by_page_and_stopped_ones_for_ever() {
         let stopped = seen.iter().filter(|key| key.get("revoked_at").is_some()).count();
         assert_eq!(stopped, 5, "those that were stopped are told forever");
     }
-    // A cursor is a key of the same user.
+    // A cursor must be a key of the same user.
     let others = service.get("/v1/api-keys", &[])["api_keys"][0]["key_id"].as_str().unwrap().to_owned();
     for wrong in [others.as_str(), "key_nothing", "x y"] {
         let ask = Request::get(&target("/v1/api-keys", &[("cursor", wrong)])).key(&ada);

@@ -24,7 +24,7 @@ fn an_event_is_found_by_its_exact_description() {
     };
     let found = check(told);
     assert_eq!((&found["event_id"], &found["occurs"]), (&json!("first"), &json!(true)), "{found}");
-    // Not one that only has it somewhere else, or a part of it.
+    // Not an event that has the text elsewhere or only in part.
     for other in ["The \"Eagle\" lands", "the \"eagle\"", "lands"] {
         assert!(check(other)["event_id"].is_null(), "{other}");
     }
@@ -32,20 +32,20 @@ fn an_event_is_found_by_its_exact_description() {
         let cancel = json!({ "event_id": event_id, "action": "cancel", "time": "1969-07-20T00:00:00Z" });
         send(&service, "/v1/manipulate-event", &cancel).expect(200);
     };
-    // One that stands comes first; then one that does not any more.
+    // Active events come first, then canceled ones.
     cancel("first");
     assert_eq!(check(told)["event_id"], "later");
     cancel("later");
     let gone = check(told);
     assert_eq!((&gone["event_id"], &gone["occurs"]), (&json!("first"), &json!(false)), "{gone}");
     assert!(gone["status"].as_str().unwrap().contains("cancelled by `admin`"), "{gone}");
-    // What it was called before is not what it is called.
+    // An earlier name does not match.
     let describe =
         json!({ "event_id": "other", "action": "describe as Nobody knows.", "time": "1969-07-20T00:00:00Z" });
     send(&service, "/v1/manipulate-event", &describe).expect(200);
     assert!(check("The \"Eagle\"")["event_id"].is_null());
     assert_eq!(check("Nobody knows.")["event_id"], "other");
-    // On a fork, what it inherits is found, as it stands there.
+    // On a fork, inherited events are found in the state of the fork.
     send(&service, "/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" })).expect(201);
     let body = json!({ "timeline_id": "fork", "significant_event": "Nobody knows." });
     assert_eq!(service.send(Request::get("/v1/check-timeline").json(&body)).expect(200)["event_id"], "other");

@@ -30,7 +30,7 @@ fn a_new_clock_runs_at_host_time() {
     send(&service, "/v1/set-anchor", &json!({ "timeline_id": "new" })).expect(200);
     let clock = service.get("/v1/clock", &[("timeline_id", "new")]);
     assert_eq!(clock["origin_host"], clock["origin_virtual"]);
-    // What `main` shows in between is what host time is.
+    // `main` shows host time in between.
     let between = |earlier: &Value, later: &Value| {
         let at = micros(clock["current_time"].as_str().unwrap());
         assert!(micros(earlier["current_time"].as_str().unwrap()) <= at);
@@ -41,7 +41,7 @@ fn a_new_clock_runs_at_host_time() {
     service.audit();
 }
 
-/// The origin by the boot clock is for whoever may read the whole clock, and is the same wherever it is told.
+/// The origin by the boot clock is only for users who may read the complete clock, and is the same everywhere.
 #[test]
 fn a_clock_tells_its_origin_by_the_boot_clock() {
     let service = standing();
@@ -57,7 +57,7 @@ fn a_clock_tells_its_origin_by_the_boot_clock() {
         told(&stream.next().unwrap().data)
     };
     assert_eq!(watch(&service.admin), read);
-    // It moves on with the other two.
+    // It moves together with the other two.
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
     assert_eq!(told(&moved), (Value::Null, Value::Null), "what changes a clock does not read it");
     let later = told(&service.get("/v1/clock", &[]));
@@ -89,11 +89,11 @@ fn a_clock_that_somebody_else_has_changed_is_left_alone() {
         }
         let after = change(&seen, path, body).expect(200);
         assert_eq!(after["generation"], generation + 1, "{path}");
-        // Of two who have seen the same clock, one changes it.
+        // Of two clients that have seen the same clock, only one can change it.
         change(&seen, path, body).refused(412, "precondition_failed");
     }
     change("*", "/v1/pause-time", &json!({})).expect(200);
-    // Of a clock that is expected to be there none is made.
+    // A clock that must exist is not created.
     change("*", "/v1/pause-time", &json!({ "timeline_id": "new" })).refused(404, "not_found");
     change("\"0\"", "/v1/pause-time", &json!({ "timeline_id": "new" })).refused(404, "not_found");
     service.audit();
@@ -149,7 +149,7 @@ fn a_clock_survives_a_restart() {
         assert_eq!(clock["current_time"], still["current_time"], "a paused clock stands");
         let clock = service.get("/v1/clock", &[]);
         assert_eq!(lasting(&clock), lasting(&running), "a running clock runs from where it ran from");
-        // While the service was away, host time passed, and so did virtual time.
+        // While the service was down, host time and virtual time passed.
         send(&service, "/v1/set-anchor", &json!({ "timeline_id": if kill { "b" } else { "a" } })).expect(200);
         let host = service.get("/v1/clock", &[("timeline_id", if kill { "b" } else { "a" })])["origin_host"].clone();
         let at = |value: &Value| micros(value.as_str().unwrap());

@@ -19,7 +19,7 @@ fn open(service: &Service, data_id: &Value, key: &str) -> Answer {
     send(service, "/v1/decrypt-data", &json!({ "data_id": data_id, "encryption_key": key }))
 }
 
-/// Returns an answer without what differs between any two.
+/// Returns a response without the parts that always differ.
 fn settled(answer: &Answer) -> (u16, Vec<String>, Value) {
     let names = answer.headers.iter().map(|(name, _)| name.clone()).collect();
     let mut body = answer.json();
@@ -45,13 +45,13 @@ fn the_key_opens_the_data() {
 #[test]
 fn data_comes_back_as_it_was_sent() {
     let service = Service::start();
-    // Numbers that no double holds, an order of its own.
+    // Numbers beyond a double's precision, and a specific member order.
     let text = r#"{"z":12345678901234567890,"a":1.10, "e":1E2,"b":{}}"#;
     let body = format!(r#"{{"timeline_id":"main","data":{text},"encryption_key":"{RANDOM}"}}"#);
     let sealing = Request::post("/v1/encrypt-data").body("application/json", body.as_bytes());
     let data_id = service.send(sealing).expect(200)["data_id"].clone();
     assert!(open(&service, &data_id, RANDOM).text().contains(text));
-    // A random key may be written otherwise.
+    // A random key may be spelled differently.
     open(&service, &data_id, &RANDOM.to_uppercase()).expect(200);
     open(&service, &data_id, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect(200);
     service.audit();
@@ -71,7 +71,7 @@ fn what_does_not_open_is_told_alike() {
             answers.push(settled(&open(&service, data_id, wrong)));
         }
     }
-    // Behind the service's back: damage, another record's content, another kind.
+    // Modified in the database: damage, content of another record, another kind.
     assert!(service.stop().success());
     let changes = [
         "UPDATE data_records SET ciphertext = zeroblob(length(ciphertext)) WHERE data_id = ?1",
@@ -149,7 +149,7 @@ fn a_stranger_does_not_learn_what_is_there() {
     let hidden = ask(data_id.as_str().unwrap(), RANDOM);
     assert_eq!(hidden.0, 404);
     assert_eq!(hidden, ask("data_00000000000000000000000000", RANDOM));
-    // A record is on one timeline, whoever asks.
+    // A record belongs to one timeline, whoever asks.
     let body = json!({ "data_id": data_id, "encryption_key": RANDOM, "timeline_id": "other" });
     send(&service, "/v1/decrypt-data", &body).refused(404, "not_found");
     let body = json!({ "data_id": data_id, "encryption_key": RANDOM, "timeline_id": "main" });

@@ -1,4 +1,4 @@
-//! What takes a core for a while, asked for by many at once: passphrases and passwords.
+//! CPU-intensive key derivation, requested concurrently: passphrases and passwords.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 
-/// More than one user may have at work and in line.
+/// More than one user may have running and queued.
 const AT_ONCE: usize = 40;
-/// Fewer than a user may try in a minute.
+/// Fewer than the limit per user and minute.
 const LOG_INS: usize = 8;
-/// Who seals while others guess, one record after the other.
+/// Number of users who seal one record after the other while others guess.
 const SEALING: usize = 4;
-/// From less than a service takes to read a request to more, however slow the machine is.
+/// From less time than the service takes to read a request to more, on any machine.
 const CUT_AFTER_MILLIS: [u64; 7] = [8, 16, 32, 64, 256, 1_024, 4_096];
 const PASSWORD: &str = "correct horse battery";
 
@@ -24,7 +24,7 @@ fn seal(service: &Service) -> Value {
     service.post("/v1/encrypt-data", &body)["data_id"].clone()
 }
 
-/// Sends a request on many connections at once, and returns the answers.
+/// Sends a request on many connections at once and returns the responses.
 fn at_once(service: &Service, request: &Request) -> Vec<Answer> {
     let mut connections: Vec<Connection> = (0..AT_ONCE).map(|_| service.connect()).collect();
     thread::scope(|scope| {
@@ -67,9 +67,9 @@ fn right_keys_wait_for_each_other_and_open_the_record() {
     service.audit();
 }
 
-/// Whoever goes away before the answer has tried a key all the same. What is cut before it was read has tried none, and
-/// what is answered was not cut. When it is one and no longer the other is up to the machine: it is looked for, while
-/// others make every guess wait.
+/// A guess counts even if the client disconnects before the response. A request that is cut off before it is read does
+/// not count, and an answered one was not cut off. The threshold depends on the machine, so it is searched for, while
+/// other requests make every guess wait.
 #[test]
 fn a_connection_that_is_cut_has_tried_a_key() {
     let service = Service::start();
@@ -90,7 +90,7 @@ fn a_connection_that_is_cut_has_tried_a_key() {
     service.audit();
 }
 
-/// Returns whether guesses counted whose connections were cut after a while, unanswered.
+/// Returns whether guesses counted whose connections were cut after a while without a response.
 fn counts_what_is_cut(service: &Service, free: u64, after: Duration) -> bool {
     let data_id = seal(service);
     let guess = opening(service, &data_id, "a guess");
@@ -102,7 +102,7 @@ fn counts_what_is_cut(service: &Service, free: u64, after: Duration) -> bool {
     thread::sleep(after);
     let answered = cut.iter().filter(|one| one.is_answered()).count() as u64;
     drop(cut);
-    // What is read counts at the latest when its end is noticed.
+    // A guess that was read counts at the latest when the disconnect is noticed.
     let mut compared = 0;
     while service.send(guess.clone()).status == 403 {
         compared += 1;
@@ -111,7 +111,7 @@ fn counts_what_is_cut(service: &Service, free: u64, after: Duration) -> bool {
     compared + answered < free
 }
 
-/// Says that something is over when it goes out of scope, by a panic too.
+/// Sets the flag when it goes out of scope, even in a panic.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -127,7 +127,7 @@ fn nobody_is_kept_from_logging_in_by_those_who_seal() {
     let eve = service.user("eve");
     let body = json!({ "timeline_id": "eves", "data": {}, "encryption_key": "a passphrase" });
     let sealing = Request::post("/v1/encrypt-data").json(&body).key(&eve);
-    // Another user seals too, and has turns between.
+    // Another user seals too, and gets turns in between.
     let own = service.signed(Request::post("/v1/encrypt-data").json(&json!({
         "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" })));
     thread::scope(|scope| {

@@ -40,7 +40,7 @@ fn a_service_that_nobody_touched_has_no_findings() {
             assert!(!answer["not_checked"].as_array().unwrap().is_empty());
             let note = answer["checkpoint"]["note"].as_str().unwrap();
             assert!(note.contains(&format!("/{timeline}\n{}\n", answer["checkpoint"]["size"])), "{note}");
-            // The asking is an entry, and is scanned with the others.
+            // The request itself is an entry and is scanned too.
             assert_eq!(answer["checkpoint"]["size"], answer["ledger"]["size"]);
             if depth.is_none_or(|depth| depth == "full") {
                 assert_eq!(count(&answer, "entries"), answer["ledger"]["size"].as_u64().unwrap());

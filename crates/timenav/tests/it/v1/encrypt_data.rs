@@ -9,7 +9,7 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::snapshot;
 
-/// A passphrase and a text that stand nowhere else.
+/// A passphrase and a text that occur nowhere else.
 const KEY: &str = "tangerine-Quokka-88-dusk";
 const SECRET: &str = "the levee at 17th Street";
 
@@ -45,7 +45,7 @@ fn every_call_makes_a_record_and_a_repetition_makes_none() {
     let repeated = |body: &Value| service.send(Request::post("/v1/encrypt-data").json(body).idempotent("once"));
     let first = repeated(&body).expect(200);
     assert_eq!(repeated(&body).expect(200), first);
-    // Another key is another request.
+    // A different key is a different request.
     repeated(&sealing(&json!({}), "another")).refused(422, "idempotency_key_reused");
     service.audit();
 }
@@ -96,7 +96,7 @@ fn writers_seal_and_readers_do_not() {
     };
     service.send(on("main").key(&ada)).refused(404, "not_found");
     service.send(on("system")).refused(400, "invalid_parameter");
-    // A first write makes a timeline.
+    // A first write creates a timeline.
     service.send(on("hers").key(&ada)).expect(200);
     let reader = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:read"] }));
     service.send(on("hers").key(&reader)).refused(403, "insufficient_scope");
@@ -113,12 +113,12 @@ fn an_operator_can_switch_it_off() {
     send(&service, "/v1/encrypt-data", &sealing(&json!({}), KEY)).refused(403, "feature_disabled");
     let opening = json!({ "data_id": made["data_id"], "encryption_key": KEY });
     send(&service, "/v1/decrypt-data", &opening).refused(403, "feature_disabled");
-    // What was sealed can be erased all the same.
+    // Sealed data can still be erased.
     send(&service, "/v1/erase-data", &json!({ "data_id": made["data_id"] })).expect(200);
     service.audit();
 }
 
-/// Returns every file below a folder.
+/// Returns all files in a folder, recursively.
 pub(super) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -147,7 +147,7 @@ fn neither_key_nor_data_is_kept_or_logged() {
     let opening = json!({ "data_id": made["data_id"], "encryption_key": KEY });
     let opened = service.send(Request::post("/v1/decrypt-data").json(&opening).idempotent("too")).expect(200);
     assert_eq!(opened["data"]["where"], SECRET);
-    // In every way in which it can go wrong.
+    // For every possible failure.
     let mut nearly = opening.clone();
     nearly["encryption_key"] = json!(format!("{KEY}!"));
     send(&service, "/v1/decrypt-data", &nearly).refused(403, "wrong_encryption_key");

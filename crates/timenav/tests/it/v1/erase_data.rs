@@ -50,7 +50,7 @@ fn an_event_is_erased_and_its_proof_stays() {
     assert_eq!(service.entry("main", position), before);
     send(&service, "/v1/erase-data", &json!({ "event_id": "gone" })).refused(404, "not_found");
     service.post("/v1/erase-data", &json!({ "event_id": "stays" }));
-    // Its words are in no file any more, not even in those that the database keeps beside itself.
+    // Its text is in no file, including the auxiliary files of the database.
     for (name, bytes) in files(&service.data()) {
         assert!(!holds(&bytes, PERSON.as_bytes()), "{name}");
     }

@@ -42,7 +42,7 @@ fn events_are_found_by_a_dry_run_and_erased() {
             (&erased["events_count"], &erased["payloads_count"], &erased["left"]),
             (&json!(2), &json!(3), &json!(0))
         );
-        // Where it stands is told again, and what it was is not.
+        // The position is returned again, the content is not.
         let again = service.send(correct).refused(410, "content_erased");
         assert!(!again.to_string().contains(PERSON), "{again}");
         let ids: Vec<Value> =
@@ -117,7 +117,7 @@ fn a_read_is_erased_from_the_access_log() {
     let asked = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
     let logs = || service.get("/v1/access-logs", &asked)["logs"].as_array().unwrap().clone();
     let first = logs()[0].clone();
-    // The timeline is the key's own, unless another one is named.
+    // The timeline defaults to that of the key.
     let body = json!({ "position": first["position"], "reads": [first["index"]] });
     let erased = service.post("/v1/erase-reads", &body);
     assert_eq!((&erased["erased"], &erased["left"], &erased["timeline_id"]), (&json!(1), &json!(0), &json!("main")));

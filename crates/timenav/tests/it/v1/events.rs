@@ -1,4 +1,4 @@
-//! `POST /v1/events`: one event or several, all of them or none.
+//! `POST /v1/events`: one event or several, atomically.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn what_lasts_into_a_range_is_found_where_it_is_asked_for() {
     assert_eq!(found(&[overlapping]), ["year", "edge", "august"]);
     assert_eq!(found(&[overlapping, ("order", "newest")]), ["august", "edge", "year"]);
     assert_eq!(found(&[overlapping, ("actor", "a")]), ["year"]);
-    // What is prevented is in it as elsewhere, and what is corrected is where it is now.
+    // A period contains canceled events as usual, and corrected ones at their current time.
     let record = json!({ "event_id": "year", "time": "2004-01-01T00:00:00Z", "end_time": "2004-12-31T00:00:00Z" });
     service.post("/v1/correct-event", &json!({ "event": record }));
     assert_eq!(found(&[overlapping]), ["edge", "august"]);
@@ -177,7 +177,7 @@ fn an_id_is_taken_once() {
     let twice = send(&service, "/v1/events", &json!([new, new])).refused(400, "invalid_parameter");
     assert_eq!(twice["errors"][0]["pointer"], "#/1/event_id");
     assert_eq!(service.get("/timeline/main", &[])["events"], 1);
-    // On another timeline it is another event.
+    // On another timeline it is a different event.
     service.post("/v1/events?timeline_id=other", &one);
     assert_eq!(service.get("/timeline/other", &[])["events"], 1);
     service.audit();

@@ -54,7 +54,7 @@ fn what_is_exported_is_imported_as_it_was() {
         let imported = service.send(Request::post(&path).body(content_type, &answer.body)).expect(200);
         assert_eq!((&imported["taken"], &imported["refused"]), (&json!(3), &json!(0)), "{imported}");
         assert_eq!(events(&service, format), events(&service, "main"), "{format}");
-        // Nothing is new the second time.
+        // The second import adds nothing.
         let again = service.send(Request::post("/v1/import-events").body(content_type, &answer.body)).expect(200);
         assert_eq!((&again["unchanged"], &again["refused"]), (&json!(3), &json!(0)), "{format}: {again}");
     }
@@ -70,7 +70,7 @@ fn attributes_get_columns_of_their_own_where_they_are_asked_for() {
     let text = answer.text();
     assert!(text.starts_with("event_id,") && text.contains(",sequence,stages,program,none\r\n"), "{text}");
     assert!(text.contains(",3,Apollo,\r\n"), "{text}");
-    // Whoever reads it takes attributes from where they have their types.
+    // Importing reads attributes from the column that keeps their types.
     let again = service.send(Request::post("/v1/import-events").body("text/csv", &answer.body)).expect(200);
     assert_eq!((&again["unchanged"], &again["refused"]), (&json!(3), &json!(0)), "{again}");
     for (format, columns) in [("csv", "stages"), ("csv", "attribute.time"), ("csv", ""), ("ndjson", "attribute.stages")]
@@ -91,7 +91,7 @@ fn calendars_are_written_too() {
     let text = answer.text();
     assert!(text.starts_with("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n") && text.ends_with("END:VCALENDAR\r\n"), "{text}");
     assert_eq!(text.matches("BEGIN:VEVENT\r\n").count(), 2);
-    // The year -43 is none of a calendar's.
+    // iCalendar cannot express the year -43.
     assert!(text.contains("\r\nX-TIMENAV-LEFT-OUT:1\r\n") && !text.contains("ides"), "{text}");
     let path = "/v1/import-events?timeline_id=calendar";
     let imported = service.send(Request::post(path).body("text/calendar", text.as_bytes())).expect(200);
@@ -152,7 +152,7 @@ fn a_large_export_is_whole_and_one_entry() {
     let lines = (0..1_234).map(line).collect::<Vec<_>>().concat();
     service.send(Request::post("/v1/import-events").body("application/x-ndjson", lines.as_bytes())).expect(200);
     let text = export(&service, &[]).text();
-    // Events of one time come in the order of the ledger.
+    // Events with equal times are in ledger order.
     let expected: Vec<String> = (0..1_234).map(|number| format!("\"event_id\":\"e{number}\"")).collect();
     assert_eq!(text.lines().count(), 1_234);
     assert!(text.lines().zip(&expected).all(|(line, id)| line.contains(id)));

@@ -72,15 +72,15 @@ fn months_and_years_are_those_of_the_calendar() {
         ("2024-03-31T12:00:00Z", "rewind", "P1M", None, "2024-02-29T12:00:00Z"),
         ("2024-02-29T12:00:00Z", "fast-forward", "P1Y", None, "2025-02-28T12:00:00Z"),
         ("2024-01-01T00:00:00Z", "fast-forward", "P1Y2M10DT2H30M", None, "2025-03-11T02:30:00Z"),
-        // Summer time begins between the two: the same hour there is another one in UTC.
+        // Daylight saving time starts in between: the same local hour is a different one in UTC.
         ("2024-03-15T12:00:00Z", "fast-forward", "P1M", Some("Europe/Paris"), "2024-04-15T11:00:00Z"),
         ("2024-04-15T11:00:00Z", "rewind", "P1M", Some("Europe/Paris"), "2024-03-15T12:00:00Z"),
-        // A known place has the calendar of its zone.
+        // A known place has the calendar of its time zone.
         ("2024-03-15T12:00:00Z", "fast-forward", "P1M", Some("Paris"), "2024-04-15T11:00:00Z"),
         ("2024-04-15T11:00:00Z", "rewind", "P1M", Some("48.85,2.35"), "2024-03-15T12:00:00Z"),
         // A day is 86 400 seconds wherever the clock is.
         ("2024-03-30T12:00:00Z", "fast-forward", "1d", Some("Europe/Paris"), "2024-03-31T12:00:00Z"),
-        // The first of the month there is still the last of the month before in UTC.
+        // Local time is the first of the month, UTC still the last of the previous one.
         ("2024-01-31T23:30:00Z", "fast-forward", "P1M", Some("Europe/Paris"), "2024-02-29T23:30:00Z"),
     ] {
         let place = place.unwrap_or("nowhere in particular");
@@ -159,7 +159,7 @@ fn the_state_is_kept() {
             let answer = send(&service, path, &json!({ "duration": "1h" })).expect(200);
             assert_eq!(answer["state"], state, "{path}");
             assert_eq!(answer["generation"].as_u64(), earlier["generation"].as_u64().map(|count| count + 1));
-            // The moment of the jump is in the answer, so the jump can be computed to the microsecond.
+            // The response has the time of the jump, so the result can be computed to the microsecond.
             let at = |answer: &Value, name: &str| micros(answer[name].as_str().unwrap());
             let ran = if state == "running" { at(&answer, "origin_host") - at(&earlier, "origin_host") } else { 0 };
             let length = if path == "/v1/rewind" { -HOUR } else { HOUR };

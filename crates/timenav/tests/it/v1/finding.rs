@@ -1,4 +1,4 @@
-//! Finding events by words, actors, sources and attributes, on pages, in files and in streams.
+//! Event filters by text, actor, source and attributes, on pages, in files and in streams.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn ids(events: &Value) -> Vec<&str> {
     events.as_array().unwrap().iter().map(|event| event["event_id"].as_str().unwrap()).collect()
 }
 
-/// Returns what is found, told alike by a page, a file and a scan, in each spelling.
+/// Returns the matches, which must be the same for a page, a file and a scan, in each spelling.
 fn find(service: &Service, filter: &[(&str, &str)]) -> Vec<String> {
     let parameters = [&[("location", "*"), ("time_range", "../..")], filter].concat();
     let page = service.get("/v1/monitor-events", &parameters);
@@ -74,7 +74,7 @@ fn events_are_found_by_what_they_say() {
     check(&[("text", "land"), ("source", "NASA"), ("attribute.crewed", "true"), ("actor", "Aldrin")], &["apollo_11"]);
     check(&[("text", "land"), ("order", "newest")], &["luna_24", "apollo_12", "apollo_11"]);
     check(&[("order", "oldest")], &all);
-    // As OpenAPI spells an object in a query string, as an object of a body, and twice.
+    // As a deep object in a query string, as an object in a body, and twice.
     for path in [
         "/v1/export-events?attribute%5Bprogram%5D=Apollo&attribute.tags=moon&attribute.tags=Caf%C3%A9",
         "/v1/export-events?attribute.program=Apollo&attribute.program=Apollo&text=zweite",
@@ -130,7 +130,7 @@ fn a_wrong_filter_names_its_parameter() {
     service.audit();
 }
 
-/// A cursor goes on with the question that it came from, in its order.
+/// A cursor continues its own query in its order.
 #[test]
 fn pages_are_of_one_filter_and_one_order() {
     let service = Service::start();
@@ -169,7 +169,7 @@ fn pages_are_of_one_filter_and_one_order() {
     service.audit();
 }
 
-/// What is looked through for a page is bounded, and the next page goes on from there.
+/// The number of events examined per page is limited, and the next page continues from there.
 #[test]
 fn a_rare_word_comes_on_a_later_page() {
     let service = Service::start();
@@ -189,7 +189,7 @@ fn a_rare_word_comes_on_a_later_page() {
     let next = [&needle[..], &[("cursor", first["next_cursor"].as_str().unwrap())]].concat();
     let second = service.get("/v1/monitor-events", &next);
     assert_eq!((ids(&second["events"]), &second["has_more"]), (vec!["e50001"], &json!(false)));
-    // The other way round it is the first, and there is more to look through.
+    // In reverse order it is the first match, and there is more to examine.
     let newest = service.get("/v1/monitor-events", &[&needle[..], &[("order", "newest")]].concat());
     assert_eq!((ids(&newest["events"]), &newest["has_more"]), (vec!["e50001"], &json!(true)));
     // A file has no pages.
@@ -272,7 +272,7 @@ fn a_stream_tells_of_events_that_pass_before_or_after() {
     service.audit();
 }
 
-/// What was asked for is in the ledger, as it is of every read.
+/// The query is recorded in the ledger, as for every read.
 #[test]
 fn the_ledger_tells_what_was_looked_for() {
     let service = Service::start();
@@ -286,7 +286,7 @@ fn the_ledger_tells_what_was_looked_for() {
     service.audit();
 }
 
-/// What the page for users shows works as it stands there.
+/// Runs the example of the user documentation.
 #[test]
 fn the_examples_of_the_page_are_answered() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");

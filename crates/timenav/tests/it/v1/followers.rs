@@ -1,5 +1,5 @@
-//! Followers of a clock: `follow` on its stream, `POST /v1/followers/confirm`, `GET /v1/followers`, and `followers` of a
-//! clock change.
+//! Followers of a clock: `follow` on its stream, `POST /v1/followers/confirm`, `GET /v1/followers`, and `followers` of
+//! a clock change.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ fn following(name: &str) -> Request {
     Request::get(&format!("/v1/clock/stream?follow={name}")).header("Accept", "text/event-stream")
 }
 
-/// Confirms the change that a message told.
+/// Confirms the change in a message.
 fn confirm(service: &Service, told: &Message) -> Value {
     let body = json!({ "follower_id": told.data["follower_id"], "generation": told.data["generation"] });
     service.post("/v1/followers/confirm", &body)
 }
 
-/// Moves the clock, and returns what followers said of it, and the sentence.
+/// Moves the clock. Returns the followers and the status sentence.
 fn forward(service: &Service, followers: &Value, wait: impl Into<Value>) -> (Value, String) {
     let body = json!({ "duration": "1h", "followers": followers, "wait": wait.into() });
     let answer = send(service, "/v1/fast-forward", &body).expect(200);
@@ -30,7 +30,7 @@ fn forward(service: &Service, followers: &Value, wait: impl Into<Value>) -> (Val
     (answer["followers"].clone(), answer["status"].as_str().unwrap().to_owned())
 }
 
-/// Returns the name and state of each.
+/// Returns name and state of each follower.
 fn states(awaited: &Value) -> Vec<(&str, &str)> {
     let followers = awaited["followers"].as_array().unwrap();
     followers.iter().map(|one| (one["name"].as_str().unwrap(), one["state"].as_str().unwrap())).collect()
@@ -57,7 +57,7 @@ fn a_change_waits_until_everybody_has_confirmed_it() {
     assert_eq!(states(&awaited), [("web", "behind"), ("db", "behind")], "a reader holds nobody up");
     assert!(said.ends_with("Not confirmed by `web` (behind), `db` (behind)."), "{said}");
 
-    // Confirming one change confirms all before; an old one takes nothing back.
+    // Confirming a change confirms all earlier ones; an older confirmation changes nothing.
     let told = [web.next().unwrap(), db.next().unwrap()];
     assert_eq!(confirm(&service, &told[0])["status"], "`web` has confirmed the newest change.");
     confirm(&service, &first[0]);
@@ -68,7 +68,7 @@ fn a_change_waits_until_everybody_has_confirmed_it() {
     let own = service.send(Request::get("/v1/followers").key(&reader)).expect(200);
     assert_eq!(states(&own), [("looker", "behind")], "who may not write sees their own");
 
-    // The answer comes when the last one has confirmed.
+    // The response is sent after the last confirmation.
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| forward(&service, &json!(["db", "web"]), "10m"));
         let told = [web.next().unwrap(), db.next().unwrap()];
@@ -80,17 +80,17 @@ fn a_change_waits_until_everybody_has_confirmed_it() {
         assert!(said.ends_with("All 2 followers have confirmed it."), "{said}");
     });
 
-    // Those who are named are waited for, whoever they are, and have to be there.
+    // Named followers are waited for in any case, and must be connected.
     let (awaited, _) = forward(&service, &json!("looker,nobody"), "0s");
     assert_eq!(states(&awaited), [("looker", "behind"), ("nobody", "absent")]);
-    // One that comes back under its name is another one, and the old one is gone.
+    // A follower that reconnects with the same name replaces the old one.
     drop((web, db, looker));
     drop(connections);
     until("three streams that have ended", || {
         let listed = service.get("/v1/followers", &[]);
         states(&listed).iter().all(|(_, state)| *state == "away").then_some(())
     });
-    // Nobody comes back, so the answer comes when it has waited as long as it does where nobody says.
+    // No follower reconnects, so the response is sent after the default wait.
     let (awaited, said) = forward(&service, &json!(["db"]), Value::Null);
     assert_eq!((states(&awaited), awaited["state"].as_str()), (vec![("db", "away")], Some("waiting")));
     assert!(said.ends_with("Not confirmed by `db` (away)."), "{said}");
@@ -113,8 +113,8 @@ fn a_change_waits_until_everybody_has_confirmed_it() {
     service.audit();
 }
 
-/// Every change of a clock takes followers, and the change stays where they do not confirm it.
-/// A script that goes on where everybody has confirmed would run on the way.
+/// Every clock change supports followers, and is kept without their confirmation. A script that continues only when all
+/// have confirmed would otherwise fail on the way.
 #[test]
 fn nobody_has_confirmed_the_end_of_an_advance_that_is_on_its_way() {
     let service = standing();
@@ -154,7 +154,7 @@ fn every_change_of_a_clock_waits() {
     let waited_for = |path: &str, body: &Value| {
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| send(&service, path, body).expect(200));
-            // What is newest is confirmed, until that is what they wait for.
+            // The newest change is confirmed until it is the awaited one.
             until_so("an answer", || {
                 let listed = service.get("/v1/followers", &[]);
                 let follower_id = &listed["followers"][0]["follower_id"];
@@ -182,7 +182,7 @@ fn every_change_of_a_clock_waits() {
         let answer = waited_for(path, &body);
         assert_eq!(answer["followers"]["state"], "confirmed", "{path}: {answer}");
     }
-    // After an advance it is its end that they confirm.
+    // After an advance, its end is confirmed.
     service.post("/v1/timers", &json!({ "at": "2000-01-01T00:30:00Z" }));
     let answer = waited_for("/v1/fast-forward", &json!({ "duration": "1h", "followers": "all", "wait": "10m" }));
     assert_eq!((&answer["settled"]["state"], &answer["settled"]["fired"]), (&json!("settled"), &json!(1)));
@@ -192,7 +192,7 @@ fn every_change_of_a_clock_waits() {
     service.audit();
 }
 
-/// Reads a duration of host time that is shorter than a minute, in microseconds.
+/// Parses a duration of host time under a minute into microseconds.
 fn length(duration: &Value) -> i128 {
     let text = duration.as_str().unwrap_or_else(|| panic!("a duration, not {duration}"));
     let digits = text.strip_prefix("PT").and_then(|rest| rest.strip_suffix('S')).unwrap();
@@ -200,7 +200,7 @@ fn length(duration: &Value) -> i128 {
     seconds.parse::<i128>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<i128>().unwrap()
 }
 
-/// Where a follower runs is told as it says, and how long its last confirmation took.
+/// The location reported by a follower, and how long its last confirmation took.
 #[test]
 fn followers_say_where_they_run_and_are_told_how_long_they_took() {
     let service = standing();
@@ -216,7 +216,7 @@ fn followers_say_where_they_run_and_are_told_how_long_they_took() {
     assert_eq!((&of_web["host"], &of_web["process"]), (&json!("web-1.example.org"), &json!(4711)), "{listed}");
     assert_eq!((&of_db["host"], &of_db["process"], &of_db["took"]), (&Value::Null, &Value::Null, &Value::Null));
     let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
-    // It came after the last change, and could not confirm that before it came.
+    // It connected after the last change, and could not confirm before that.
     assert_eq!(length(&of_web["took"]), at(&of_web["confirmed_at"]) - at(&of_web["since"]), "{listed}");
 
     let (awaited, _) = std::thread::scope(|scope| {
@@ -244,7 +244,7 @@ fn followers_say_where_they_run_and_are_told_how_long_they_took() {
     drop((web, db));
     drop(connections);
 
-    // None of it is in an entry.
+    // No entry contains any of it.
     let log = [("timeline_id", "main"), ("time_range", "../.."), ("limit", "1000")];
     let told = format!("{}{}", service.get("/timeline/main/entries", &[]), service.get("/v1/access-logs", &log));
     assert!(told.contains("clock_stream") && !told.contains("web-1.example.org"), "{told}");
@@ -266,10 +266,10 @@ fn followers_say_where_they_run_and_are_told_how_long_they_took() {
     service.audit();
 }
 
-/// How long the firings of an instant wait for followers, at most.
+/// Maximum wait of firings for followers.
 const STEP_WAIT: Duration = Duration::from_secs(5);
 
-/// Confirms the step of an advance that a message told.
+/// Confirms the step of an advance in a message.
 fn confirm_step(service: &Service, told: &Message) -> Value {
     let step = &told.data["advance"]["step"];
     let (follower_id, generation) = (&told.data["follower_id"], &told.data["generation"]);
@@ -277,7 +277,7 @@ fn confirm_step(service: &Service, told: &Message) -> Value {
     service.post("/v1/followers/confirm", &body)
 }
 
-/// Reads the messages of a stream up to a step of an advance.
+/// Reads messages up to a step of an advance.
 fn up_to_step(stream: &mut Messages<'_>, step: u64) -> Message {
     loop {
         let told = stream.next().unwrap();
@@ -297,7 +297,7 @@ fn acknowledge(service: &Service, firings: &[Value]) {
     service.post("/v1/firings/ack", &json!({ "firing_ids": firing_ids }));
 }
 
-/// No handler meets a follower that shows an earlier instant; and one that does not answer holds nothing up for long.
+/// No handler sees a follower with an earlier time, and an unresponsive follower delays firings only briefly.
 #[test]
 fn firings_wait_for_followers_that_confirm_steps() {
     let owned = standing();
@@ -306,7 +306,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
         let at = format!("2000-01-01T00:{minute}:00Z");
         service.post("/v1/timers", &json!({ "at": at, "deliver": { "to": "queue", "queue": "q" } }));
     }
-    // The first one falls due before anybody listens, and is handed out whoever follows.
+    // The first one falls due before there is a follower, and is handed out.
     service.post("/v1/fast-forward", &json!({ "duration": "10m" }));
     let mut connection = service.connect();
     let mut stream = open(&mut connection, service, following("web&steps=true"));
@@ -321,10 +321,10 @@ fn firings_wait_for_followers_that_confirm_steps() {
         assert_eq!(told.data["current_time"], "2000-01-01T00:30:00Z");
         let advance = format!("/v1/advances/{}", told.data["advance"]["advance_id"].as_str().unwrap());
         let held = || service.get(&advance, &[])["settled"]["held_by"].clone();
-        // To confirm the change without the step is not enough.
+        // Confirming the change without the step is not enough.
         confirm(service, &told);
         let (held_by, is_handed_out) = (held(), first.is_finished());
-        // Where the machine stood still for so long, nobody was waited for.
+        // If the machine stalled that long, the follower was not waited for.
         if patience.lasts() {
             assert_eq!(held_by, "followers that have not confirmed the instant: `web`");
             assert!(!is_handed_out);
@@ -340,7 +340,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
         assert_eq!(service.get("/v1/followers", &[])["followers"][0]["step"], 1);
         assert_eq!(held(), Value::Null);
 
-        // The next one is not confirmed, and is handed out all the same.
+        // The next one is not confirmed, and is handed out anyway.
         let second = listening();
         acknowledge(service, &firings);
         let told = up_to_step(&mut stream, 2);
@@ -397,7 +397,7 @@ fn followers_are_refused_with_what_would_be_right() {
     service.audit();
 }
 
-/// Says how a follower is to show the clock.
+/// Sets the fault of a follower.
 fn set_fault(service: &Service, follower_id: &Value, body: &Value) -> Answer {
     send(service, &format!("/v1/followers/{}/fault", follower_id.as_str().unwrap()), body)
 }
@@ -419,12 +419,12 @@ fn a_follower_is_told_what_is_wrong_with_its_clock() {
     told["leap_smear"] = json!("86400s");
     let answer = set_fault(&service, follower_id, &json!({ "fault": all })).expect(200);
     assert_eq!((&answer["name"], &answer["user_id"], &answer["fault"]), (&json!("web"), &json!("admin"), &told));
-    // The clock is as it was, and the message is told all the same.
+    // The clock is unchanged, and the message is sent anyway.
     let message = web.next().unwrap();
     assert_eq!((&message.data["fault"], message.id), (&told, first.id));
     assert_eq!(message.data["current_time"], first.data["current_time"], "the message has the true clock");
     assert_eq!(service.get("/v1/followers", &[])["followers"][0]["fault"], told);
-    // Later changes say it too, and so does the first message of whoever follows under the name; nobody else is told.
+    // Later changes contain it too, and so does the first message after a reconnect; other followers do not get it.
     service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
     assert_eq!(web.next().unwrap().data["fault"], told);
     let mut plain = open(&mut other, &service, following("db"));
@@ -435,7 +435,7 @@ fn a_follower_is_told_what_is_wrong_with_its_clock() {
     let mut web = open(&mut one, &service, following("web"));
     let back = web.next().unwrap();
     assert_eq!(back.data["fault"], told);
-    // For JSON `2.0` is a whole number.
+    // In JSON `2.0` is an integer.
     let decimal = set_fault(&service, &back.data["follower_id"], &json!({ "fault": { "drift_ppm": -2.0 } }));
     assert_eq!(decimal.expect(200)["fault"], json!({ "drift_ppm": -2 }));
     assert_eq!(web.next().unwrap().data["fault"], json!({ "drift_ppm": -2 }));

@@ -73,7 +73,7 @@ fn a_file_that_comes_twice_adds_nothing() {
             assert_eq!(counts(import(&service, &parameters, content_type, file)), [0, records, 0], "{content_type}");
         }
     }
-    // Nor does a record that stands in a file twice.
+    // Neither does a duplicate record in a file.
     let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
     assert_eq!(counts(import(&service, &[], NDJSON, &line.repeat(1_200))), [1, 0, 0]);
     assert_eq!(service.get("/timeline/main", &[])["events"], 8);
@@ -90,7 +90,7 @@ fn records_repeated_in_a_file_are_counted_apart_from_known_ones() {
     };
     import("main", "false", LINES);
     let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
-    // In one batch, and in several that are recorded at the same time.
+    // In one batch, and in several concurrent ones.
     for repeated in [1, 1_199] {
         let file = format!("{}{}\n{}", line.replace('x', &repeated.to_string()).repeat(repeated + 1), LINES, LINES);
         let expected = [1, 6, repeated as u64];
@@ -98,7 +98,7 @@ fn records_repeated_in_a_file_are_counted_apart_from_known_ones() {
         assert_eq!(import("main", "false", &file), expected);
         assert_eq!(import("main", "false", &file), [0, 7 + repeated as u64, 0], "now all are known");
     }
-    // What a fork inherits has positions in another ledger.
+    // Inherited events of a fork have positions in another ledger.
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
     assert_eq!(import("fork", "false", LINES), [0, 3, 0]);
     let answer =
@@ -178,7 +178,7 @@ fn chunks_may_end_anywhere() {
         let mut connection = service.connect();
         connection.send_chunked(&request, LINES.as_bytes().chunks(size)).unwrap();
         assert_eq!(counts(connection.answer(false).unwrap()), [3, 0, 0], "{size}");
-        // The connection is as good as before.
+        // The connection is still usable.
         let clock = connection.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
         assert_eq!(clock.status, 200);
     }

@@ -1,5 +1,4 @@
-//! `POST /v1/manipulate-event`, `POST /v1/correct-event`, `GET /v1/events/{event_id}`, and states of
-//! the past.
+//! `POST /v1/manipulate-event`, `POST /v1/correct-event`, `GET /v1/events/{event_id}`, and past states.
 
 use serde_json::{Value, json};
 
@@ -25,7 +24,7 @@ fn manipulate(service: &Service, action: &str) -> Value {
     send(service, "/v1/manipulate-event", &body).expect(200)
 }
 
-/// Returns the ids of the events that stand at a moment, with their times.
+/// Returns ids and times of the active events at a point in history.
 fn found(service: &Service, timeline: &str, as_of: Option<&str>) -> Vec<(String, String)> {
     let mut query = vec![("location", "*"), ("time_range", "../.."), ("timeline_id", timeline)];
     query.extend(as_of.map(|as_of| ("as_of", as_of)));
@@ -203,7 +202,7 @@ fn forks_share_the_past_and_nothing_else() {
     assert_eq!(times("now"), ["1969-07-17T13:32:00Z"]);
     assert_eq!(times("then"), ["1969-07-16T13:32:00Z"]);
     assert_eq!(times("of-fork"), ["1969-07-16T13:32:00Z"]);
-    // What is done on one is done on no other.
+    // Changes of one timeline do not affect others.
     service.post(
         "/v1/manipulate-event",
         &json!({
@@ -221,7 +220,7 @@ fn forks_share_the_past_and_nothing_else() {
     {
         assert_eq!(inherited["event"], page["events"][0], "{inherited}");
     }
-    // Positions count anew in each ledger: an intervention says in which one it is.
+    // Positions are per ledger: an intervention names its ledger.
     let note = json!({ "timeline_id": "now", "event_id": "launch", "action": "warn the crew", "time": TIME });
     let noted = service.post("/v1/manipulate-event", &note);
     let read = service.get("/v1/events/launch", &[("timeline_id", "now")]);

@@ -1,4 +1,4 @@
-//! Server-sent events, read message by message.
+//! A reader of server-sent events.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 use crate::http::{Body, Connection, Request};
 use crate::service::Service;
 
-/// A message of server-sent events.
+/// A server-sent event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
-    /// Empty where there is nothing but an id.
+    /// Empty if there is only an id.
     pub(crate) event: String,
-    /// The id up to a dot or what follows a `@`, if it has one.
+    /// The numeric part of the id before a dot or `@`, if any.
     pub(crate) id: u64,
-    /// The whole id.
+    /// The complete id.
     pub(crate) place: String,
-    /// Null where there is nothing but an id.
+    /// Null if there is only an id.
     pub(crate) data: Value,
 }
 
-/// A stream that is read message by message.
+/// A stream of messages.
 pub(crate) struct Messages<'a>(BufReader<Body<'a>>);
 
 impl Messages<'_> {

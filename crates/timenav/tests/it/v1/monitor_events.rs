@@ -10,7 +10,7 @@ use crate::http::{Request, target};
 use crate::service::Service;
 use crate::snapshot;
 
-/// Events around the world, told apart by their ids.
+/// Events around the world with distinct ids.
 fn world() -> Service {
     let service = Service::start();
     let event = |id: &str, time: &str, place: &str, point: Option<(f64, f64)>| {
@@ -50,7 +50,7 @@ fn pages_of_events() {
     for prefix in PREFIXES {
         let ask = |parameters: &[(&str, &str)]| {
             let answer = service.send(Request::get(&target(&format!("{prefix}/monitor-events"), parameters)));
-            // A read is an entry, so the size of the ledger differs with what was asked before.
+            // A read is an entry, so the ledger size depends on earlier requests.
             let mut body = answer.json();
             body["as_of"] = json!("[size]");
             crate::http::Answer { body: body.to_string().into_bytes(), ..answer }
@@ -77,7 +77,7 @@ fn places() {
         ("the Curia of Pompey", vec!["nowhere"]),
         ("180", vec!["dateline"]),
         ("Paris", vec![]),
-        // Fifty kilometers unless more is said, and Baton Rouge is 118 away.
+        // The default radius is fifty kilometers, and Baton Rouge is 118 away.
         ("29.95,-90.07", vec!["orleans"]),
         ("29.95, -90.07", vec!["orleans"]),
         ("geo:29.95,-90.07", vec!["orleans"]),

@@ -1,5 +1,5 @@
-//! `GET /v1/monitor-paradox`, `GET /v1/check-timeline`, `POST /v1/scan-events`, and what interventions
-//! make and heal.
+//! `GET /v1/monitor-paradox`, `GET /v1/check-timeline`, `POST /v1/scan-events`, and paradoxes created and resolved by
+//! interventions.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn observations_are_counted_and_listed_when_asked_for() {
     assert_eq!((&page["paradoxes"], &page["counts"]), (&json!([]), &json!({})));
     assert_eq!(page["observations"]["P06"]["grades"]["definite"], 1, "{page}");
     assert_eq!(page["observations"]["P10"]["grades"]["definite"], 1, "{page}");
-    // The service began with a travel, which explains where the clock is.
+    // The first entry is a travel, which explains where the clock is.
     assert_eq!(codes(&service, &[("include", "observations")]), ["P12", "P06", "P10"]);
     assert_eq!(codes(&service, &[("kinds", "P06")]), ["P06"]);
     service.audit();
@@ -118,7 +118,7 @@ fn interventions_make_and_heal() {
     assert_eq!(codes_of(&restored["paradoxes_healed"]), ["P04", "P05"]);
     assert_eq!(found(&service, &[]), []);
     deed("note it", json!({ "on_paradox": "refuse" })).expect(200);
-    // What was so then is so still, asked for then.
+    // Past states are unchanged.
     let then = done["ledger"]["position"].to_string();
     assert_eq!(codes(&service, &[("as_of", &then)]), ["P04", "P05"]);
     service.audit();
@@ -165,14 +165,14 @@ fn an_event_is_checked_with_all_around_it() {
     assert_eq!(check("Xyzzy").expect(200)["candidates"], json!([]));
     service.post("/v1/travel", &json!({ "destination_time": at(0) }));
     assert_eq!(check("fire").expect(200)["relation"], "future");
-    // What does not stand any more is found by its name too, with whoever cancelled it.
+    // Canceled events are found by name too, with the intervention that canceled them.
     service.post("/v1/manipulate-event", &json!({ "event_id": "fire", "action": "cancel", "time": at(0) }));
     let gone = check("The great fire").expect(200);
     assert_eq!((&gone["occurs"], &gone["event_id"]), (&json!(false), &json!("fire")));
     let status = gone["status"].as_str().unwrap();
     assert!(status.starts_with("The event `fire` was cancelled by `admin` at 2"), "{status}");
     assert_eq!(gone["interventions"][0]["actor"], "admin");
-    // An event that stands under that name goes before it.
+    // An active event of that name takes precedence.
     record(&service, "fire2", 4, &json!([]));
     service.post(
         "/v1/correct-event",

@@ -1,4 +1,4 @@
-//! Events that are recorded again after a return to an anchor.
+//! Events recorded again after a return to an anchor.
 
 use serde_json::{Value, json};
 
@@ -27,14 +27,14 @@ fn a_script_that_begins_with_a_return_can_be_run_again() {
         assert_eq!(history["interventions"].as_array().unwrap().len(), run - 1, "{history}");
         assert_eq!(service.find_all("main", "*", "../..", "10").len(), 2);
     }
-    // Every state there was can still be read.
+    // Every past state can still be read.
     let history = service.get("/v1/events/renewal", &[]);
     for version in history["versions"].as_array().unwrap() {
         let position = version["position"].to_string();
         let then = service.get("/v1/events/renewal", &[("as_of", &position)]);
         assert_eq!((&then["stands"], &then["event"]["position"]), (&json!(true), &version["position"]));
     }
-    // What somebody cancelled is theirs to restore.
+    // Only the one who canceled it can restore it.
     let cancel = json!({ "event_id": "renewal", "action": "cancel", "time": "2028-02-29T00:00:00Z" });
     send(&service, "/v1/manipulate-event", &cancel).expect(200);
     send(&service, "/v1/events", &event).refused(409, "already_exists");

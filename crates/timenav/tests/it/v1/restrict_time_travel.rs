@@ -28,7 +28,7 @@ fn restrictions_are_set_listed_and_lifted() {
     }
 }
 
-/// What the four levels let somebody do who administers the timeline.
+/// The effect of the four levels on an administrator of the timeline.
 #[test]
 fn every_level_at_every_kind_of_operation() {
     let mut service = Service::start();
@@ -90,7 +90,7 @@ fn a_clock_is_not_shown_to_those_who_may_not_look() {
     service.audit();
 }
 
-/// An entry tells what the clock showed, and which event it is about.
+/// Entries reveal clock times and event ids.
 #[test]
 fn entries_are_not_shown_to_those_who_may_not_look() {
     let service = Service::start();
@@ -115,7 +115,7 @@ fn entries_are_not_shown_to_those_who_may_not_look() {
                 let answer = get(&service, &format!("{prefix}/timeline/main/{path}"));
                 assert_eq!(answer.status, status, "{level} {prefix} {path}: {answer}");
             }
-            // What is but hashes says neither.
+            // Responses with only hashes reveal neither.
             for path in ["checkpoint", "proof?from=1", "tile/0/000.p/1"] {
                 let answer = get(&service, &format!("{prefix}/timeline/main/{path}"));
                 assert_eq!(answer.status, 200, "{level} {prefix} {path}: {answer}");

@@ -26,12 +26,12 @@ fn log_out(body: &Value) -> Request {
     Request::post("/v1/log-out").json(body)
 }
 
-/// Returns who is logged in, by what `GET /v1/session` says.
+/// Returns the user according to `GET /v1/session`.
 fn logged_in(service: &Service, cookie: &str) -> Value {
     service.send(Request::get("/v1/session").session(cookie)).expect(200)["user_id"].clone()
 }
 
-/// Returns the entries of `system` that the access log tells of.
+/// Returns entries of `system` in the access log.
 fn entries(service: &Service, parameters: &[(&str, &str)]) -> Vec<Value> {
     let all = [&[("timeline_id", "system"), ("time_range", "../.."), ("limit", "1000")], parameters].concat();
     service.get("/v1/access-logs", &all)["logs"].as_array().expect("a list").clone()
@@ -66,7 +66,7 @@ fn somebody_logs_in_and_out() {
     }
 }
 
-/// Returns an answer without what differs in every one.
+/// Returns a response without the parts that always differ.
 fn without_ids(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
     let differs = ["x-request-id", "date", "ratelimit"];
     let headers = answer.headers.iter().filter(|(name, _)| !differs.contains(&name.to_lowercase().as_str()));
@@ -85,7 +85,7 @@ fn nobody_learns_who_is_a_user() {
         let answer = service.try_log_in(user_id, password);
         assert_eq!(without_ids(&answer), without_ids(&wrong), "{user_id}");
     }
-    // Each is in the ledger, under nobody's name.
+    // Each attempt is in the ledger, without a user.
     let attempts = entries(&service, &[("action", "unauthorized_access_attempt")]);
     assert_eq!(attempts.len(), 4, "{attempts:?}");
     assert!(attempts.iter().all(|entry| entry["user_id"] == "unknown" && entry["subject"] == "log_in"), "{attempts:?}");
@@ -99,13 +99,13 @@ fn a_session_acts_as_its_user() {
     let make = Request::post("/timelines").json(&json!({ "timeline_id": "hers" }));
     service.send(make.session(&cookie)).expect(201);
     service.send(Request::get("/v1/clock?timeline_id=hers").session(&cookie)).expect(200);
-    // Where no timeline is named it is `main`, which is not hers.
+    // The default timeline is `main`, which she cannot read.
     service.send(Request::get("/v1/clock").session(&cookie)).refused(404, "not_found");
     let all = [("timeline_id", "hers"), ("time_range", "../..")];
     let logs = service.get("/v1/access-logs", &all)["logs"].clone();
     let of_ada = logs.as_array().unwrap().iter().filter(|entry| entry["user_id"] == "ada").count();
     assert_eq!(of_ada, 2, "{logs}");
-    // What an operator decides counts at the next request.
+    // Changes by an operator apply from the next request.
     service.post("/v1/restrict-time-travel", &json!({ "user_id": "ada", "restriction_level": "no_access" }));
     let refused = service.send(Request::get("/v1/clock?timeline_id=hers").session(&cookie));
     refused.refused(403, "time_travel_restricted");
@@ -120,10 +120,10 @@ fn a_key_wins_over_a_cookie() {
     let cookie = service.log_in("ada", PASSWORD);
     let who = |request: Request| service.send(request).expect(200)["user_id"].clone();
     assert_eq!(who(Request::get("/v1/session").session(&cookie).key(&service.admin)), "admin");
-    // From wherever: a page of another site has no key to show.
+    // From any origin: a page of another site has no key.
     let elsewhere = Request::get("/v1/session").cookie(&cookie).header("Sec-Fetch-Site", "cross-site");
     assert_eq!(who(elsewhere.key(&service.admin)), "admin");
-    // A key that is none is not made good by a cookie, and a session's secret is no key.
+    // A cookie does not make up for an invalid key, and a session secret is not a key.
     let wrong = Request::get("/v1/clock").session(&cookie).key("tnk_000000000000000000000000000000000000");
     service.send(wrong).refused(401, "invalid_credentials");
     let secret = cookie.split_once('=').unwrap().1;
@@ -168,7 +168,7 @@ fn sessions_are_listed_and_ended_one_by_one() {
     end(one(0).session(&first)).expect(200);
     assert_eq!((logged_in(&service, &first), logged_in(&service, &second)), (json!("ada"), Value::Null));
     end(one(0).session(&first)).refused(404, "not_found");
-    // An operator ends anybody's.
+    // An operator can end any session.
     end(one(1)).expect(200);
     assert_eq!(logged_in(&service, &first), Value::Null);
     assert_eq!(service.send(Request::get("/v1/sessions").key(&ada)).expect(200)["sessions"], json!([]));
@@ -189,7 +189,7 @@ fn what_a_client_sends_is_looked_at_first() {
         let refused = answer.refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], "#/password", "{wrong}");
     }
-    // Addresses are kept in logs along the way.
+    // URLs are logged along the way.
     let in_address = target("/v1/log-in", &[("user_id", "ada"), ("password", PASSWORD)]);
     let answer = service.send(Request::post(&in_address).header("Host", "[::1]").anonymous());
     assert!(!answer.text().contains(PASSWORD), "{answer}");
@@ -203,11 +203,11 @@ fn a_row_that_another_hand_writes_opens_nothing() {
     let mut service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     assert!(service.stop().success());
-    // Her session made that of an operator, and the operator given a password that she knows.
+    // Attack: turn her session into the operator's, and give the operator a password that she knows.
     service.tamper("UPDATE sessions SET user_id = 'admin' WHERE user_id = ?1", "ada");
     let plant = "INSERT INTO passwords SELECT 'admin', phc, set_at FROM passwords WHERE user_id = ?1";
     service.tamper(plant, "ada");
-    // Nobody is let in with such rows, as nothing is started with them. What they are is told offline.
+    // Nobody can log in with such rows, as no service starts with them. Offline verification reports them.
     let mut command = timenav();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data());
     let (code, stdout, stderr) = run(&mut command, "");
@@ -220,7 +220,7 @@ fn a_row_that_another_hand_writes_opens_nothing() {
     let (code, told, stderr) = run(command.args(["verify", "--data"]).arg(service.data()), "");
     assert_ne!(code, Some(0), "{told}{stderr}");
     assert!(told.contains("table passwords, admin") && told.contains("table sessions, session_"), "{told}{stderr}");
-    // Put back, they are what was signed.
+    // Restored, they match their signatures.
     service.tamper("UPDATE sessions SET user_id = 'ada' WHERE user_id = ?1", "admin");
     service.tamper("DELETE FROM passwords WHERE user_id = ?1", "admin");
     service.start_again();
@@ -228,7 +228,7 @@ fn a_row_that_another_hand_writes_opens_nothing() {
     service.audit();
 }
 
-/// Returns the names of files of the data folder, and the log, that hold a text.
+/// Returns the files of the data folder, and the log, that contain a text.
 fn holding(service: &Service, text: &str) -> Vec<String> {
     let files = std::fs::read_dir(service.data()).unwrap().map(|entry| entry.unwrap().path());
     let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
@@ -266,7 +266,7 @@ fn secrets_are_kept_nowhere() {
             service.stop();
         }
     }
-    // The hash is in its table and nowhere else: not in what readers of the ledger are shown.
+    // The hash is only in its table, not in anything shown to readers of the ledger.
     service.start_again();
     let told = serde_json::to_string(&entries(&service, &[])).unwrap();
     assert!(told.contains("set_password") && !told.contains("argon2"), "{told}");

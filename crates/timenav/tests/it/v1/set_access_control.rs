@@ -18,7 +18,7 @@ fn lists(service: &Service) -> Value {
     service.get("/v1/access-control", &[("timeline_id", "main")])["permissions"].clone()
 }
 
-/// Returns the statuses of looking, steering and administering, with a key.
+/// Returns the statuses of a read, a clock change and an administrative request.
 fn may(service: &Service, key: &str) -> [u16; 3] {
     let look = service.send(Request::get("/v1/clock").key(key)).status;
     let steer = service.send(Request::post("/v1/pause-time").key(key)).status;
@@ -82,7 +82,7 @@ fn permissions_expire() {
     assert!(end.is_string());
     assert_eq!((&shown["role"], &shown["role_expires_at"]), (&json!("read"), &end));
 
-    // Whoever knows of no ends sends back what they have read, and one user more.
+    // A client that does not know expiry sends back the list it has read, with one more user.
     set(&service, &json!({ "read": ["ada", "bob"] })).expect(200);
     assert_eq!(lists(&service)["expires_at"], json!({ "read": { "ada": end } }));
     set(&service, &json!({ "expires_at": { "read": { "ada": null } } })).expect(200);
@@ -128,7 +128,7 @@ fn an_end_that_cannot_be_is_refused_where_it_stands() {
     service.audit();
 }
 
-/// Nothing has to happen on the timeline for it.
+/// The stream ends without activity on the timeline.
 #[test]
 fn streams_end_with_the_permission_however_it_ends() {
     for expires in [true, false] {
@@ -144,7 +144,7 @@ fn streams_end_with_the_permission_however_it_ends() {
         };
         let paths = ["/v1/clock/stream", "/v1/clock/stream?follow=web", "/v1/stream", "/v1/firings/stream"];
         let mut streams = paths.map(open);
-        // A nearer end than the one that they were opened with, or none any more.
+        // An earlier expiry than at the time of opening, or a revoked permission.
         let ends = if expires { json!({ "expires_in": { "read": { "ada": "1s" } } }) } else { json!({ "read": [] }) };
         set(&service, &ends).expect(200);
         for (connection, headers) in &mut streams {
@@ -157,7 +157,7 @@ fn streams_end_with_the_permission_however_it_ends() {
     }
 }
 
-/// Whoever waits for firings hears that they may not have any, and not that there are none.
+/// A client that waits for firings gets an error when it loses access, not an empty list.
 #[test]
 fn a_claim_that_waits_ends_with_the_role() {
     let service = Service::start();

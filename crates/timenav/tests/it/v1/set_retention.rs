@@ -106,7 +106,7 @@ fn what_is_kept_no_longer_goes() {
     assert!(code == Some(0) && stdout.contains("would be."), "{stdout}{stderr}");
     let wrong = json!({ "timeline_id": "main", "dry_run": true, "accept_host_clock": true });
     send(&service, "/v1/prune", &wrong).refused(400, "invalid_parameter");
-    // What is looked for now is a second old in a while.
+    // The reads reach the required age of a second after a while.
     let pruned = loop {
         let pruned = service.post("/v1/prune", &json!({ "timeline_id": "main" }));
         if pruned["let_go"].as_u64() > Some(0) {

@@ -1,4 +1,4 @@
-//! `GET /v1/stream`: what happens on a timeline, resumable by the position in its ledger.
+//! `GET /v1/stream`: timeline events, resumable by ledger position.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn after(position: u64) -> Request {
     stream_of("").header("Last-Event-ID", &position.to_string())
 }
 
-/// Reads so many messages of a stream that begins with a request.
+/// Reads messages of a stream.
 fn read(service: &Service, request: Request, count: usize) -> Vec<Message> {
     let mut connection = service.connect();
     let mut messages = open(&mut connection, service, request);
@@ -34,7 +34,7 @@ fn event(event_id: &str) -> Value {
     json!({ "event_id": event_id, "time": TIME })
 }
 
-/// Does one of everything, and returns what of it is told: the topic, and the position.
+/// Performs one action of each kind. Returns topic and position of the expected messages.
 fn live_through(service: &Service, prefix: &str) -> Vec<(&'static str, u64)> {
     let mut told = Vec::new();
     let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
@@ -55,7 +55,7 @@ fn live_through(service: &Service, prefix: &str) -> Vec<(&'static str, u64)> {
     service.get("/v1/monitor-events", &[("location", "*"), ("time_range", "../..")]);
     done("travel", &json!({ "destination_time": TIME, "location": "a\nb\r\nc" }), "clock");
     done("return-to-anchor", &json!({ "anchor_id": anchor }), "clock");
-    // The return changed the event back first.
+    // The return reverted the event first.
     let (topic, position) = told.pop().expect("the return");
     told.extend([("interventions", position - 1), (topic, position)]);
     told
@@ -94,7 +94,7 @@ fn every_topic_is_told_with_its_position() {
 fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
     let mut service = standing();
     let newest = live_through(&service, "/v1").last().expect("something was told").1;
-    // Everything since the first entry, which made the clock.
+    // Everything since the first entry, which created the clock.
     let whole = read(&service, after(0), telling(&service));
     assert_eq!(whole.last().map(|message| message.id), Some(newest));
     for restarts in [false, true] {
@@ -111,7 +111,7 @@ fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
             }
         }
     }
-    // Who knows everything is told the next thing, and nothing before.
+    // A client that has seen everything gets only the next message.
     let size = service.get("/timeline/main", &[])["head"]["size"].as_u64().unwrap();
     let mut connection = service.connect();
     let mut messages = open(&mut connection, &service, after(size - 1));
@@ -123,14 +123,14 @@ fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
     service.audit();
 }
 
-/// Returns how many entries of `main` tell something, since it was made.
+/// Returns the number of entries of `main` with messages since its creation.
 fn telling(service: &Service) -> usize {
     let logs = [("timeline_id", "main"), ("time_range", "../.."), ("limit", "1000")];
     let logs = service.get("/v1/access-logs", &logs);
     let told = ["record_event", "correct_event", "manipulate_event", "fast_forward", "travel", "return_to_anchor"];
     let entries = logs["logs"].as_array().unwrap().iter();
     let told = entries.filter(|entry| told.contains(&entry["action"].as_str().unwrap_or("")));
-    // One pause stopped the clock; the other found it stopped.
+    // One pause stopped the clock; the other had no effect.
     told.count() + 1
 }
 
@@ -175,7 +175,7 @@ fn what_is_recorded_while_nobody_listens_or_nobody_reads_is_told_all_the_same() 
     let mut slow = service.connect();
     let mut messages = open(&mut slow, &service, stream_of("?topics=events"));
     let from = messages.next().expect("where it begins").id;
-    // More than stands in buffers between the two.
+    // More than fits into the buffers in between.
     let text = "x".repeat(2_000);
     for block in 0..EVENTS / 1_000 {
         let one = |number: usize| {
@@ -190,7 +190,7 @@ fn what_is_recorded_while_nobody_listens_or_nobody_reads_is_told_all_the_same() 
     }
     drop(messages);
     drop(slow);
-    // Each connection hears a few; together they hear every one, in order.
+    // Each connection receives a few messages; together they receive all, in order.
     let (mut seen, mut heard) = (from, 0);
     while heard < EVENTS {
         let count = 1_500.min(EVENTS - heard);

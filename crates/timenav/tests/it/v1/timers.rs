@@ -28,7 +28,7 @@ mod spending;
 mod webhooks;
 mod webhooks_tls;
 
-/// Has workers go, also where a test fails while they wait.
+/// Stops workers, even if the test fails while they wait.
 pub(crate) struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -37,7 +37,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Sets a timer of `main` and returns it.
+/// Sets a timer on `main` and returns it.
 fn set(service: &Service, timer_id: &str, at: &str) -> Value {
     service.post("/v1/timers", &json!({ "timer_id": timer_id, "at": at, "payload": { "of": timer_id } }))["timer"]
         .clone()
@@ -55,7 +55,7 @@ fn acknowledge(service: &Service, firings: &[Value]) -> Value {
     service.post("/v1/firings/ack", &json!({ "firing_ids": ids }))
 }
 
-/// Claims and acknowledges until so many firings are done. Returns them in the order in which they were claimed.
+/// Claims and acknowledges until `count` firings are done. Returns them in claim order.
 fn work_off(service: &Service, count: usize) -> Vec<Value> {
     let mut done = Vec::new();
     while done.len() < count {
@@ -81,7 +81,7 @@ fn a_timer_is_set_shown_changed_and_cancelled() {
     let timer = set(&service, "renew", "2000-02-01T00:00:00Z");
     assert_eq!((&timer["state"], &timer["next"]), (&json!("armed"), &json!("2000-02-01T00:00:00Z")));
     assert_eq!(timer["deliver"], json!({ "to": "queue", "queue": "default" }));
-    // The very same is no second one, and another one of the name is refused.
+    // An identical timer is not set twice, and a different one with the same id is rejected.
     let body = json!({ "timer_id": "renew", "at": "2000-02-01T00:00:00Z", "payload": { "of": "renew" } });
     let again = send(&service, "/v1/timers", &body).expect(200);
     assert_eq!(again["timer"], timer);
@@ -116,7 +116,7 @@ fn a_moment_that_has_passed_fires_at_once() {
     assert_eq!((&firings[0]["attempt"], &firings[0]["step"]), (&json!(1), &Value::Null));
     let acknowledged = acknowledge(&service, &firings);
     assert_eq!(acknowledged["firings"][0]["state"], "acknowledged");
-    // Twice is no error.
+    // Twice is not an error.
     assert_eq!(acknowledge(&service, &firings)["firings"][0]["state"], "acknowledged");
     let shown = service.get("/v1/timers/late", &[]);
     assert_eq!((&shown["timer"]["state"], &shown["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
@@ -134,7 +134,7 @@ fn a_running_clock_comes_to_its_timers() {
     let firings = claim(&service, 5, "30s");
     assert_eq!(of(&firings, "timer_id"), ["soon"]);
     acknowledge(&service, &firings);
-    // A clock that goes faster comes to it earlier.
+    // A faster clock reaches it earlier.
     service.post("/v1/set-rate", &json!({ "rate": 1000 }));
     let firings = claim(&service, 5, "30s");
     assert_eq!((of(&firings, "timer_id"), of(&firings, "due")), (vec!["later"], vec!["2000-01-01T00:10:00Z"]));
@@ -171,7 +171,7 @@ fn a_lease_that_ends_is_given_to_another() {
     let (first, second) = (&first["firings"][0], &second[0]);
     assert_eq!(second["firing_id"], first["firing_id"]);
     assert_ne!(second["lease_id"], first["lease_id"]);
-    // Whoever had it first is told that it is another's by now, in whatever way they say something of it.
+    // The previous holder gets `lease_lost` for every operation on it.
     let said = |lease: &Value| json!({ "firing_ids": [first["firing_id"]], "lease_ids": [lease["lease_id"]] });
     let refused = send(&service, "/v1/firings/ack", &said(first));
     assert!(refused.text().contains("as `admin`"), "{refused}");
@@ -179,7 +179,7 @@ fn a_lease_that_ends_is_given_to_another() {
     send(&service, "/v1/firings/fail", &said(first)).refused(409, "lease_lost");
     let extended = |lease: &Value| service.post("/v1/firings/extend", &said(lease))["firings"][0]["state"].clone();
     assert_eq!((extended(first), extended(second)), (json!("lost"), json!("leased")));
-    // Without a lease, whoever else has it counts.
+    // Without a lease, the current holder is checked by user.
     let bare = json!({ "firing_ids": [first["firing_id"]] });
     let other = service.user("other");
     let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin"], "write": ["other"] } });
@@ -187,7 +187,7 @@ fn a_lease_that_ends_is_given_to_another() {
     service.send(Request::post("/v1/firings/ack").json(&bare).key(&other)).refused(409, "lease_lost");
     let state = |settled: Value| settled["firings"][0]["state"].clone();
     assert_eq!(state(service.post("/v1/firings/ack", &said(second))), "acknowledged");
-    // It is done: whoever says so again is told that it is.
+    // It is settled: repeating that is fine.
     assert_eq!(state(service.post("/v1/firings/ack", &said(first))), "acknowledged");
     service.audit();
 }
@@ -200,7 +200,7 @@ fn firings_of_one_key_are_worked_on_one_after_the_other() {
         service.post("/v1/timers", &body);
     }
     let firings = claim(&service, 10, "20s");
-    // The third may have fallen due after the first two were looked at.
+    // The third may have fallen due after the first two were claimed.
     let mut seen = of(&firings, "timer_id").into_iter().map(str::to_owned).collect::<Vec<_>>();
     assert!(!seen.contains(&"b".to_owned()), "{seen:?}");
     while seen.len() < 2 {

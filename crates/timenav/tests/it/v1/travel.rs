@@ -139,7 +139,7 @@ fn the_local_time_is_that_of_the_place() {
         ("2005-08-29T11:10:00Z", "Saigon", json!("2005-08-29T18:10:00+07:00")),
         ("2005-08-29T11:10:00Z", "27.7,85.32", json!("2005-08-29T16:55:00+05:45")),
         ("2005-08-29T11:10:00Z", "geo:0,-150;u=10", json!("2005-08-29T01:10:00-10:00")),
-        // The name of a zone is that zone, whatever else is called so.
+        // A zone name is the zone, whatever else has that name.
         ("2005-08-29T11:10:00Z", "EST", json!("2005-08-29T06:10:00-05:00")),
         ("2005-08-29T11:10:00Z", "Narnia", json!(null)),
         ("2005-08-29T11:10:00Z", "bbox:2,48,3,49", json!(null)),

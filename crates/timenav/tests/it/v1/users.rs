@@ -50,7 +50,7 @@ fn users_are_listed_page_by_page() {
         }
     }
     assert_eq!(seen, ["admin", "u0", "u1", "u2", "u3", "u4"]);
-    // A user who is gone marks a place all the same.
+    // A removed user still works as a cursor.
     remove(&service, "u2").expect(200);
     assert_eq!(service.get("/v1/users", &[("cursor", "u2")])["users"][0]["user_id"], "u3");
     service.audit();
@@ -80,7 +80,7 @@ fn the_last_operator_stays() {
     remove(&service, "admin").refused(409, "conflict");
     service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
     let second = service.key(&json!({ "user_id": "second" }));
-    // Two operators, each removing the other: one stays.
+    // Two operators who remove each other: one stays.
     let by_second = Request::new("DELETE", "/v1/users/second").key(&second);
     service.send(by_second).expect(200);
     service.send(Request::get("/v1/users").key(&second)).refused(401, "invalid_credentials");
@@ -119,7 +119,7 @@ fn users_are_an_operators_business() {
         service.send(request.key(&ada)).refused(403, "permission_denied");
     }
     assert_eq!(names(&service), ["ada", "admin"]);
-    // Each of these stands in the ledger of `system`.
+    // Each of these is in the ledger of `system`.
     let size = service.checkpoint("system").size;
     let attempts: Vec<Value> = (0..size)
         .map(|position| service.entry("system", position).0)

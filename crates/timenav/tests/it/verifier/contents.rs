@@ -1,5 +1,5 @@
-//! What `examples/verify.py --contents` says of what entries say, and of the events that are answered: of a service as it
-//! is, and of copies of it in whose databases something was changed.
+//! `examples/verify.py --contents` on entry contents and returned events: of an intact service, and of copies with
+//! modified databases.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,7 @@ fn event(name: &str) -> Value {
     json!({ "event_id": name, "time": AT, "description": format!("about {name}"), "attributes": { "x": [1.50, "é"] } })
 }
 
-/// Does to `main`, and to `fork`, which goes on from it, all that makes and changes events.
+/// Performs all kinds of event changes on `main` and on its fork `fork`.
 fn lived_in(service: &Service) {
     let on = |timeline: &str, mut body: Value| {
         body["timeline_id"] = json!(timeline);
@@ -52,7 +52,7 @@ fn lived_in(service: &Service) {
     service.post("/v1/events", &on("fork", event("own")));
 }
 
-/// Runs the script on a timeline with the key that signs it. Returns its exit code, and what it printed.
+/// Runs the script on a timeline with its public key. Returns its exit code and output.
 fn check(service: &Service, url: &str, timeline: &str, api_key: &str) -> (Option<i32>, String) {
     let key = ledger::verifier_key(&format!("timenav.local/{timeline}"), &service.public_key);
     verify_at(url, timeline, api_key, &["--contents", "--verifier-key", &key])
@@ -98,35 +98,35 @@ fn a_stranger_s_script_checks_what_entries_say() {
         let told = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
         assert!(said.contains(&told), "{said}");
         assert!(said.ends_with(&format!("{timeline} verifies.\n")), "{said}");
-        // What was erased is named with the entry that did it, also where a fork inherited it.
+        // Erased contents are listed with the erasing entry, even on a fork that inherited them.
         assert_eq!(said.contains("(record_event), erased by entry 22\n"), timeline != "system", "{said}");
         assert!(!said.contains("may not see"), "{said}");
     }
-    // Who may only read is told so: of what, and how many.
+    // A reader is told which contents are hidden, and how many.
     let (code, said) = check(&service, &service.url(), "main", &reader);
     assert_eq!(code, Some(0), "{said}");
     let hidden = "\nNOT CHECKED what this API key may not see: 1 encrypt_data, ";
     assert!(said.contains(hidden) && said.contains(" reads, 1 set_access_control\n"), "{said}");
     assert!(said.contains("answers the 6 events that stand"), "{said}");
-    // Who may read the fork and not what it came from is told that, and what is the fork's own is compared.
+    // A reader of the fork but not of its parent is told so, and the fork's own entries are compared.
     let lists = json!({ "timeline_id": "fork", "permissions": { "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [] } }));
     let (code, said) = check(&service, &service.url(), "fork", &reader);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("\nNOT CHECKED events of main, which fork was forked from"), "{said}");
-    // Of a ledger that may not be read, nothing is said.
+    // Nothing is reported about an unreadable ledger.
     let (code, said) = check(&service, &service.url(), "main", &reader);
     assert_eq!(code, Some(2), "{said}");
     service.audit();
 }
 
-/// Selects the entry that a text of its leaf names.
+/// Selects an entry by a text in its leaf.
 const ENTRY: &str = "instr(CAST(leaf AS TEXT), '\"seq\":2,') AND instr(CAST(leaf AS TEXT), '\"timeline_id\":\"main\"')";
 const EDITED_PAYLOAD: &str = "payload = CAST(replace(CAST(payload AS TEXT), 'about', 'above') AS BLOB)";
 const ON_MAIN: &str = "timeline = (SELECT timeline FROM events WHERE event_id = 'noted')";
 
-/// What is changed, as statements that change a row each; the timeline that is looked at; and what is said of it.
+/// Modifications, as statements that change a row each; the timeline; and the expected report.
 #[expect(clippy::too_many_lines, reason = "a table with a row for each attack")]
 fn attacks() -> Vec<(Vec<String>, &'static str, &'static str)> {
     let entry = |change: &str| format!("UPDATE entries SET {change} WHERE {ENTRY}");
@@ -164,7 +164,7 @@ fn attacks() -> Vec<(Vec<String>, &'static str, &'static str)> {
             "fork",
             "WRONG       event noted: monitor-events answers another description than entry 7 of main says\n",
         ),
-        // An event that was erased and recorded again has no excuse.
+        // An event that was erased and recorded again must have its content.
         (
             vec![row(edited, "erased")],
             "main",
@@ -207,7 +207,7 @@ fn attacks() -> Vec<(Vec<String>, &'static str, &'static str)> {
     ]
 }
 
-/// Has a service keep reads for a second, and lets some go. Returns how many.
+/// Limits the retention of reads to a second and prunes some. Returns their number.
 pub(crate) fn let_some_go(service: &mut Service) -> u64 {
     assert!(service.stop().success());
     service.arguments(&["--retention-floor-secs", "0"]);
@@ -223,7 +223,7 @@ pub(crate) fn let_some_go(service: &mut Service) -> u64 {
     }
 }
 
-/// Returns how many contents the sweeps of `main` have pruned. The service sweeps by itself too.
+/// Returns the number of contents pruned on `main`, including by the service's own sweeps.
 fn pruned(service: &Service) -> u64 {
     let page = service.get("/timeline/main/entries", &[("limit", "1000")]);
     assert_eq!(page["has_more"], json!(false));
@@ -257,7 +257,7 @@ fn what_a_sweep_let_go_is_told_and_what_went_without_one_is_found() {
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["timelines"][0]["let_go"], let_go);
     assert!(service.stop().success());
-    // A read from before anything was said of how long it is kept.
+    // A read from before any retention was set.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";
     let (code, said) = after(&service, |database| execute(database, empty), "main");
     assert_eq!(code, Some(1), "{said}");
@@ -266,7 +266,7 @@ fn what_a_sweep_let_go_is_told_and_what_went_without_one_is_found() {
     service.audit();
 }
 
-/// Copies the data of a service that does not run.
+/// Copies the data of a stopped service.
 fn copy(service: &Service, to: &Path) -> PathBuf {
     let data = to.join("data");
     let mut folders = vec![(service.data(), data.clone())];
@@ -286,7 +286,7 @@ fn copy(service: &Service, to: &Path) -> PathBuf {
     data
 }
 
-/// Changes the database of a copy, starts a service on it, and returns what the script says of a timeline.
+/// Modifies the database of a copy, starts a service on it, and returns the result of the script.
 fn after(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     let data = copy(service, folder.path());
@@ -297,7 +297,7 @@ fn after(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Opti
     check(service, &format!("http://{}", process.address), timeline, &service.admin)
 }
 
-/// As above, but changes the database while the service runs: it would not start with it.
+/// The same, but modifies the database while the service runs, because it would not start otherwise.
 fn meanwhile(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     let data = copy(service, folder.path());
@@ -310,7 +310,7 @@ fn execute(database: &Database, statement: &str) {
     assert_eq!(database.execute(statement, []).expect(statement), 1, "{statement}");
 }
 
-/// Edits a payload, gives it another salt, and makes its entry say the hash of both.
+/// Edits a payload, changes its salt, and updates the hash in its entry.
 fn rewrite(database: &Database) {
     let select = format!("SELECT CAST(leaf AS TEXT), CAST(payload AS TEXT) FROM entries WHERE {ENTRY}");
     let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
@@ -342,15 +342,15 @@ fn whatever_is_changed_in_the_database_is_found() {
         let (code, said) = after(&service, change, timeline);
         assert_eq!(code, Some(1), "{statements:?}: {said}");
         assert!(said.contains(named), "{statements:?}: {said}");
-        // One line tells of it, and the last one of the whole.
+        // One line for the entry, and the summary.
         assert_eq!(said.matches("WRONG").count(), 1, "{said}");
         assert!(said.ends_with(&format!("{timeline} does NOT verify, findings: 1.\n")), "{said}");
     }
-    // What is made to fit the entry does not fit the signed tree.
+    // The modified entry does not match the signed tree.
     let (code, said) = meanwhile(&service, rewrite, "main");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("WRONG       entries 0 to ") && said.contains("are not what was signed"), "{said}");
-    // Of a fork, the same is said of what it came from.
+    // For a fork, the same is reported about its parent.
     let (code, said) = meanwhile(&service, rewrite, "fork");
     assert_eq!(code, Some(1), "{said}");
     assert!(
@@ -361,7 +361,7 @@ fn whatever_is_changed_in_the_database_is_found() {
     service.audit();
 }
 
-/// Runs the script on `main`, and erases an event while it looks: after the checkpoint was verified, or after the entries
+/// Runs the script on `main` and erases an event meanwhile: after the checkpoint was verified, or after the entries
 /// were read.
 const ERASING: &str = r#"
 import json, os, sys, urllib.request
@@ -406,14 +406,13 @@ fn what_is_erased_while_the_script_looks_is_no_finding() {
         let (code, stdout, stderr) = service::run(&mut command, "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         assert!(stdout.contains(told), "{stdout}");
-        // `plain` is not expected any more, `noted` is and is told apart.
+        // `plain` is no longer expected; `noted` is, and is reported separately.
         assert!(stdout.contains(&format!("answers the {} events", if step == "verify" { 5 } else { 4 })), "{stdout}");
     }
     service.audit();
 }
 
-/// Runs the part of the script that compares what entries say on the vectors of version 2. The
-/// erasure of a read is told by one entry more.
+/// Runs the content comparison of the script on the vectors of version 2. One more entry records the erasure of a read.
 const VERSION_2: &str = r#"
 import json, pathlib, sys
 sys.path.insert(0, sys.argv[1])

@@ -1,5 +1,5 @@
-//! What was erased of a ledger although nothing may erase it: what strangers' programs say of one that a thief of the
-//! key, or a service that was changed, has written and signed. They are those of the published bundles.
+//! Invalid erasures in a ledger written and signed by an attacker with the key or a modified service, as reported by
+//! independent verifiers. They are those of the published bundles.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::{examples, has_python};
 use crate::service;
 use crate::witness::stand_in::StandIn;
 
-/// The bundles that are refused because of what an erasure names.
+/// The bundles that are rejected because of an erasure.
 fn vectors() -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/bundle-format-v1.json");
     let all: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
@@ -20,7 +20,7 @@ fn vectors() -> Vec<Value> {
     all["refused"].as_array().unwrap().iter().filter(is_it).cloned().collect()
 }
 
-/// A ledger, as a service answers with it.
+/// A ledger in service responses.
 struct Told {
     entries: Vec<Value>,
     note: String,
@@ -68,7 +68,7 @@ fn answered(position: u64, entry: &Value) -> Value {
     }
 }
 
-/// Has the command check what a service says. Returns what it found.
+/// Verifies service responses with the command. Returns the findings.
 fn found(told: Told, vector: &Value) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
@@ -100,7 +100,7 @@ fn the_command_finds_what_is_hidden_from_readers() {
     assert_eq!(findings[0], "payload-mismatch at 3: what `erase_events` says is hidden, but readers may see it");
 }
 
-/// Runs the part of the script that compares what entries say.
+/// Runs the content comparison of the script.
 const CONTENTS: &str = r#"
 import json, sys
 sys.path.insert(0, sys.argv[1])

@@ -1,5 +1,4 @@
-//! What `examples/verify.py` says of the published vectors of version 2, which the service does not
-//! write yet.
+//! `examples/verify.py` on the published vectors of version 2, which the service does not write yet.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +9,7 @@ use tempfile::TempDir;
 use super::{examples, has_python, verify_proof};
 use crate::service::run;
 
-/// The vectors, and a folder to put pieces of them into.
+/// The vectors, and a folder for extracts.
 struct Vectors {
     all: Value,
     key: String,
@@ -25,14 +24,14 @@ impl Vectors {
         Self { all, key, folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Writes a file, and returns its path.
+    /// Writes a file and returns its path.
     fn file(&self, name: &str, content: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// Runs the script with the key of the vectors. Returns whether all verifies, and what it printed.
+    /// Runs the script with the key of the vectors. Returns whether everything verifies, and the output.
     fn verify(&self, arguments: &[&str]) -> (bool, String) {
         let (code, said) = verify_proof(&[arguments, &["--verifier-key", &self.key]].concat());
         assert!(matches!(code, Some(0 | 1)), "{said}");
@@ -87,7 +86,7 @@ fn reads_are_shown_and_erased_one_by_one() {
         let changed = vectors.file("changed", &changed);
         let (verifies, said) = vectors.verify(&["--proof", &proof, "--read", &changed]);
         assert!(!verifies && said.contains("WRONG       the proof does not lead from "), "{said}");
-        // No other entry is one of reads.
+        // No other entry is an entry of reads.
         let other = vectors.file("other", text(&vectors.all["tlog_proofs"][1]["text"]));
         assert!(!vectors.verify(&["--proof", &other, "--read", &shown]).0);
     }
@@ -115,7 +114,7 @@ fn head_statements_verify_and_are_no_checkpoints() {
             let (verifies, said) = vectors.verify(&["--head", &vectors.file("changed", &changed)]);
             assert!(!verifies && said.starts_with("WRONG"), "{said}");
         }
-        // In the place of a checkpoint, it is none.
+        // It is not a valid checkpoint.
         let proof = text(&vectors.all["tlog_proofs"][0]["text"]);
         let checkpoint = text(&vectors.all["checkpoint"]["note"]);
         let changed = vectors.file("proof", &proof.replace(checkpoint, handed_around));
@@ -125,7 +124,7 @@ fn head_statements_verify_and_are_no_checkpoints() {
     assert!(!vectors.verify(&["--head", &checkpoint]).0);
 }
 
-/// What the script's own functions make of the entry with which a fork goes on elsewhere.
+/// Runs the script's functions on the entry with which an adopted fork continues.
 const ADOPTED: &str = r#"
 import json, pathlib, sys
 sys.path.insert(0, sys.argv[1])

@@ -1,5 +1,4 @@
-//! A log of the test's own, with a key of its own, and what is checked of cosignatures: written from the standards, and not
-//! with what the program has.
+//! A log with its own key, and verification of cosignatures, written from the standards without code of the program.
 
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use data_encoding::{BASE64, HEXLOWER};
@@ -8,11 +7,11 @@ use crate::ledger::{leaf_hash, root, sha256, verifier_key};
 
 type Hash = [u8; 32];
 
-/// A log that signs what it is told to.
+/// A log that signs arbitrary texts.
 pub(super) struct Log {
     pub(super) origin: &'static str,
     pub(super) pair: Ed25519KeyPair,
-    /// What its entries begin with: another history has other ones.
+    /// Prefix of its entries: a different history has a different one.
     pub(super) history: &'static str,
 }
 
@@ -30,7 +29,7 @@ impl Log {
         (0..size).map(|number| leaf_hash(format!("{} {number}", self.history).as_bytes())).collect()
     }
 
-    /// Returns the signed checkpoint of so many entries.
+    /// Returns the signed checkpoint of a size.
     pub(super) fn note(&self, size: usize) -> String {
         self.note_of(&format!("{}\n{size}\n{}\n", self.origin, BASE64.encode(&root(&self.leaves(size)))))
     }
@@ -42,7 +41,7 @@ impl Log {
         format!("{text}\n— {} {}\n", self.origin, BASE64.encode(&[&id[..4], signature.as_ref()].concat()))
     }
 
-    /// Returns the body of a request to cosign.
+    /// Returns the body of a cosignature request.
     pub(super) fn body(&self, old: usize, new: usize) -> String {
         let proof = if old == 0 || old >= new { Vec::new() } else { consistency(old, &self.leaves(new), true) };
         body(old, &proof, &self.note(new))
@@ -77,7 +76,7 @@ fn consistency(old: usize, leaves: &[Hash], is_known: bool) -> Vec<Hash> {
     proof
 }
 
-/// Checks the cosignature of a key on a note, and returns its time.
+/// Verifies a cosignature on a note and returns its time.
 #[track_caller]
 pub(super) fn cosigned_at(note: &str, witness: &str) -> u64 {
     let [name, id, typed] = witness.splitn(3, '+').collect::<Vec<_>>().try_into().expect("three parts");

@@ -1,4 +1,4 @@
-//! Timelines that an operator named to witnesses, beside `system`.
+//! Timelines shown to witnesses individually, in addition to `system`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ fn books_key(service: &Service) -> String {
     verifier_key(BOOKS, &service.public_key)
 }
 
-/// Starts a service again that shows a witness these timelines by themselves.
+/// Restarts a service with these timelines shown to a witness.
 fn naming(service: &mut Service, witness: &str, timelines: &[&str]) {
     assert!(service.stop().success());
     let mut arguments = vec!["--witness", witness, "--witness-interval-secs", "1"];
@@ -35,7 +35,7 @@ fn checkpoint(service: &Service, timeline: &str, query: &str) -> String {
     service.send(Request::get(&path).header("Accept", "text/plain")).text()
 }
 
-/// Waits for a checkpoint of a timeline over at least so many entries that the witness has cosigned.
+/// Waits for a cosigned checkpoint of a timeline of at least this size.
 fn cosigned(service: &Service, timeline: &str, size_min: u64) -> String {
     looked_for(service, "a cosignature", || {
         let note = checkpoint(service, timeline, "");
@@ -44,7 +44,7 @@ fn cosigned(service: &Service, timeline: &str, size_min: u64) -> String {
     })
 }
 
-/// Waits for how the witness stands to a timeline.
+/// Waits for the state of a witness for a timeline.
 fn wait_for_state(service: &Service, timeline: &str, state: &str) {
     let (who, name) = ("witness=\"witness.test/w1\"", "timenav_witness_timeline_state");
     let line = format!("{name}{{{who},timeline=\"{timeline}\",{name}=\"{state}\"}} 1");
@@ -59,7 +59,7 @@ fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service), &books_key(&service)]);
     naming(&mut service, &witness.option(), &["books"]);
-    // It need not be there yet.
+    // It need not exist yet.
     let warned = "witnesses are not shown `books`: there is no such timeline";
     looked_for(&service, warned, || service.log_text().contains(warned).then_some(()));
     let position = record(&service, "books", "first");
@@ -70,7 +70,7 @@ fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
     assert!(!checkpoint(&service, "books", "?newest=true").contains("witness.test/w1"));
     assert!(!checkpoint(&service, "other", "").contains("witness.test/w1"), "nobody named it");
     wait_for_state(&service, "books", "cosigning");
-    // What was kept is there again where the witness is not, and can be verified by itself.
+    // The stored checkpoint is available without the witness, and verifies on its own.
     witness.kill();
     service.restart();
     assert_eq!(cosigned(&service, "books", position + 1), note);
@@ -83,11 +83,11 @@ fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
     command.arg("--checkpoint").arg(service.data().join("cosigned.books.checkpoint"));
     let (code, stdout, stderr) = run(command.args(["--witness", &witness.key]), "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
-    // It comes back, and is shown what it has missed.
+    // The witness restarts, and gets the missed checkpoints.
     witness.start_again();
     let missed = record(&service, "books", "second");
     cosigned(&service, "books", missed + 1);
-    // Its end is no alarm.
+    // The end of a timeline is not an alarm.
     assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
     service.restart();
     looked_for(&service, warned, || (service.log_text().matches(warned).count() > 1).then_some(()));
@@ -108,7 +108,7 @@ fn a_witness_that_does_not_know_a_named_timeline_still_cosigns_system() {
     service.audit();
 }
 
-/// The witness knows the named timeline alone, so nothing else could tell.
+/// The witness only knows this timeline, so nothing else could detect it.
 #[test]
 fn a_named_timeline_that_was_taken_back_stops_the_service() {
     let mut service = Service::start();
@@ -143,7 +143,7 @@ fn a_named_timeline_that_was_taken_back_stops_the_service() {
     let last: Value = serde_json::from_str(diverged.lines().last().unwrap()).unwrap();
     assert_eq!((&last["timeline_id"], &last["kind"]), (&json!("books"), &json!("rollback")));
     assert!(last["seen"]["checkpoint"].as_str().unwrap().contains("\n— witness.test/w1 "), "{last:#}");
-    // It does not start any more. A cosigned checkpoint in the folder proves it as well, whether or not a witness is there.
+    // It no longer starts. A cosigned checkpoint in the folder proves the rollback without the witness.
     assert!(service.stop().success());
     assert!(refused_start(&service.data(), &[]).contains("timeline `books` has"));
     copy(backup.path(), &service.data());
@@ -151,7 +151,7 @@ fn a_named_timeline_that_was_taken_back_stops_the_service() {
     service.start_again();
     looked_for(&service, "503", || (is_ready(&service).0 == 503).then_some(()));
     stopped(&service);
-    // An operator accepts it: what the folder has is taken by itself.
+    // An operator accepts it: the state in the folder counts.
     assert!(service.stop().success());
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a disk that was lost", "--data"]).arg(service.data());
@@ -164,7 +164,7 @@ fn a_named_timeline_that_was_taken_back_stops_the_service() {
     service.audit();
 }
 
-/// One that has ended while the witness was asked went nowhere, whatever the witness says.
+/// A timeline that ends during a request is not a rollback, whatever the witness returns.
 #[test]
 fn the_end_of_a_named_timeline_is_no_rollback() {
     let mut service = Service::start();
@@ -180,7 +180,7 @@ fn the_end_of_a_named_timeline_is_no_rollback() {
     });
     record(&service, "books", "first");
     naming(&mut service, &witness.option(), &["books"]);
-    // One question at a time: that of `system` may come after this.
+    // One request at a time: that of `system` may come after this.
     looked_for(&service, "the question", || is_asked.load(Ordering::SeqCst).then_some(()));
     assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
     has_ended.store(true, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use super::stand_in::StandIn;
 use crate::http::Request;
 use crate::service::{Service, timenav};
 
-/// Starts a service again whose changes wait for so many of its witnesses.
+/// Restarts a service whose changes require cosignatures.
 fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
     assert!(service.stop().success());
     let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
@@ -22,13 +22,13 @@ fn an_answer_waits_for_witnesses_where_that_is_required() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service)]);
     requiring(&mut service, &[&witness.option()], "1");
-    // Once a change is answered, witnesses vouch for it: nothing has to be waited for any more.
+    // A change is cosigned when it is answered, so no wait is needed.
     for number in 0..3 {
         let position = record(&service, "main", &format!("vouched-{number}"));
         let path = format!("/timeline/main/proof?position={position}&witnessed=true");
         assert_eq!(service.send(Request::get(&path)).status, 200);
     }
-    // So do those of `system`, and of a timeline that ends.
+    // The same for changes of `system`, and for the end of a timeline.
     service.post("/v1/users", &json!({ "user_id": "ada" }));
     service.post("/v1/timelines", &json!({ "timeline_id": "short" }));
     assert_eq!(service.send(Request::new("DELETE", "/timeline/short")).status, 200);
@@ -42,7 +42,7 @@ fn an_answer_waits_for_witnesses_where_that_is_required() {
         detail.contains("which 1 witnesses have not vouched for within 6 s") && detail.contains("Idempotency-Key"),
         "{detail}"
     );
-    // It is there, and reads wait for nobody.
+    // The change exists, and reads do not wait.
     assert_eq!(service.get("/v1/events/alone", &[])["event"]["event_id"], "alone");
 
     witness.start_again();
@@ -81,7 +81,7 @@ fn what_changes_nothing_waits_for_no_witness() {
     record(&service, "main", "before");
     requiring(&mut service, &[&witness.option()], "1");
     witness.kill();
-    // The newest entry is one that no witness has seen.
+    // The newest entry has not been seen by a witness.
     assert_eq!(service.get("/v1/events/before", &[])["event"]["event_id"], "before");
     let import = |query: &str, lines: &str| {
         let request = Request::post(&format!("/v1/import-events?timeline_id=main{query}"));
@@ -94,7 +94,7 @@ fn what_changes_nothing_waits_for_no_witness() {
     assert_eq!(scan.expect(200)["tampering_detected"], false);
     let session = service.log_in("admin", "correct horse battery");
     assert_eq!(service.send(Request::get("/v1/clock").session(&session)).status, 200);
-    // What does change something is done, and answered once it is vouched for.
+    // A change is carried out, and answered once it is cosigned.
     import("", lines).refused(503, "outcome_unknown");
     assert_eq!(service.get("/v1/events/of-import", &[])["event"]["event_id"], "of-import");
     service.send(Request::post("/v1/pause-time").json(&json!({}))).refused(503, "outcome_unknown");

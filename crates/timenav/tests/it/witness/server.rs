@@ -1,4 +1,4 @@
-//! The server, asked by a log of the test's own.
+//! The witness server, with a log of the test.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn address(origin: &str) -> String {
     format!("/{}/checkpoint", HEXLOWER.encode(&sha256(&[origin.as_bytes()])))
 }
 
-/// Has it cosign what continues, and returns the note with the cosignature.
+/// Requests a cosignature that succeeds. Returns the cosigned note.
 #[track_caller]
 fn cosigned(witness: &Witness, log: &Log, old: usize, new: usize) -> String {
     let answer = witness.add_checkpoint(&log.body(old, new));
@@ -38,7 +38,7 @@ fn it_cosigns_what_grows_and_keeps_it() {
         assert!(kept.starts_with(&log.note(new)), "{kept}");
         assert!(cosigned_at(&kept, &witness.key) >= cosigned_at(&note, &witness.key));
     }
-    // The polite end of a process and a crash are the same to it.
+    // Shutdown and crash are equivalent.
     witness.kill();
     witness.start_again();
     assert!(latest(&witness).text().starts_with(&log.note(300)));
@@ -57,7 +57,7 @@ fn what_does_not_continue_is_answered_as_the_standard_says() {
         assert_eq!(answer.status, status, "{text}\n{answer}");
         answer
     };
-    // Replays, a log that starts again, and one that is ahead of what it was asked.
+    // Replays, a log that starts over, and one that is ahead of the request.
     for old in [0, 1, 19, 21] {
         let conflict = answer(409, &body(old, &[], &log.note(30)));
         assert_eq!((conflict.text().as_str(), conflict.header("content-type")), ("20\n", Some("text/x.tlog.size")));
@@ -68,10 +68,10 @@ fn what_does_not_continue_is_answered_as_the_standard_says() {
     answer(400, &body(20, &[], "log.test/system\n20\n"));
     answer(400, &body(20, &[[7; 32]; 64], &log.note(30)));
     answer(404, &stranger.body(0, 20));
-    // The right name, and another key; the right key, and another text.
+    // The right name with another key; the right key with another text.
     answer(403, &body(20, &[], &log.note(20).replace("— log.test/system ", "— log.test/other ")));
     answer(403, &body(20, &[], &log.note(20).replace("\n20\n", "\n21\n")));
-    // The same size with another root; more, from another history; a proof that is wrong.
+    // The same size with another root; growth of another history; an invalid proof.
     answer(422, &body(20, &[], &other.note(20)));
     answer(422, &other.body(20, 30));
     let proof = log.proof(20, 30);
@@ -86,7 +86,7 @@ fn what_does_not_continue_is_answered_as_the_standard_says() {
     answer(422, &body(20, &reversed, &log.note(30)));
     let too_long = witness.add_checkpoint(&(log.body(20, 30) + &"x".repeat(65_536)));
     assert_eq!(too_long.status, 413);
-    // None of it has changed what is kept, and what proves that the log has two histories is.
+    // None of it has changed the stored checkpoint, and the evidence of the split view is stored.
     cosigned(&witness, &log, 20, 30);
     let evidence = witness.data().join(format!("{}.evidence", HEXLOWER.encode(&sha256(&[log.origin.as_bytes()]))));
     assert_eq!(std::fs::read_to_string(evidence).unwrap(), body(20, &[], &other.note(20)));
@@ -108,7 +108,7 @@ fn whoever_does_not_hear_the_answer_asks_again_after_a_crash() {
     let mut witness = Witness::start(&[&log.key()]);
     cosigned(&witness, &log, 0, 7);
     let file = witness.data().join(format!("{}.checkpoint", HEXLOWER.encode(&sha256(&[log.origin.as_bytes()]))));
-    // The answer is never read. Once it is kept, the process is killed.
+    // The response is never read. Once the checkpoint is stored, the process is killed.
     let request = log.body(7, 20);
     let mut stream = TcpStream::connect(witness.address).unwrap();
     write!(stream, "POST /add-checkpoint HTTP/1.1\r\nHost: w\r\nContent-Length: {}\r\n\r\n{request}", request.len())
@@ -127,11 +127,11 @@ fn whoever_does_not_hear_the_answer_asks_again_after_a_crash() {
 fn a_log_has_keys_and_a_pace_of_its_own() {
     let (log, other) = (Log::new("log.test/system"), Log::new("log.test/other"));
     let witness = Witness::start(&[&log.key(), &format!("{}=named.test", other.key())]);
-    // The origin may be another one than the name of the key.
+    // The origin may differ from the key name.
     let named = other.note_of(&format!("named.test\n0\n{}\n", BASE64.encode(&sha256(&[]))));
     assert_eq!(witness.add_checkpoint(&body(0, &[], &named)).status, 200);
     assert_eq!(witness.add_checkpoint(&other.body(0, 1)).status, 404);
-    // Sixty at once and then one a second: some are refused, and no other log is.
+    // Sixty at once and then one a second: some are rejected, and no other log is affected.
     let statuses: Vec<u16> = (0..100).map(|_| witness.add_checkpoint(&log.body(0, 0)).status).collect();
     assert!(statuses[..60].iter().all(|status| *status == 200), "{statuses:?}");
     assert!(statuses.contains(&429), "{statuses:?}");
@@ -181,7 +181,7 @@ fn a_prefix_lets_in_all_logs_of_one_key() {
         cosigned(&witness, log, 0, 7);
         cosigned(&witness, log, 7, 20);
     }
-    // Another prefix, another key of the same name, and a log that takes everything back.
+    // Another prefix, another key of the same name, and a log that rolls back.
     assert_eq!(witness.add_checkpoint(&elsewhere.body(0, 7)).status, 404);
     let pair = Ed25519KeyPair::from_seed_unchecked(&[6; 32]).unwrap();
     let thief = Log { pair, ..Log::new("log.test/gemini") };

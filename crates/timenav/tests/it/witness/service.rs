@@ -1,4 +1,4 @@
-//! A service that has witnesses.
+//! A service with witnesses.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(super) fn system_key(service: &Service) -> String {
     verifier_key("timenav.local/system", &service.public_key)
 }
 
-/// Starts a service again, with witnesses.
+/// Restarts a service with witnesses.
 fn with_witnesses(service: &mut Service, witnesses: &[&str]) {
     assert!(service.stop().success());
     let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
@@ -27,7 +27,7 @@ fn with_witnesses(service: &mut Service, witnesses: &[&str]) {
     service.start_again();
 }
 
-/// Starts a service that has a witness.
+/// Starts a service with a witness.
 fn witnessed() -> (Service, Witness) {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
@@ -39,7 +39,7 @@ pub(super) fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Op
     try_until(look).unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
 }
 
-/// Waits for a line of `/metrics`.
+/// Waits for the state of a witness in `/metrics`.
 fn wait_for_state(service: &Service, witness: &str, state: &str) {
     let line = format!("timenav_witness_state{{witness=\"{witness}\",timenav_witness_state=\"{state}\"}} 1");
     looked_for(service, &line, || {
@@ -48,7 +48,7 @@ fn wait_for_state(service: &Service, witness: &str, state: &str) {
     });
 }
 
-/// Waits for the proof of an entry that witnesses vouch for.
+/// Waits for the witnessed proof of an entry.
 fn proof(service: &Service, timeline: &str, position: u64) -> Value {
     looked_for(service, "a proof", || {
         let path = format!("/timeline/{timeline}/proof?position={position}&witnessed=true");
@@ -67,7 +67,7 @@ pub(super) fn record(service: &Service, timeline: &str, event_id: &str) -> u64 {
     service.post("/v1/events", &event)["ledger"]["position"].as_u64().expect("a position")
 }
 
-/// Copies a whole data folder, but for locks.
+/// Copies a data folder without locks.
 pub(super) fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir_all(to).unwrap();
@@ -86,7 +86,8 @@ fn one_cosignature_covers_every_timeline() {
     record(&service, "other", "x");
     let proof = proof(&service, "apollo", position);
     assert_eq!((proof["kind"].as_str(), proof["origin"].as_str()), (Some("witnessed"), Some("timenav.local/apollo")));
-    // From the entry to the tree of its timeline, to the entry on `system`, to the cosigned root: with code of the test's own.
+    // From the entry to the tree of its timeline, to the entry on `system`, to the cosigned root: with code of the
+    // test.
     let leaf = ledger::leaf_hash(proof["leaf"].as_str().unwrap().as_bytes());
     let (size, root) = (proof["size"].as_u64().unwrap(), ledger::hash(&proof["root"]));
     assert!(ledger::includes(&leaf, position, size, &ledger::hashes(&proof["hashes"]), &root), "{proof:#}");
@@ -123,7 +124,7 @@ fn a_witness_that_knows_the_service_by_its_prefix_cosigns() {
     service.audit();
 }
 
-/// Returns the proof with a digit of each hash changed, the entry, the sizes, and the note.
+/// Returns invalid proofs: with a changed digit in each hash, in the entry, in the sizes and in the note.
 fn wrong_ones(proof: &Value, position: u64) -> Vec<(&'static str, Value)> {
     let mut wrong = Vec::new();
     let mut change = |what: &'static str, pointer: &str, new: Value| {
@@ -185,7 +186,7 @@ fn a_proof_is_verified_offline_by_both_verifiers() {
     let (code, said) = rust(&["--witness", &witness.key]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("cosigned by `witness.test/w1` at 2"), "{said}");
-    // Each witness that is named must have cosigned, unless fewer will do.
+    // All given witnesses must have cosigned, unless a quorum is given.
     assert_eq!(rust(&["--witness", &witness.key, "--witness", other]).0, Some(7));
     assert_eq!(rust(&["--witness", &witness.key, "--witness", other, "--witness-quorum", "1"]).0, Some(0));
     let (code, said) = rust(&[]);
@@ -222,7 +223,7 @@ fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
     });
     cosigned_at(&cosigned, &witness.key);
     assert!(!checkpoint(&service, "?newest=true").contains("witness.test/w1"));
-    // The witness is gone, and what it has cosigned is there.
+    // The witness is down, and its cosignatures are available.
     witness.kill();
     service.restart();
     let kept = looked_for(&service, "what was kept", || {
@@ -232,7 +233,7 @@ fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
     let position = record(&service, "main", "without");
     wait_for_state(&service, "witness.test/w1", "unreachable");
     assert_eq!(is_ready(&service).0, 200, "nobody waits for a witness");
-    // It comes back, and is shown what it has missed.
+    // The witness restarts, and gets the missed checkpoints.
     witness.start_again();
     proof(&service, "main", position);
     let (code, said) = {
@@ -249,7 +250,7 @@ fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
     service.audit();
 }
 
-/// docs/security.md: the attacker owns the disk, and has put back all of it.
+/// docs/security.md: the attacker owns the disk and has restored all of it.
 #[test]
 fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     let (mut service, witness) = witnessed();
@@ -259,12 +260,12 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     let backup = tempfile::tempdir().unwrap();
     copy(&service.data(), backup.path());
     service.start_again();
-    // Something on one timeline alone; `system` is only committed to it.
+    // A change on one timeline only; `system` just records its head.
     let new = record(&service, "apollo", "new");
     proof(&service, "apollo", new);
     assert!(service.stop().success());
     copy(backup.path(), &service.data());
-    // Database, checkpoints, cosignatures: all are of one age, so that the service itself cannot know.
+    // Database, checkpoints and cosignatures have the same age, so the service itself cannot detect it.
     service
         .errors_expected
         .extend(["the witness `witness.test/w1` does not cosign `system`: ", "nothing is written until"]);
@@ -273,7 +274,7 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     wait_for_state(&service, "witness.test/w1", "rollback");
     check_stopped(&service, "rollback");
     assert!(service.log_text().lines().any(|line| line.contains("ERROR") && line.contains("rollback")));
-    // A restart does not forget it, whether a witness is asked or not.
+    // A restart keeps the state, with or without the witness.
     assert!(service.stop().success());
     service.arguments(&[]);
     let told = refused_start(&service.data(), &[]);
@@ -283,7 +284,7 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     let (code, found, stderr) = run(timenav().args(["accept-rollback", "--data"]).arg(service.data()), "");
     assert!(code == Some(1) && found.contains("timeline `system` has"), "{found}{stderr}");
     assert!(stderr.contains("give --by and --reason") && !stderr.contains("starting although"), "{stderr}");
-    // Where it is larger by now than what was cosigned, as no witness was asked, that is another history.
+    // If it has grown beyond the cosigned size while no witness was asked, it is a fork.
     copy(backup.path(), &service.data());
     service.start_again();
     for number in 0..30 {
@@ -293,7 +294,7 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     wait_for_state(&service, "witness.test/w1", "fork");
     check_stopped(&service, "fork");
     assert!(witness.log_text().contains("does not continue what was cosigned"), "{}", witness.log_text());
-    // It goes on once an operator has accepted just that loss, and the witness is right for ever.
+    // It continues once an operator has accepted exactly that loss, and the witness's checkpoint stays valid.
     assert!(service.stop().success());
     let shown = cosigned_by(&witness);
     let mut accept = timenav();
@@ -307,7 +308,7 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     service.audit();
 }
 
-/// Makes sure that nothing is written or read any more, and that what proves it was kept.
+/// Checks that nothing is written or read any more, and that the evidence was stored.
 fn check_stopped(service: &Service, code: &str) {
     let refused = service.send(Request::get("/readyz").anonymous()).refused(503, code);
     assert!(refused["detail"].as_str().unwrap().contains("timeline `system`"), "{refused:#}");
@@ -319,20 +320,20 @@ fn check_stopped(service: &Service, code: &str) {
     assert!(last["seen"]["checkpoint"].as_str().unwrap().contains("\n\u{2014} witness.test/w1 "), "{last:#}");
 }
 
-/// Returns the file that a witness keeps of its only log.
+/// Returns the file of a witness with its only log.
 pub(super) fn cosigned_by(witness: &Witness) -> PathBuf {
     let files = std::fs::read_dir(witness.data()).unwrap().map(|entry| entry.unwrap().path());
     files.into_iter().find(|path| path.extension().is_some_and(|end| end == "checkpoint")).expect("it has cosigned")
 }
 
-/// One timeline alone was taken back, with its line among the checkpoints.
+/// Only one timeline was rolled back, with its checkpoint line.
 #[test]
 fn a_timeline_that_was_taken_back_contradicts_what_system_was_committed_to() {
     let (mut service, witness) = witnessed();
     let position = record(&service, "apollo", "old");
     proof(&service, "apollo", position);
     assert!(service.stop().success());
-    // What `system` was committed to is changed instead: it comes to the same, and is easier to write than a tree.
+    // The recorded head is modified instead: it is equivalent, and easier to write than a tree.
     let database = service.data().join("timenav.db");
     let change = |old: &str, new: &str| {
         let statement = format!(
@@ -349,7 +350,7 @@ fn a_timeline_that_was_taken_back_contradicts_what_system_was_committed_to() {
     drop(witness);
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
     assert_eq!(scan["tampering_detected"], true, "{scan:#}");
-    // Put back as it was, it is as it was.
+    // Restored, everything is valid.
     assert!(service.stop().success());
     change("'\"size\":9'", "'\"size\":'");
     service.start_again();
@@ -361,7 +362,7 @@ fn a_timeline_that_was_taken_back_contradicts_what_system_was_committed_to() {
 fn a_witness_that_lies_is_slow_or_dead_holds_nobody_back() {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
-    // It has another size each time, without evidence; it signs something else; its clock is off; it says nothing.
+    // A different size each time without evidence; a signature on something else; a wrong clock; no response.
     let liar = |name, answer: fn(&str) -> (u16, &'static str, String)| {
         StandIn::start(name, move |_, (_, body)| Some(answer(body)))
     };
@@ -380,7 +381,8 @@ fn a_witness_that_lies_is_slow_or_dead_holds_nobody_back() {
         Some((200, "text/plain", signer.line(&text(body), 1_000_000_000)))
     });
     let silent = StandIn::start("silent.test", |_, _| None);
-    // The stand-ins have one key, under a name each: a service takes each key once, so they are tried one after the other.
+    // The stand-ins share one key under different names. A service accepts each key once, so they are tested in
+    // sequence.
     for (stand_in, name, state) in [
         (&size, "liar.test/size", "rollback"),
         (&fork, "liar.test/fork", "fork"),
@@ -404,7 +406,7 @@ fn a_witness_that_lies_is_slow_or_dead_holds_nobody_back() {
     let position = record(&service, "main", "while-it-waits");
     proof(&service, "main", position);
     assert_eq!(is_ready(&service).0, 200);
-    // Alone, what it says is an alarm: nobody says otherwise.
+    // A single such witness raises an alarm: nothing contradicts it.
     service
         .errors_expected
         .extend(["the witness `liar.test/size` does not cosign", "the witness `liar.test/fork` does not"]);

@@ -1,4 +1,4 @@
-//! A witness that does as a test says: one that lies, or is slow, or does not answer.
+//! A scripted witness: lying, slow or unresponsive.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,9 +10,9 @@ use data_encoding::{BASE64, HEXLOWER};
 
 use crate::ledger::sha256;
 
-/// What it was asked: the path, and the body.
+/// A request: path and body.
 pub(crate) type Asked<'a> = (&'a str, &'a str);
-/// What it answers: status, media type, body; nothing where it says nothing at all.
+/// A response: status, media type, body; `None` for no response.
 pub(crate) type Said = Option<(u16, &'static str, String)>;
 
 pub(crate) struct StandIn {
@@ -33,7 +33,7 @@ impl Signer {
         hash[..4].try_into().unwrap()
     }
 
-    /// Cosigns the text of a note at a time.
+    /// Cosigns a note at a time.
     pub(crate) fn line(&self, text: &str, time: u64) -> String {
         let signature = self.pair.sign(format!("cosignature/v1\ntime {time}\n{text}").as_bytes());
         let bytes = [self.id().as_slice(), &time.to_be_bytes(), signature.as_ref()].concat();
@@ -42,7 +42,7 @@ impl Signer {
 }
 
 impl StandIn {
-    /// Starts one that answers so. The thread ends with the process of the test.
+    /// Starts a witness with these responses. The thread ends with the test process.
     pub(crate) fn start(
         name: &'static str,
         answer: impl Fn(&Signer, Asked<'_>) -> Said + Send + Sync + 'static,
@@ -53,7 +53,7 @@ impl StandIn {
         let (signer, asked) = (Arc::new(Signer { name, pair }), Arc::new(AtomicUsize::new(0)));
         let (key, counter, answer) = (Arc::clone(&signer), Arc::clone(&asked), Arc::new(answer));
         std::thread::spawn(move || {
-            // Kept open, so that whoever waits for an answer waits.
+            // Kept open, so that clients wait.
             let mut silent = Vec::new();
             for stream in listener.incoming().flatten() {
                 silent.extend(serve(stream, &key, &counter, &*answer));
@@ -62,12 +62,12 @@ impl StandIn {
         Self { address, signer, asked }
     }
 
-    /// Returns where it listens.
+    /// Returns its URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Returns what `timenav serve --witness` takes.
+    /// Returns the value for `timenav serve --witness`.
     pub(crate) fn option(&self) -> String {
         let public = self.signer.pair.public_key();
         let typed = BASE64.encode(&[&[4], public.as_ref()].concat());
@@ -80,7 +80,7 @@ impl StandIn {
     }
 }
 
-/// Answers one request. Returns the connection where nothing is to be said.
+/// Answers a request. Returns the connection if there is no response.
 fn serve(
     stream: TcpStream,
     signer: &Signer,

@@ -1,4 +1,4 @@
-//! The clock against a model of ten lines: random operations, and never a difference.
+//! The clock against a ten-line model, with random operations.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -18,7 +18,7 @@ enum Step {
     Rate { millionths: u64 },
 }
 
-/// What a clock is.
+/// The state of a clock.
 #[derive(Clone, Debug)]
 struct Model {
     host: i128,
@@ -48,7 +48,7 @@ impl Model {
         (self.at + passed).clamp(MIN, MAX)
     }
 
-    /// Returns the clock after a step at a host instant, or `None` where it cannot be taken.
+    /// Returns the clock after a step at a host time, or `None` if the step is invalid.
     fn after(&self, step: &Step, host: i128) -> Option<Self> {
         let now = Self { host, at: self.now(host), generation: self.generation + 1, ..self.clone() };
         match step {
@@ -88,9 +88,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..14)
 }
 
-/// Writes microseconds since 1970 as a timestamp, by an offset that the service has to undo.
+/// Formats microseconds since 1970 as a timestamp with an offset that the service has to undo.
 fn timestamp(at: i128) -> String {
-    // The service reads seconds and fraction; the date comes from a day count.
+    // The service parses seconds and fraction; the date is computed from a day count.
     let (days, rest) = (at.div_euclid(86_400_000_000), at.rem_euclid(86_400_000_000));
     let (seconds, fraction) = (rest / 1_000_000, rest % 1_000_000);
     let z = days + 719_468;
@@ -131,7 +131,7 @@ fn take(service: &Service, timeline: &str, step: &Step) -> Answer {
     service.send(Request::post(path).json(&body))
 }
 
-/// Takes the steps one by one on a timeline of their own.
+/// Performs the steps on a new timeline.
 fn check(service: &Service, timeline: &str, steps: &[Step]) -> Result<(), TestCaseError> {
     service.post("/timelines", &json!({ "timeline_id": timeline }));
     let mut model = Model::of(&service.get("/v1/clock", &[("timeline_id", timeline)]));
@@ -139,7 +139,7 @@ fn check(service: &Service, timeline: &str, steps: &[Step]) -> Result<(), TestCa
         let answer = take(service, timeline, step);
         let read = service.get("/v1/clock", &[("timeline_id", timeline)]);
         if answer.status == 422 {
-            // It could not be taken at any host time between then and now.
+            // It was invalid at every host time in between.
             let shift = matches!(step, Step::Shift { .. });
             prop_assert!(shift, "{step:?}: {answer}");
             let host = micros(read["origin_host"].as_str().unwrap());

@@ -1,4 +1,4 @@
-//! `GET /v1/clock/stream`: one message for each change, resumable.
+//! `GET /v1/clock/stream`: one message per change, resumable.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn a_listener_that_comes_back_misses_nothing_and_hears_nothing_twice() {
             assert_eq!(lasting(&message.data), lasting(change));
         }
     }
-    // Who has seen everything is told the next change, not the last one again.
+    // A client that has seen everything gets the next change, not the last one again.
     let mut connection = service.connect();
     let request = stream_of("/v1").header("Last-Event-ID", &newest.to_string());
     let mut messages = open(&mut connection, &service, request);
@@ -98,7 +98,7 @@ fn changes_between_a_look_and_a_listener_are_not_lost() {
             last
         });
         let mut seen = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
-        // Each connection hears a few changes; together they hear every one, in order.
+        // Each connection receives a few changes; together they receive all, in order.
         while seen < 62 {
             let mut connection = service.connect();
             let request = stream_of("/v1").header("Last-Event-ID", &seen.to_string());
@@ -130,14 +130,14 @@ fn who_asks_for_what_is_not_kept_is_told_where_the_clock_is() {
     }
     service.restart();
     check(&service, "4", &newest);
-    // What happened more than so many changes ago is not told.
+    // Changes beyond the history limit are not sent.
     let mut last = Value::Null;
     for _ in 0..260 {
         last = forward(&service);
     }
     let newest = last["generation"].as_u64().unwrap();
     check(&service, &(newest - 258).to_string(), &last);
-    // An empty id is that of a client that has seen nothing.
+    // An empty id means that nothing was received.
     let mut connection = service.connect();
     let nothing_seen = stream_of("/v1").header("Last-Event-ID", "");
     assert!(open(&mut connection, &service, nothing_seen).next().is_some());
@@ -148,14 +148,14 @@ fn who_asks_for_what_is_not_kept_is_told_where_the_clock_is() {
     service.audit();
 }
 
-/// What is told stands in the ledger: nothing of it is kept while nobody listens, and nothing is lost in a restart.
+/// Messages come from the ledger: nothing is kept without listeners, and nothing is lost in a restart.
 #[test]
 fn a_listener_that_comes_back_after_a_restart_misses_nothing() {
     let mut service = standing();
     let mut changes = vec![service.get("/v1/clock", &[])];
     for number in 0..10 {
         changes.push(forward(&service));
-        // Entries that change nothing, and others, lie between.
+        // There are entries without clock changes in between.
         service.post("/v1/pause-time", &json!({}));
         service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z", "name": format!("{number}") }));
     }

@@ -1,4 +1,4 @@
-//! How much memory a scan takes of a service.
+//! Memory use of a scan.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use super::{count, scan};
 use crate::http::{Request, target};
 use crate::service::{Service, memory_kib};
 
-/// How much the service may grow while it scans a timeline of several times that size, in KiB: a few blocks, and the rows
-/// of their events.
+/// Maximum memory growth during a scan of a timeline several times that size, in KiB: a few blocks and the rows of
+/// their events.
 const GROWTH_KIB_MAX: u64 = 64 * 1_024;
-/// Events of the timeline, and bytes of the attributes of each.
+/// Number of events, and bytes of attributes per event.
 const EVENTS: usize = 3_000;
 const ATTRIBUTES_BYTES: usize = 60_000;
 
@@ -34,7 +34,7 @@ fn a_scan_has_a_few_blocks_in_memory_and_no_more() {
     let service = Service::start();
     import(&service, "small", 500);
     import(&service, "large", EVENTS);
-    // What a first scan needs once is there before the second.
+    // The second scan needs no new allocations.
     for timeline in ["small", "large"] {
         let before = memory_kib(service.pid(), "VmHWM");
         let answer = scan(&service, &json!({ "timeline_id": timeline, "scan_depth": "full" }));

@@ -1,4 +1,4 @@
-//! How far a scan has come, and that it ends with the request.
+//! Progress of a scan, and its cancellation with the request.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -10,7 +10,7 @@ use crate::service::Service;
 
 /// Rows of a ledger that takes much longer to scan than a connection takes to close.
 const ROWS: usize = 40_000;
-/// How often a scan may be done before its request is closed, until that counts as never cancelled.
+/// Maximum number of scans that may finish before their request is closed.
 const ATTEMPTS_MAX: usize = 20;
 
 fn long_ledger() -> Service {
@@ -27,7 +27,7 @@ fn request(path: &str, timeline: &str, depth: &str) -> Request {
     Request::post(path).json(&json!({ "timeline_id": timeline, "scan_depth": depth }))
 }
 
-/// Reads the names and data of server-sent events to the end of the stream, or so many.
+/// Reads names and data of server-sent events to the end of the stream, or up to `count_max`.
 fn events(connection: &mut Connection, count_max: usize) -> Vec<(String, Value)> {
     let (status, headers) = connection.head().unwrap();
     let header = |name: &str| headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
@@ -50,14 +50,14 @@ fn events(connection: &mut Connection, count_max: usize) -> Vec<(String, Value)>
     events
 }
 
-/// Returns a number of `/metrics`.
+/// Returns a metric.
 fn metric(service: &Service, name: &str) -> u64 {
     let text = service.send(Request::get("/metrics").anonymous()).text();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().expect("a number")
 }
 
-/// Waits until no scan runs, and returns how many ended by themselves and how many were cancelled.
+/// Waits until no scan runs. Returns the number of finished and canceled ones.
 fn ended(service: &Service) -> (u64, u64) {
     while metric(service, "timenav_scans_running") > 0 {}
     (metric(service, "timenav_scans_finished_total"), metric(service, "timenav_scans_cancelled_total"))
@@ -82,7 +82,7 @@ fn whoever_asks_for_events_is_told_how_far_it_has_come() {
         assert_eq!(name, "result", "{result:#}");
         assert!(told.iter().all(|(name, data)| name == "progress" && data["timeline_id"] == "main"), "{told:?}");
         let last = &told.last().expect("there is progress").1;
-        // The result is what is answered without events, but for what the asking itself changes.
+        // The result equals the response without events, except for the effects of the request itself.
         let mut plain = service.send(request("/v1/detect-tampering", "main", depth)).expect(200);
         let (size, asked) = (result["ledger"]["size"].as_u64().unwrap(), plain["ledger"]["size"].as_u64().unwrap());
         assert_eq!(asked, size + 1);
@@ -123,7 +123,7 @@ fn what_is_refused_is_no_stream() {
     service.audit();
 }
 
-/// Closes requests until one of them was closed before its scan was done.
+/// Closes requests until one is closed before its scan has finished.
 fn cancel(service: &Service, close: impl Fn(&Service)) {
     for _ in 0..ATTEMPTS_MAX {
         let before = ended(service);
@@ -155,7 +155,7 @@ fn a_closed_request_ends_its_scan() {
         connection.send_request(&service.signed(request("/v1/detect-tampering", "long", "full")));
         while count(service) == before {}
     });
-    // The place is free again, and the ledger says who asked.
+    // The slot is free again, and the ledger names the caller.
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "long" }));
     assert_eq!(scan["tampering_detected"], false);
     service.audit();

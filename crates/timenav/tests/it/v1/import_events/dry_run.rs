@@ -1,4 +1,4 @@
-//! A dry run: what would become of a file, and nothing of it recorded.
+//! A dry run returns the result of an import without recording anything.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ fn a_dry_run_tells_what_an_import_then_does() {
     let time = "\"time\":\"2000-01-01T00:00:00Z\"";
     import(&service, "", &format!("{{\"event_id\":\"known\",{time}}}\n{{\"event_id\":\"other\",{time}}}\n"));
     let size = || service.get("/timeline/main", &[])["head"]["size"].clone();
-    // New, known, known with other content, no event, new, the same again, and other content than a line before.
+    // New, known, known with different content, not an event, new, the same again, and different content from the line
+    // before.
     let mut lines = [
         format!("{{\"event_id\":\"new\",{time}}}"),
         format!("{{\"event_id\":\"known\",{time}}}"),
@@ -27,7 +28,7 @@ fn a_dry_run_tells_what_an_import_then_does() {
         format!("{{\"event_id\":\"new\",{time},\"name\":\"y\"}}"),
     ]
     .join("\n");
-    // Further batches, the last of which repeats what came in the first.
+    // Further batches, the last of which repeats the first.
     lines.extend((0..1200).map(|number| format!("\n{{\"event_id\":\"n{number}\",{time}}}")));
     lines.extend([
         format!("\n{{\"event_id\":\"n0\",{time}}}"),
@@ -71,7 +72,7 @@ fn a_dry_run_makes_no_timeline_and_lets_nobody_in() {
     let wrong = service.send(request("dry_run=perhaps"));
     assert_eq!((wrong.status, &wrong.json()["errors"][0]["pointer"]), (400, &json!("#/dry_run")));
     assert_eq!(service.send(request("dry_run=false")).expect(200)["taken"], 1);
-    // What comes before the place where a file breaks off is counted.
+    // Records before the end of a truncated file are counted.
     let path = "/v1/import-events?format=geojson&dry_run=true";
     let broken = service.send(Request::post(path).body("application/geo+json", b"{\"type\":"));
     assert_eq!((broken.status, &broken.json()["code"]), (400, &json!("malformed_file")));

@@ -1,4 +1,4 @@
-//! Records that were made for something else: `CloudEvents`, traces, and packed files.
+//! Foreign formats: `CloudEvents`, traces and compressed files.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -61,7 +61,7 @@ fn what_is_wrong_with_a_binary_cloud_event_is_told() {
     let twice = [BINARY.as_slice(), &[("ce-id", "8")]].concat();
     let answer = binary(&service, PATH, &twice).refused(400, "invalid_parameter");
     assert_eq!(answer["errors"][0]["pointer"], "#/ce-id");
-    // A body that is of a format of its own is that.
+    // A body in another event format takes precedence.
     let answer = service.send(Request::post(PATH).body(NDJSON, LINES.as_bytes()).header("ce-specversion", "1.0"));
     assert_eq!(counts(answer), [3, 0, 0]);
     let answer = binary(&service, "/v1/import-events?format=csv", &BINARY).refused(400, "missing_parameter");
@@ -80,7 +80,7 @@ fn spans_are_events_with_their_parents_as_causes() {
     assert_eq!(answer["refusals"][0]["code"], "missing_parameter");
     assert_eq!((&answer["refusals"][0]["line"], &answer["refusals"][0]["field"]), (&json!(3), &json!("timestamp")));
     let found: Vec<Value> = service.find_all("main", "*", "../..", "100");
-    // The server's clock is behind: its half begins before its cause, and stays so.
+    // The server's clock is slow: its span starts before its cause, and is kept that way.
     assert_eq!(found[0]["event_id"], "00000000000000aa:0000000000000001:server");
     assert_eq!(found[0]["causes"][0]["event_id"], "00000000000000aa:0000000000000001");
     assert_eq!(found[1]["time"], "2016-08-02T15:00:04.074202Z");
@@ -91,7 +91,7 @@ fn spans_are_events_with_their_parents_as_causes() {
     service.audit();
 }
 
-/// Packs a file with a program of the system, or says that it cannot.
+/// Compresses a file with a system program. Prints a message if that is not possible.
 fn packed(file: &[u8]) -> Option<Vec<u8>> {
     let child = Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
@@ -160,7 +160,7 @@ fn what_repeats_is_recorded_once_and_said_so() {
     }
     let weekly = service.find_all("main", "*", "../..", "100").pop().unwrap();
     assert_eq!(weekly["attributes"]["rrule"], "FREQ=WEEKLY");
-    // As many are told as refusals are, and all are counted.
+    // Warnings have the same list limit as rejections, and all are counted.
     let many: String = (0..150).map(|number| event(&format!("n{number}"), "RDATE:20240721T100000Z\r\n")).collect();
     let answer = import(&service, &[], "text/calendar", &calendar(&many)).expect(200);
     assert_eq!((&answer["noted"], answer["notes"].as_array().map(Vec::len)), (&json!(150), Some(100)));

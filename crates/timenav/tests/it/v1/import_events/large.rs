@@ -1,4 +1,4 @@
-//! Files that are larger than what the service may keep in memory.
+//! Files larger than the memory that the service may use.
 
 use std::io::Write as _;
 
@@ -7,10 +7,10 @@ use crate::http::{Connection, Request, target};
 use crate::service::{Service, memory_kib};
 
 const ROWS: usize = 200_000;
-/// How much the service may grow while it reads a file of 40 MB, in KiB.
+/// Maximum memory growth during an import of 40 MB, in KiB.
 const GROWTH_KIB_MAX: u64 = 100 * 1_024;
 
-/// Sends rows in chunks as they are made, so that the test holds no file either.
+/// Sends generated rows in chunks, so that the test holds no file in memory either.
 fn upload(service: &Service, path: &str, content_type: &str, rows: impl Iterator<Item = String>) -> Connection {
     let mut connection = service.connect();
     let request = service.signed(Request::post(path).header("Content-Type", content_type));

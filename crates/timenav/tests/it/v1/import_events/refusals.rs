@@ -1,4 +1,4 @@
-//! Records that are refused, files that cannot be read on, and callers who may not.
+//! Rejected records, files that cannot be read completely, and unauthorized callers.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn refusals_are_all_counted_and_the_first_hundred_listed() {
         0 => format!("{{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"{number}\"}}\n"),
         _ => "{\"time\": \"never\"}\n".to_owned(),
     };
-    // More than a batch, so that lines are counted across batches.
+    // More than a batch, so that line numbers continue across batches.
     let file: String = (1..=3_000).map(line).collect();
     let answer = import(&service, &[], NDJSON, &file).expect(200);
     assert_eq!([&answer["taken"], &answer["unchanged"], &answer["refused"]], [1_500, 0, 1_500]);
@@ -72,7 +72,7 @@ fn a_file_that_breaks_off_keeps_what_came_before_and_says_so() {
     refused("csv", "text/csv", &open, 1);
     let columns = import(&service, &[], "text/csv", "name\nx\n").refused(400, "missing_parameter");
     assert_eq!(columns["errors"][0]["pointer"], "#/map", "{columns}");
-    // What was kept is not taken again when the whole file comes.
+    // Recorded events are not added again when the complete file is imported.
     assert_eq!(counts(import(&service, &[("timeline_id", "geo")], "application/geo+json", FEATURES)), [1, 1, 0]);
     service.audit();
 }
@@ -90,13 +90,13 @@ fn an_upload_that_is_cut_off_keeps_what_came_before() {
     connection.send_request(&request);
     connection.send(lines.as_bytes()).unwrap();
     connection.shut_down_writing();
-    // The answer may not arrive any more; what is in the ledger may.
+    // The response may be lost, but the ledger has the result.
     if let Ok(answer) = connection.answer(false) {
         assert_eq!(answer.status, 400, "{answer}");
         assert!(answer.json()["detail"].as_str().unwrap().contains("2000 events were imported"), "{answer}");
     }
     drop(connection);
-    // The whole file afterwards adds what is missing, whatever that is.
+    // The complete file adds whatever is missing.
     let whole: String = (0..2_010).map(line).collect();
     let [taken, unchanged, refused] = counts(import(&service, &[("timeline_id", "cut")], NDJSON, &whole));
     assert_eq!((taken + unchanged, refused), (2_010, 0));
@@ -128,7 +128,7 @@ fn mappings_are_read_before_the_file() {
     service.audit();
 }
 
-/// As much of a refused body is read as a client sends before it looks for the answer.
+/// Bytes of a rejected body that are read before the client checks for the response.
 const DRAINED_BYTES: usize = 4 << 20;
 
 #[test]
@@ -150,7 +150,7 @@ fn who_may_not_is_refused_before_the_file_is_read() {
         (Request::post(&path).key(&reader), 0, 403, "insufficient_scope"),
         (Request::post("/v1/import-events?format=x"), DRAINED_BYTES, 400, "invalid_parameter"),
     ] {
-        // An answer that waited for the whole of this body would never come.
+        // A response that waited for the complete body would never arrive.
         let request = service.signed(request).header("Content-Length", "1000000000000");
         let mut connection = service.connect();
         connection.send_request(&request);

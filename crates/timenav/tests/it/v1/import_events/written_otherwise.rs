@@ -1,4 +1,4 @@
-//! Files as other programs and other countries write them, and what is said of files that cannot be read.
+//! Files with the conventions of other programs and locales, and errors of unreadable files.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{counts, import};
 use crate::http::{Request, target};
 use crate::service::Service;
 
-/// A file, how it is sent, and the moments of its first and last event.
+/// A file, how it is sent, and the times of its first and last event.
 struct Case {
     parameters: &'static [(&'static str, &'static str)],
     content_type: &'static str,
@@ -60,7 +60,7 @@ fn files_of_strangers_are_read() {
         let found: Vec<Value> = service.find_all(&timeline, "*", "../..", "100");
         let times: Vec<&str> = found.iter().filter_map(|event| event["time"].as_str()).collect();
         assert_eq!(times, case.moments, "{timeline}");
-        // Sent again, nothing is added.
+        // A second import adds nothing.
         assert_eq!(counts(import(&service, &parameters, case.content_type, case.file)), [0, 2, 0], "{timeline}");
     }
     let sydney = service.find_all("stranger-1", "geo:-33.8688,151.2093;u=1000", "../..", "100");

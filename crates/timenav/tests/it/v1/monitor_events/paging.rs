@@ -1,4 +1,4 @@
-//! Pages of one query show one state of the ledger, whatever is written in between.
+//! All pages of a query show one state of the ledger, regardless of concurrent writes.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::http::{Answer, Request, target};
 use crate::service::Service;
 
 fn record(service: &Service, prefix: &str, count: usize) {
-    // Three moments only, so that pages end among events of one time.
+    // Only three distinct times, so that pages end between events of equal time.
     let one = |index: usize| {
         let time = format!("2005-08-{:02}T00:00:00Z", 28 + index % 3);
         json!({ "event_id": format!("{prefix}-{index}"), "time": time, "location": "here" })
@@ -35,7 +35,7 @@ fn nothing_comes_twice_nothing_is_missing_and_nothing_is_newer() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (service, stop) = (&service, &stop);
-        // Others write all the time, at the times that are being read.
+        // Concurrent writers add events at the same times.
         let writers: Vec<_> = (0..2)
             .map(|writer| {
                 scope.spawn(move || {
@@ -69,7 +69,7 @@ fn nothing_comes_twice_nothing_is_missing_and_nothing_is_newer() {
             assert_eq!(set.len(), seen.len(), "something came twice");
             let before = seen.iter().filter(|id| id.starts_with("before")).count();
             assert_eq!(before, 300, "something is missing");
-            // What others had written before the first page is there without gaps.
+            // Events written before the first page are complete.
             let whole = seen.iter().filter(|id| id.starts_with("after")).count();
             assert_eq!(whole % 9, 0, "half of a request is seen");
         }
@@ -95,7 +95,7 @@ fn pages_are_as_long_as_asked() {
         let refused = service.send(Request::get("/v1/monitor-events").json(&body)).refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], "#/limit", "{limit}");
     }
-    // A last page that is full is the last all the same.
+    // A full last page is still the last.
     record(&service, "f", 999);
     let first = ask(&service, &[("limit", "1000")]).expect(200);
     let second = ask(&service, &[("limit", "1000"), ("cursor", first["next_cursor"].as_str().unwrap())]).expect(200);
@@ -130,12 +130,12 @@ fn a_cursor_is_for_its_query_and_its_user() {
     refused(with("*", "../..", "main", &cursor));
     refused(with("here", "2005-08-28T00:00:00Z/..", "main", &cursor));
     refused(with("here", "../..", "other", &cursor));
-    // Another user, who may read as much.
+    // Another user with the same permissions.
     service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
     let second = service.key(&json!({ "user_id": "second" }));
     let parameters = [("location", "here"), ("time_range", "../.."), ("cursor", cursor.as_str())];
     refused(service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(&second)));
-    // One that another operation gave out.
+    // A cursor of another operation.
     for _ in 0..2 {
         service.post("/v1/set-anchor", &json!({}));
     }
@@ -151,7 +151,7 @@ fn a_cursor_is_for_its_query_and_its_user() {
         refused(with("here", "../..", "main", std::str::from_utf8(&changed).unwrap()));
     }
     refused(with("here", "../..", "main", &cursor[..cursor.len() - 1]));
-    // A page can be asked for again, with another length, and after a restart.
+    // A page can be requested again, with a different limit, and after a restart.
     service.restart();
     let again = ask(&service, &[("limit", "3"), ("cursor", &cursor)]).expect(200);
     assert_eq!((ids(&again).len(), &again["has_more"]), (3, &json!(false)));
@@ -178,7 +178,7 @@ fn a_link_leads_to_the_next_page() {
         uri.clone_into(&mut next);
     }
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 5);
-    // A URI cannot say what stood in a body.
+    // A URI cannot contain the parameters of a body.
     let body = json!({ "location": "here", "time_range": "../..", "limit": 2 });
     for method in ["GET", "QUERY"] {
         let answer = service.send(Request::new(method, "/v1/monitor-events").json(&body));

@@ -1,4 +1,4 @@
-//! Places by their names, and events as places.
+//! Locations by place name, and events as places.
 
 use serde_json::{Value, json};
 

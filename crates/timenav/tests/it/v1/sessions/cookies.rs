@@ -1,4 +1,4 @@
-//! The cookie: what it is over HTTP and HTTPS, and from where it is taken.
+//! The session cookie over HTTP and HTTPS, and the origins it is accepted from.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::http::{Answer, Request};
 use crate::process::certify;
 use crate::service::{Process, Service};
 
-/// Logs in as a browser does that asked for a host.
+/// Logs in like a browser that requested a host.
 fn log_in_at(service: &Service, host: &str, more: &[(&str, &str)]) -> Answer {
     let body = json!({ "user_id": "ada", "password": PASSWORD });
     let request = Request::post("/v1/log-in").json(&body).header("Host", host).anonymous();
@@ -31,7 +31,7 @@ fn over_plain_http_people_log_in_on_this_machine_alone() {
         assert_eq!(attributes(&answer), expected, "{host}");
         assert_eq!(answer.header("strict-transport-security"), None);
     }
-    // A proxy on this machine, whatever it says of itself.
+    // A proxy on this machine, for any host name.
     for host in ["time.example.org", "192.0.2.1", "localhost.example.org", "[::2]"] {
         let refused = log_in_at(&service, host, &[("X-Forwarded-Proto", "https"), ("Forwarded", "proto=https")]);
         let refused = refused.refused(403, "feature_disabled");
@@ -54,22 +54,22 @@ fn behind_a_proxy_that_ends_tls_the_cookie_is_for_https() {
     assert_eq!(answer.header("strict-transport-security"), Some(hsts));
     let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     assert_eq!(logged_in(&service, &cookie), "ada");
-    // The proxy may name another host; the origin is the one that was configured.
+    // The proxy may send another host; the configured origin applies.
     let on = |origin: &str| Request::get("/timelines").cookie(&cookie).header("Origin", origin);
     service.send(on("https://time.example.org").header("Host", "10.0.0.7:8080")).expect(200);
     service.send(on("http://time.example.org")).refused(403, "cross_site_request");
-    // The cookie of plain HTTP, which anybody on the way could have set, is none here.
+    // The cookie for plain HTTP could be set by anyone on the network, so it is not accepted here.
     let plain = cookie.replace("__Host-", "");
     service.send(Request::get("/timelines").session(&plain)).refused(401, "missing_credentials");
     service.audit();
 }
 
-/// What a browser may say of the page that asks, by method, and whether it is answered.
+/// Which combinations of fetch metadata and method are accepted.
 #[test]
 fn only_pages_of_this_service_ask_with_a_cookie() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
-    // What it is, Sec-Fetch-Site, Origin, and whether GET, POST and QUERY are answered.
+    // Description, Sec-Fetch-Site, Origin, and whether GET, POST and QUERY are accepted.
     let table = [
         ("a page of the service", Some("same-origin"), None, [true; 3]),
         ("the same, with its origin", Some("same-origin"), Some("http://timenav.test"), [true; 3]),
@@ -111,7 +111,7 @@ fn only_pages_of_this_service_ask_with_a_cookie() {
             }
         }
     }
-    // Each attempt is under the user's name.
+    // Each attempt is logged under the user's name.
     let attempts = entries(&service, &[("action", "unauthorized_access_attempt")]);
     assert_eq!(attempts.len(), refused_count);
     assert!(attempts.iter().all(|entry| entry["user_id"] == "ada"), "{attempts:?}");
@@ -129,10 +129,10 @@ fn fields_that_stand_there_twice_are_no_proof() {
     };
     twice("Sec-Fetch-Site", ["same-origin", "cross-site"]).refused(403, "cross_site_request");
     twice("Origin", ["http://timenav.test", "http://evil.test"]).refused(403, "cross_site_request");
-    // A cookie that somebody slipped in beside.
+    // With an injected second cookie.
     let slipped_in = Request::get("/v1/sessions").session(&format!("{cookie}; timenav=tnc_x"));
     service.send(slipped_in).refused(401, "invalid_credentials");
-    // Cookies of others are no matter.
+    // Other cookies do not matter.
     let beside = Request::get("/v1/sessions").session(&format!("a=b; {cookie}; theme=dark"));
     service.send(beside).expect(200);
     service.audit();
@@ -152,7 +152,7 @@ fn nobody_is_logged_in_by_another_site() {
     for (name, value) in [("Sec-Fetch-Site", "same-origin"), ("Origin", "http://127.0.0.1")] {
         assert_eq!(log_in_at(&service, "127.0.0.1", &[(name, value)]).status, 200, "{name}: {value}");
     }
-    // A form has no JSON.
+    // A form cannot send JSON.
     let form = Request::post("/v1/log-in").body("application/x-www-form-urlencoded", b"user_id=ada&password=x");
     service.send(form.header("Host", "127.0.0.1").anonymous()).refused(415, "unsupported_media_type");
     service.audit();
@@ -160,7 +160,7 @@ fn nobody_is_logged_in_by_another_site() {
 
 #[test]
 fn over_plain_http_from_afar_reads_stand_on_the_cookie_alone() {
-    // Browsers tell such hosts nothing of the page that reads, and name the origin of one that changes something.
+    // On plain HTTP, browsers send no fetch metadata for reads, and only an origin for changes.
     let service = with_ada(&["--insecure-log-in"]);
     let cookie = service.log_in("ada", PASSWORD);
     let ask = |request: Request| service.send(request.cookie(&cookie));

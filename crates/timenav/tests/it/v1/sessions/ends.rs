@@ -1,4 +1,4 @@
-//! How sessions end, and what does not end them.
+//! What ends a session and what does not.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{OTHER, PASSWORD, log_out, logged_in, with_ada};
 use crate::http::Request;
 use crate::service::Service;
 
-/// More requests than fit into the time after which a session ends here.
+/// More requests than fit into the lifetime of a session here.
 const REQUESTS_MAX: usize = 1_000_000;
 
 #[test]
@@ -34,7 +34,7 @@ fn logging_out_everywhere_ends_them_all() {
     let [a, b, admin] = ["ada", "ada", "admin"].map(|user_id| service.log_in(user_id, PASSWORD));
     service.send(log_out(&json!({ "everywhere": true })).session(&a)).expect(200);
     assert_eq!([&a, &b, &admin].map(|cookie| logged_in(&service, cookie)), [Value::Null, Value::Null, json!("admin")]);
-    // A key is no session, and ends those of its user where it is said.
+    // A key is not a session, and can end those of its user.
     let c = service.log_in("ada", PASSWORD);
     service.send(log_out(&json!({})).key(&ada)).refused(400, "invalid_parameter");
     service.send(log_out(&json!({ "everywhere": true })).key(&ada)).expect(200);
@@ -49,7 +49,7 @@ fn whoever_is_removed_is_logged_out() {
     let cookie = service.log_in("ada", PASSWORD);
     service.send(Request::new("DELETE", "/v1/users/ada")).expect(200);
     service.send(Request::get("/timelines").session(&cookie)).refused(401, "invalid_credentials");
-    // Who comes back under the name is somebody else.
+    // A new user with the same name is a different user.
     service.user("ada");
     assert_eq!(logged_in(&service, &cookie), Value::Null);
     service.try_log_in("ada", PASSWORD).refused(401, "invalid_credentials");
@@ -68,7 +68,7 @@ fn a_new_log_in_takes_the_place_of_the_session_before() {
     service.audit();
 }
 
-/// Asks without using the session until it has ended.
+/// Polls without using the session until it has ended.
 fn wait_for_its_end(service: &Service, cookie: &str) {
     let mut connection = service.connect();
     let request = Request::get("/v1/session").session(cookie);
@@ -119,7 +119,7 @@ fn a_stream_ends_with_its_session() {
         let mut connection = service.connect();
         let mut messages = open(&mut connection, &service, Request::get(path).session(&cookie));
         assert_eq!(messages.next().expect("the clock as it is").event, "clock");
-        // What is done to others is none of its business.
+        // Changes to other users do not affect it.
         service.send(Request::get("/v1/clock?timeline_id=hers").session(&cookie)).expect(200);
         service.user("bob");
         service.send(Request::post("/v1/pause-time").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(200);

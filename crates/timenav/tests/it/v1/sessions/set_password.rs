@@ -15,7 +15,7 @@ fn who_may_set_it_and_what_it_ends() {
     let service = with_ada(&[]);
     let (ada, bob) = (service.key(&json!({ "user_id": "ada" })), service.user("bob"));
     let [a, b] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
-    // In a session one shows the password before it.
+    // With a session, the current password is required.
     let without = service.send(set(&json!({ "password": OTHER })).session(&a)).refused(400, "invalid_parameter");
     assert_eq!(without["errors"][0]["pointer"], "#/current_password");
     let wrong = json!({ "password": OTHER, "current_password": "not this one" });
@@ -25,13 +25,13 @@ fn who_may_set_it_and_what_it_ends() {
     let scoped = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:admin"] }));
     service.send(set(&json!({ "password": OTHER })).key(&scoped)).refused(403, "insufficient_scope");
     assert_eq!((logged_in(&service, &a), logged_in(&service, &b)), (json!("ada"), json!("ada")));
-    // It ends the other sessions.
+    // It ends all other sessions.
     let right = json!({ "password": OTHER, "current_password": PASSWORD });
     assert_eq!(service.send(set(&right).session(&a)).expect(200)["user_id"], "ada");
     assert_eq!((logged_in(&service, &a), logged_in(&service, &b)), (json!("ada"), Value::Null));
     service.try_log_in("ada", PASSWORD).refused(401, "invalid_credentials");
     let c = service.log_in("ada", OTHER);
-    // An operator needs none of it, and ends them all; so does a key of one's own.
+    // An operator does not need it, and ends all sessions; so does a key of the user.
     service.set_password("ada", PASSWORD);
     assert_eq!((logged_in(&service, &a), logged_in(&service, &c)), (Value::Null, Value::Null));
     let d = service.log_in("ada", PASSWORD);
@@ -67,7 +67,7 @@ fn what_is_weak_is_not_taken() {
     let in_address = service.send(Request::post(&target("/v1/set-password", &[("password", OTHER)])));
     assert!(!in_address.text().contains(OTHER), "{in_address}");
     in_address.refused(400, "invalid_parameter");
-    // Long ones and those of any letters are.
+    // Long passwords, and those with any characters, are.
     for strong in ["xy".repeat(512), "ééééééé ☃".to_owned(), "a b c d e f".to_owned()] {
         service.set_password("ada", &strong);
         service.log_in("ada", &strong);

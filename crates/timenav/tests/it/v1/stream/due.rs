@@ -1,4 +1,4 @@
-//! The topic `due`: which events the clock has passed.
+//! The topic `due`: events passed by the clock.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn next(messages: &mut Messages<'_>) -> Message {
     }
 }
 
-/// Returns the times of the events of a range, as a player reads them.
+/// Returns the times of the events in a range, as a player reads them.
 fn played(service: &Service, message: &Message) -> Vec<String> {
     let due = &message.data["due"];
     let range = due["time_range"].as_str().expect("a range");
@@ -42,7 +42,7 @@ fn events_are_played_back_as_the_clock_passes_them() {
     }
     let mut connection = service.connect();
     let mut messages = open(&mut connection, &service, stream_of("?topics=due"));
-    // It runs: each is told at its moment.
+    // Running clock: each event is reported at its time.
     service.post("/v1/set-rate", &json!({ "rate": 120 }));
     service.post("/v1/resume-time", &json!({}));
     let (mut heard, mut last) = (Vec::new(), None);
@@ -53,13 +53,13 @@ fn events_are_played_back_as_the_clock_passes_them() {
     }
     assert_eq!(heard, times);
     service.post("/v1/pause-time", &json!({}));
-    // It goes back and jumps: they are passed again, at once.
+    // After a rewind and a jump they are passed again, all at once.
     service.post("/v1/travel", &json!({ "destination_time": "2026-03-07T02:14:00Z" }));
     service.post("/v1/travel", &json!({ "destination_time": "2026-03-07T03:00:00Z" }));
     let again = next(&mut messages);
     assert_eq!(again.data["due"]["from"], "2026-03-07T02:14:00.000001Z");
     assert_eq!(played(&service, &again), times[1..]);
-    // Who comes back is told that alone, and nothing again.
+    // A client that resumes gets only that, and nothing twice.
     let last = last.expect("a range");
     let mut other = service.connect();
     let request = stream_of("?topics=due").header("Last-Event-ID", &last.place);

@@ -1,4 +1,4 @@
-//! The topic `paradoxes`: what is made and healed adds up to what there is.
+//! The topic `paradoxes`: created and resolved ones add up to the current list.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn at(minutes: u64) -> String {
     format!("1999-01-01T{:02}:{:02}:00Z", minutes / 60, minutes % 60)
 }
 
-/// The paradoxes of a timeline by key, as it was at a position.
+/// The paradoxes of a timeline by key, at a position.
 fn listed(service: &Service, timeline: &str, settings: &str, position: u64) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     let mut cursor = String::new();
@@ -35,10 +35,10 @@ fn listed(service: &Service, timeline: &str, settings: &str, position: u64) -> B
     }
 }
 
-/// Somebody who listens, and keeps what there is by what is told.
+/// A listener that maintains the list from messages.
 struct Ear {
     timeline: &'static str,
-    /// Parameters of the stream that are those of the list too.
+    /// Parameters of both the stream and the list.
     settings: &'static str,
     /// The id of the last message.
     place: String,
@@ -61,7 +61,7 @@ impl Ear {
         stream_of(&topics).header("Last-Event-ID", place)
     }
 
-    /// Hears everything up to a position, and tells whether it came so far before it was interrupted.
+    /// Reads up to a position. Returns whether it got there before it was interrupted.
     fn hear(&mut self, messages: &mut Messages<'_>, end: u64, mut count: u64) -> bool {
         while count > 0 {
             let message = messages.next().expect("a message");
@@ -92,7 +92,7 @@ impl Ear {
         self.place.clone_from(&message.place);
     }
 
-    /// Checks what was heard against what there is.
+    /// Compares the maintained list with the actual one.
     fn check(&self, service: &Service, position: u64) {
         let listed = listed(service, self.timeline, self.settings, position);
         let keys = |of: &BTreeMap<String, Value>| of.keys().cloned().collect::<Vec<_>>();
@@ -100,7 +100,7 @@ impl Ear {
     }
 }
 
-/// Writes something that may make or heal paradoxes. It may be refused.
+/// Performs a random write that may create or resolve paradoxes. It may be rejected.
 fn write(service: &Service, dice: &mut Dice, timeline: &str, anchors: &mut Vec<Value>) {
     let name = |dice: &mut Dice| format!("e{}", dice.below(8));
     let event_id = name(dice);
@@ -137,8 +137,7 @@ fn write(service: &Service, dice: &mut Dice, timeline: &str, anchors: &mut Vec<V
     anchors.extend(answer.json().get("anchor_id").filter(|_| path == "/v1/set-anchor").cloned());
 }
 
-/// Records two events of long ago. Returns the position of the first: all that is told up to it is told
-/// before what is told of the second.
+/// Records two events long ago. Returns the position of the first: all messages up to it precede those of the second.
 fn mark(service: &Service, timeline: &str) -> u64 {
     let record = || {
         let event = json!({ "timeline_id": timeline, "time": "1900-01-01T00:00:00Z", "source": "mark" });
@@ -169,7 +168,7 @@ fn what_is_made_and_healed_adds_up_to_what_there_is() {
             Ear::new(&service, "fork", ""),
         ];
         for round in 0..5 {
-            // One hears it as it happens, the others afterwards and with interruptions.
+            // One listener reads live, the others afterwards and with interruptions.
             let mut connection = service.connect();
             let mut live = open(&mut connection, &service, ears[0].stream());
             for _ in 0..25 {

@@ -1,4 +1,4 @@
-//! Clock changes that stand still at each timer on their way.
+//! Clock changes that stop at each timer on their way.
 
 use std::thread;
 
@@ -35,7 +35,7 @@ fn timers_that_nobody_listens_to_hold_nothing() {
     assert_eq!(moved["generation"], before + 2);
     let lag = json!({ "pending": 2, "oldest": "2000-01-02T00:00:00Z", "behind": "P1DT12H" });
     assert_eq!(service.get("/v1/clock", &[])["lag"], lag);
-    // They wait for the next listener, each with its own moment.
+    // They wait for the next listener, each with its own time.
     let firings = claim(&service, 10, "0s");
     assert_eq!(of(&firings, "due"), ["2000-01-02T00:00:00Z", "2000-01-03T00:00:00Z"]);
     acknowledge(&service, &firings);
@@ -54,7 +54,7 @@ fn an_advance_stands_still_until_what_fires_is_done() {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
     }
     set(&service, "same-day", "2000-01-03T00:00:00Z");
-    // Heard from now on for a while.
+    // The queue counts as having a listener for a while.
     assert!(claim(&service, 1, "0s").is_empty());
     let moved = thread::scope(|scope| {
         let moving = scope.spawn(|| {
@@ -82,7 +82,7 @@ fn a_handler_that_sets_a_timer_on_the_way_has_it_fire() {
         let moving = scope.spawn(|| service.post("/v1/fast-forward", &json!({ "duration": "10d" })));
         let first = claim(&service, 1, "20s");
         assert_eq!(service.get("/v1/clock", &[])["advance"]["step"], 1);
-        // One for this very instant, one that has passed, and one that is still to come.
+        // One for now, one in the past, and one in the future.
         set(&service, "now", "2000-01-02T00:00:00Z");
         set(&service, "before", "2000-01-01T12:00:00Z");
         set(&service, "then", "2000-01-05T00:00:00Z");
@@ -122,7 +122,7 @@ fn whoever_moves_the_clock_meanwhile_is_refused_but_may_stop_it() {
     assert_eq!((&paused["paused_at"], &paused["advance"]), (&json!("2000-01-02T00:00:00Z"), &Value::Null));
     let path = format!("/v1/advances/{}", settled["advance_id"].as_str().unwrap());
     assert_eq!(service.get(&path, &[])["settled"]["state"], "stopped");
-    // What is claimed stays so, and can still be acknowledged.
+    // Claimed firings stay claimed and can still be acknowledged.
     acknowledge(&service, &firings);
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-09T00:00:00Z" }));
     service.audit();
@@ -194,7 +194,7 @@ fn a_clock_may_jump_over_timers() {
     }
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "30d", "settle": false }));
     assert_eq!((&moved["settled"], &moved["current_time"]), (&Value::Null, &json!("2000-01-31T00:00:00Z")));
-    // Whatever moves the clock next finds them fallen due.
+    // The next clock change finds them due.
     service.post("/v1/rewind", &json!({ "duration": "30d" }));
     let done = work_off_of_three(&service);
     assert_eq!(done, ["2000-01-02T00:00:00Z", "2000-01-03T00:00:00Z", "2000-01-04T00:00:00Z"]);

@@ -1,4 +1,4 @@
-//! Clocks that go back, histories that return, and forks that take timers along.
+//! Rewinds, returns to anchors, and forks that inherit timers.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::v1::{send, standing};
 
-/// Moves the clock of a timeline to a day of January 2000, whether anybody listens or not.
+/// Moves the clock of a timeline to a day of January 2000, with or without listeners.
 fn go(service: &Service, timeline: &str, day: u32) {
     let to = format!("2000-01-{day:02}T00:00:00Z");
     service.post("/v1/travel", &json!({ "timeline_id": timeline, "destination_time": to, "settle": false }));
@@ -17,7 +17,7 @@ fn timer(service: &Service, timeline: &str, timer_id: &str) -> Value {
     service.get(&format!("/v1/timers/{timer_id}"), &[("timeline_id", timeline)])["timer"].clone()
 }
 
-/// Claims and acknowledges so many firings of a timeline. Returns moments and ids.
+/// Claims and acknowledges firings of a timeline. Returns times and ids.
 fn work_off_on(service: &Service, timeline: &str, count: usize) -> (Vec<String>, Vec<String>) {
     let (mut due, mut ids) = (Vec::new(), Vec::new());
     while due.len() < count {
@@ -43,7 +43,7 @@ fn a_clock_that_goes_back_fires_again_if_it_is_told_to() {
     );
     go(&service, "main", 5);
     let first = work_off(&service, 4);
-    // By itself, nothing comes again.
+    // By default, nothing re-arms.
     service.post("/v1/rewind", &json!({ "duration": "1d" }));
     assert_eq!(timer(&service, "main", "single")["state"], "done");
     assert_eq!(timer(&service, "main", "daily")["next"], "2000-01-06T00:00:00Z");
@@ -57,7 +57,7 @@ fn a_clock_that_goes_back_fires_again_if_it_is_told_to() {
     assert!(again.iter().all(|firing| firing["round"] == 1));
     let before = of(&first, "firing_id");
     assert!(of(&again, "firing_id").iter().all(|id| !before.contains(id)));
-    // Forward there is nothing to come again, and only what goes back knows the word.
+    // `refire` is only valid for moves back.
     let forward = json!({ "destination_time": "2000-01-05T12:00:00Z", "refire": true });
     service.post("/v1/travel", &forward);
     send(&service, "/v1/fast-forward", &json!({ "duration": "1d", "refire": true })).refused(400, "unknown_parameter");
@@ -79,7 +79,7 @@ fn who_acknowledges_too_late_is_told_that_it_was_superseded() {
     go(&service, "main", 4);
     let again = claim(&service, 1, "20s");
     assert_ne!(again[0]["firing_id"], held[0]["firing_id"]);
-    // Whoever asks again with the same key is told what happened then, and nothing happens twice.
+    // A repeat with the same key returns the first result and has no effect.
     assert_eq!(back()["ledger"]["position"], first["ledger"]["position"]);
     assert_eq!(acknowledge(&service, &again)["firings"][0]["state"], "acknowledged");
     service.audit();
@@ -101,7 +101,7 @@ fn a_return_takes_timers_back() {
     service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
     service.send(Request::get("/v1/timers/within")).refused(404, "not_found");
     assert_eq!(of(service.get("/v1/timers", &[])["timers"].as_array().unwrap(), "timer_id"), ["before", "cancelled"]);
-    // The same again, under the same names.
+    // The same again with the same names.
     let second = scenario("within");
     assert!(first.iter().all(|id| !second.contains(id)));
     let now = service.get("/v1/timers", &[])["timers"].clone();
@@ -168,10 +168,10 @@ fn a_dry_run_tells_what_would_come_again() {
         "The clock would go to 2000-01-02T12:00:00Z: 2 timers armed again, 1 firing superseded. Nothing has moved."
     );
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-05T00:00:00Z");
-    // A travel that goes there tells the same.
+    // A travel to that time returns the same.
     let there = json!({ "destination_time": "2000-01-02T12:00:00Z", "refire": true, "dry_run": true });
     assert_eq!(service.post("/v1/travel", &there)["would_rearm"], dry["would_rearm"]);
-    // Without the word nothing comes again, nor on the way forward.
+    // Without `refire` nothing re-arms, and neither on the way forward.
     assert!(back(false, true).get("would_rearm").is_none());
     let ahead = json!({ "destination_time": "2000-02-01T00:00:00Z", "refire": true, "dry_run": true });
     assert!(service.post("/v1/travel", &ahead).get("would_rearm").is_none());
@@ -209,7 +209,7 @@ fn a_dry_run_tells_what_a_return_would_change() {
     let again = json!([{ "timer_id": "flying", "due": "2000-01-01T12:00:00Z", "queue": "default" }]);
     assert_eq!(would["would_fire"]["firings"], again);
     assert_eq!(would["current_time"], "2000-01-03T00:00:00Z");
-    // A clock alone takes nothing back; and what is between here and there falls due.
+    // A return of the clock alone reverts nothing; timers in between fall due.
     let alone = dry(&anchor, "clock");
     assert!(["would_rearm", "would_change"].iter().all(|name| alone.get(*name).is_none()), "{alone}");
     let there = dry(&ahead, "all");

@@ -1,4 +1,4 @@
-//! Timers as causes of events, and paradoxes that name them.
+//! Timers as causes of events, and paradoxes about them.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::service::Service;
 use crate::v1::messages::open;
 use crate::v1::standing;
 
-/// Sets a timer that fires each day from 2 January 2000 on, and delivers somewhere.
+/// Sets a timer that fires daily from 2 January 2000.
 fn daily(service: &Service, timer_id: &str, deliver: &Value) {
     let every = json!({ "rule": "FREQ=DAILY", "starts": "2000-01-02T00:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": timer_id, "every": every, "deliver": deliver }));
@@ -28,7 +28,7 @@ fn paradoxes(service: &Service) -> Vec<Value> {
     service.get("/v1/monitor-paradox", &asked)["paradoxes"].as_array().unwrap().clone()
 }
 
-/// Returns the code and the moment of the firing of each paradox, and how it was taken back.
+/// Returns code and firing time of each paradox, and how the timer was taken back.
 fn told(service: &Service) -> Vec<(String, String, Value)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let one = |paradox: &Value| {
@@ -47,12 +47,12 @@ fn events_of_a_timer_that_was_cancelled_before_they_happened_are_orphans() {
     let service = standing();
     daily(&service, "daily", &recorded());
     go(&service, 4, false);
-    // What fired before the clock went back stays, and is no paradox.
+    // Firings before a rewind stay, and are not paradoxes.
     let anchor = service.post("/v1/set-anchor", &json!({ "fixed": false }))["anchor_id"].clone();
     go(&service, 2, false);
     assert_eq!(paradoxes(&service), [] as [Value; 0]);
     service.send(Request::new("DELETE", "/v1/timers/daily")).expect(200);
-    // 2 January is not before: it fired at the very moment that the clock showed.
+    // 2 January is not before: it fired at exactly the time that the clock showed.
     assert_eq!(told(&service), [orphan(3, "cancelled"), orphan(4, "cancelled")]);
     let first = paradoxes(&service)[0].clone();
     assert_eq!(first["witness"]["timer"]["timer_id"], "daily");
@@ -62,7 +62,7 @@ fn events_of_a_timer_that_was_cancelled_before_they_happened_are_orphans() {
     let event_id = first["events"][0].as_str().unwrap();
     let check = service.get("/v1/check-timeline", &[("timeline_id", "main"), ("significant_event", event_id)]);
     assert_eq!(check["paradoxes"][0]["key"], first["key"], "{check}");
-    // Of two ways out, one takes the event back, and the other returns to where the timer stood.
+    // Of the two resolutions, one cancels the event, and the other restores the timer.
     let prevent = json!({ "event_id": event_id, "action": "prevent", "time": "2000-01-02T00:00:00Z" });
     let healed = service.post("/v1/manipulate-event", &prevent);
     assert_eq!(healed["paradoxes_healed"][0]["key"], first["key"], "{healed}");
@@ -101,7 +101,7 @@ fn a_moment_that_comes_again_leaves_what_it_caused_before() {
     let asked = [("timeline_id", "fork"), ("time_range", "../..")];
     let of_fork = service.get("/v1/monitor-paradox", &asked)["paradoxes"].clone();
     assert_eq!(of_fork[0]["witness"]["timer"]["timer_id"], "daily", "{of_fork}");
-    // The schedule changes, and has neither day any more.
+    // The new schedule has neither day.
     go(&service, 1, false);
     let change = json!({ "every": { "rule": "FREQ=DAILY;INTERVAL=2", "starts": "2000-01-04T00:00:00Z" } });
     service.send(Request::new("PATCH", "/v1/timers/daily").json(&change)).expect(200);

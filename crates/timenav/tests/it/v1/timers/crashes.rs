@@ -1,4 +1,4 @@
-//! Advances that a crash interrupts.
+//! Advances interrupted by a crash.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn an_advance_goes_on_after_a_crash_from_where_it_was() {
     assert_eq!(of(&lost, "timer_id"), ["day-3"]);
     service.kill();
     service.start_again();
-    // The lease is lost, and the firing is the same. Nobody may have listened before the clock went on.
+    // The lease is lost, and the firing is the same. There may have been no listener before the clock moved on.
     let receipt = |wait: &str| service.get(&format!("/v1/advances/{advance}"), &[("wait", wait)]);
     let done = work_off(&service, 3);
     assert_eq!(of(&done, "timer_id"), ["day-3", "day-4", "day-5"]);

@@ -1,4 +1,4 @@
-//! What happens where there is more than fits: at one instant, in a queue, and for a listener that goes.
+//! Limits: firings at one instant, pending firings, and disconnecting listeners.
 
 use std::thread;
 
@@ -10,13 +10,12 @@ use crate::service::Service;
 use crate::v1::standing;
 use crate::waiting::{until, until_so};
 
-/// Most firings of one instant of an advance.
+/// Maximum firings per instant of an advance.
 const AT_INSTANT: u64 = 10_000;
-/// Firings without an outcome from which on moments of rules are skipped.
+/// Pending firings above which rule moments are skipped.
 const PENDING: u64 = 10_000;
 
-/// Sets a rule that has had so many moments before the clock's, all of which fire at once into a queue that nobody listens
-/// to.
+/// Sets a rule with this many past moments, all of which fire at once into a queue without a listener.
 fn set_late(service: &Service, timer_id: &str, moments: u64) {
     let every = json!({ "rule": format!("FREQ=SECONDLY;COUNT={moments}"), "starts": "1999-12-31T00:00:00Z" });
     let deliver = json!({ "to": "queue", "queue": "unheard" });
@@ -33,7 +32,7 @@ fn timers_that_arm_themselves_for_now_are_named() {
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
     let advance_id = moved["settled"]["advance_id"].as_str().expect("an id").to_owned();
     let firings = claim(&service, 1, "20s");
-    // Together with the one that is held, one more than an instant may have.
+    // Together with the claimed one, one more than the limit.
     set_late(&service, "again-and-again", AT_INSTANT);
     acknowledge(&service, &firings);
     let receipt = |wait: &str| service.get(&format!("/v1/advances/{advance_id}"), &[("wait", wait)]);
@@ -50,7 +49,7 @@ fn timers_that_arm_themselves_for_now_are_named() {
     assert_eq!(settled["held_by"], named);
     let said = receipt["status"].as_str().expect("a sentence");
     assert!(said.contains(&format!("because timers kept arming themselves for now: {named}.")), "{said}");
-    // The clock stands there, and can be moved on.
+    // The clock stays there and can be moved on.
     let clock = service.get("/v1/clock", &[]);
     assert_eq!((&clock["current_time"], &clock["advance"]), (&json!("2000-01-02T00:00:00Z"), &Value::Null));
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
@@ -92,7 +91,7 @@ fn beyond_ten_thousand_waiting_firings_rules_skip_and_single_timers_fire() {
     }
     let claimed = claim(&service, 10, "20s");
     assert_eq!(of(&claimed, "due"), singles);
-    // Each rule tells what did not fire, from the first moment to the last.
+    // Each rule reports the range of its skipped moments.
     let stretch = json!(
         { "count": 72, "complete": true, "from": "2000-01-01T00:30:00Z", "to": "2000-01-03T23:30:00Z" });
     let skipped = |timer_id: &str| service.get(&format!("/v1/timers/{timer_id}"), &[]).get("skipped").cloned();
@@ -101,14 +100,14 @@ fn beyond_ten_thousand_waiting_firings_rules_skip_and_single_timers_fire() {
         assert_eq!(skipped(timer_id).as_ref(), expected, "{timer_id}");
     }
     acknowledge(&service, &claimed);
-    // Once fewer wait, rules fire again.
+    // Once fewer are pending, rules fire again.
     let body = json!({ "max": 10 });
     let some = service.post("/v1/queues/unheard/claim", &body)["firings"].as_array().expect("firings").clone();
     acknowledge(&service, &some);
     jump("3h");
     let again = until("rules fire again", || Some(claim(&service, 10, "20s")).filter(|some| !some.is_empty()));
     assert_eq!(again[0]["due"], "2000-01-04T00:30:00Z");
-    // What has not fired by then is no moment of a timer that is another one now.
+    // Moments that had not fired do not count for a changed timer.
     service.send(Request::new("PATCH", "/v1/timers/once").json(&json!({ "payload": 1 }))).expect(200);
     assert_eq!((skipped("all"), skipped("once")), (Some(stretch), None));
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
@@ -120,7 +119,7 @@ fn listen(service: &Service, ack_timeout: &str) -> Connection {
     let asked = json!({ "max": 10, "wait": "60s", "ack_timeout": ack_timeout });
     let mut connection = service.connect();
     connection.send_request(&service.signed(Request::post("/v1/queues/default/claim").json(&asked)));
-    // It, and whoever asks.
+    // The listener, and the reader of metrics.
     service.wait_for_metric("timenav_connections", 2);
     connection
 }
@@ -140,7 +139,7 @@ fn a_listener_that_has_gone_is_given_nothing() {
     service.audit();
 }
 
-/// What is handed to a listener in the moment in which it goes is another's at once, or once its lease has ended.
+/// A firing handed to a listener that disconnects is available to others at once, or when its lease ends.
 #[test]
 fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
     let service = standing();
@@ -159,7 +158,7 @@ fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
     service.audit();
 }
 
-/// Two timers are due at the same instant, one after the other. The second is cancelled while the first is worked on.
+/// Two timers are due at the same instant in order. The second is canceled while the first is handled.
 #[test]
 fn cancelled_timer_says_which_firings_are_still_delivered() {
     let service = standing();
@@ -182,7 +181,7 @@ fn cancelled_timer_says_which_firings_are_still_delivered() {
     service.audit();
 }
 
-/// What changed nothing is told of the last entry, which may tell of a read.
+/// A change without effect returns the last entry, which may be a read.
 #[test]
 fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
     let service = standing();

@@ -1,4 +1,4 @@
-//! `/v1/leases`: who holds an advance without a firing.
+//! `/v1/leases`: holds on an advance without a firing.
 
 use serde_json::{Value, json};
 
@@ -14,19 +14,19 @@ fn an_advance_goes_on_once_nobody_holds_it() {
     let held = service.post("/v1/leases", &json!({ "reason": "somebody looks", "ttl": "10m" }));
     let lease_id = held["lease"]["lease_id"].as_str().unwrap().to_owned();
     assert_eq!((&held["lease"]["owner"], &held["lease"]["reason"]), (&json!("admin"), &json!("somebody looks")));
-    // It may last a little longer than its owner was told.
+    // It may last slightly longer than its owner was told.
     let mut listed = service.get("/v1/leases", &[])["leases"].clone();
     listed[0]["until"] = held["lease"]["until"].clone();
     assert_eq!(listed, json!([held["lease"]]));
 
-    // It stays where it is, and the answer says why.
+    // The clock stays, and the response has the reason.
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "1h", "wait": "0s" }));
     assert_eq!((&moved["settled"]["state"], &moved["settled"]["step"]), (&json!("running"), &json!(0)), "{moved}");
     let why = format!("the lease `{lease_id}` of admin: somebody looks");
     assert_eq!(moved["settled"]["held_by"], why);
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-01T00:00:00Z");
 
-    // It can be extended, and by whoever owns it alone.
+    // Only its owner can extend it.
     let longer = json!({ "reason": "still at it", "ttl": "9m", "lease_id": lease_id });
     assert_eq!(service.post("/v1/leases", &longer)["lease"]["lease_id"], lease_id);
     let writer = service.user("writer");
@@ -35,7 +35,7 @@ fn an_advance_goes_on_once_nobody_holds_it() {
     let as_writer = |path: &str, body: &Value| service.send(Request::post(path).json(body).key(&writer));
     as_writer(&released, &json!({})).refused(404, "not_found");
     as_writer("/v1/leases", &longer).refused(404, "not_found");
-    // What cannot be a lease is refused at its field.
+    // Invalid leases are rejected by field.
     for (body, field) in [
         (json!({ "reason": " " }), "reason"),
         (json!({ "reason": "x".repeat(257) }), "reason"),
@@ -47,7 +47,7 @@ fn an_advance_goes_on_once_nobody_holds_it() {
         assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{refused}");
     }
 
-    // Once it is released, the advance goes on to its end.
+    // After the release, the advance continues to its end.
     service.post(&released, &json!({}));
     let advance = moved["settled"]["advance_id"].as_str().unwrap();
     let receipt = || service.get(&format!("/v1/advances/{advance}"), &[("wait", "5s")])["settled"].clone();

@@ -1,5 +1,5 @@
-//! kill -9 in many advances: each moment of each timer comes to one outcome, and receipts tell the same. What drives the
-//! clock, what works and what compares serve several services on one database as well.
+//! kill -9 in many advances: each firing time has exactly one outcome, and receipts agree. The driver, workers and
+//! checks are also used for several services on one database.
 
 mod crew;
 
@@ -19,41 +19,42 @@ use crate::service::Service;
 use crate::v1::standing;
 use crate::waiting::until_so;
 
-/// How many advances are interrupted, unless a variable says it. A hundred take some minutes.
+/// Default number of interrupted advances. A hundred take some minutes.
 const KILLS: u64 = 3;
 const KILLS_SAID: &str = "TIMENAV_TEST_KILLS";
-/// Most steps (a request sent, an answer read) before a kill.
+/// Maximum number of steps (a request sent, a response read) before a kill.
 const STEPS_MAX: u64 = 120;
-/// Plans in a round at most, so that one ends in which nobody is killed.
+/// Maximum number of plans per round, so that one without a kill ends.
 const PLANS_MAX: u64 = 2_000;
-/// How many firings a timer is shown with.
+/// Maximum number of firings in a timer response.
 const SHOWN_MAX: usize = 100;
 
-/// What whoever drives the clock does next. It is done again until there is an answer.
+/// The next action of the driver. It is repeated until there is a response.
 #[derive(Clone, Debug)]
 enum Act {
     Set(Plan),
     Cancel(String),
-    /// Go so many minutes forward, past one instant after the other, or over them all.
+    /// Move forward by minutes, stopping at every instant or jumping.
     Forward {
         by: i64,
         is_settled: bool,
     },
     Settle(String),
-    /// Wait until what the clock has come to has fallen due: only then is it told what cancelling a timer comes before.
+    /// Wait until everything up to the clock has fallen due: only then is it known which firings a cancellation
+    /// precedes.
     CatchUp,
-    /// Press the red button.
+    /// Stop the advance.
     Pause,
 }
 
-/// A timer that was set, or is about to be.
+/// A timer that is set or about to be.
 struct Timer {
     plan: Plan,
     set_at: i64,
     cancelled_at: Option<i64>,
 }
 
-/// What came of a firing.
+/// The outcome of a firing.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     timer_id: String,
@@ -61,16 +62,16 @@ struct Outcome {
     due: i64,
 }
 
-/// One that drives a clock.
+/// Drives a clock.
 pub(crate) struct Driver {
     pub(crate) dice: Dice,
     now: i64,
     acts: VecDeque<Act>,
-    /// Acts that were answered: they name the next one, so that a repetition is known as one.
+    /// Number of answered actions: it names the next one, so that a repetition can be recognized.
     number: u64,
     timers: BTreeMap<String, Timer>,
     advances: Vec<String>,
-    /// Stretches that the clock jumped over, without their beginning.
+    /// Ranges jumped over by the clock, without their start.
     jumps: Vec<(i64, i64)>,
 }
 
@@ -92,7 +93,8 @@ impl Driver {
         let dice = &mut self.dice;
         for index in 0..2 + dice.below(4) {
             let mut plan = Plan::cast(dice, format!("r{:05}-{index}", self.number), self.now);
-            // After a kill every queue counts as heard for ten seconds: few advances are to be held up by one that is not.
+            // After a kill every queue counts as having a listener for ten seconds: few advances should wait for one
+            // that has none.
             if plan.to == To::Queue(UNHEARD) && dice.below(5) > 0 {
                 plan.to = To::Queue(HEARD[1]);
             }
@@ -100,7 +102,7 @@ impl Driver {
         }
         let live: Vec<&String> =
             self.timers.iter().filter(|(_, one)| one.cancelled_at.is_none()).map(|(timer_id, _)| timer_id).collect();
-        // Some never end, and are not to be too many.
+        // Some never end, so their number is limited.
         let oldest = live.iter().take(live.len().saturating_sub(10));
         self.acts.extend(oldest.map(|timer_id| Act::Cancel((*timer_id).clone())));
         let by = 2 * HOUR + number(dice, DAY);
@@ -110,12 +112,12 @@ impl Driver {
         }
     }
 
-    /// Says when somebody is killed.
+    /// Returns when to kill a service.
     pub(crate) const fn killer(&mut self) -> Killer {
         Killer { after: 1 + self.dice.below(STEPS_MAX), pause: self.dice.below(20_000) }
     }
 
-    /// Plans, and does what is planned, until one of the services is gone.
+    /// Plans and performs actions until one of the services is gone.
     pub(crate) fn drive_on(&mut self, at: At<'_>, steps: &Steps) {
         for _ in 0..PLANS_MAX {
             if self.drive(at, steps).is_err() {
@@ -126,7 +128,7 @@ impl Driver {
         panic!("nobody was killed");
     }
 
-    /// Does what is planned, until all of it was answered or one of the services is gone. They are asked in turn.
+    /// Performs the planned actions until all are answered or one of the services is gone. Services take turns.
     pub(crate) fn drive(&mut self, at: At<'_>, steps: &Steps) -> io::Result<()> {
         let mut connections =
             at.addresses.iter().map(|address| Connection::open(*address)).collect::<Result<Vec<_>, _>>()?;
@@ -137,7 +139,7 @@ impl Driver {
             let answer = if let Ok(answer) = insist(&mut connections[turn], &request) {
                 answer
             } else {
-                // One that waited for the others for too long was closed. Whoever was killed is not there.
+                // An idle connection may have been closed. A killed service refuses a new one.
                 connections[turn] = Connection::open(at.addresses[turn])?;
                 insist(&mut connections[turn], &request)?
             };
@@ -172,13 +174,13 @@ impl Driver {
                 self.timers.insert(plan.timer_id.clone(), timer);
             }
             Act::Cancel(timer_id) => {
-                // At the end one may be cancelled again whose cancelling a kill had cut off: the first time counts.
+                // At the end, an interrupted cancellation may be repeated: the first time counts.
                 self.timers.get_mut(timer_id).expect("it was set").cancelled_at.get_or_insert(self.now);
             }
             Act::Forward { by, .. } => {
                 if let Some(advance_id) = answer["settled"]["advance_id"].as_str() {
                     self.advances.push(advance_id.to_owned());
-                    // After the button, if it is pressed.
+                    // After stopping it, if it is stopped.
                     self.acts.push_back(Act::Settle(advance_id.to_owned()));
                 } else {
                     self.jumps.push((self.now, self.now + by));
@@ -190,7 +192,7 @@ impl Driver {
                 "running" => self.acts.push_front(act.clone()),
                 state => {
                     self.now = moment(&answer["settled"]["reached"]);
-                    // Where it was stopped, timers of that very instant may be about to fall due.
+                    // If it was stopped, timers of exactly that time may be about to fall due.
                     if state == "stopped" {
                         self.acts.push_front(Act::CatchUp);
                     }
@@ -207,7 +209,7 @@ impl Driver {
     }
 }
 
-/// Returns how many advances are interrupted.
+/// Returns the number of advances to interrupt.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
 pub(crate) fn kills_wanted() -> u64 {
     std::env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().expect("a number of kills"))
@@ -239,7 +241,7 @@ fn each_moment_comes_to_one_outcome_however_often_the_service_is_killed() {
     service.audit();
 }
 
-/// Takes the clock beyond what is left, has somebody listen to the queue that nobody listened to, and compares.
+/// Moves the clock past everything left, consumes the queue without listeners, and compares.
 pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut Driver, crew: &Crew) {
     let is_endless = |timer: &&Timer| matches!(timer.plan.when, When::Daily(_)) && timer.cancelled_at.is_none();
     let rules: Vec<String> =
@@ -252,10 +254,10 @@ pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut D
             driver.acts.extend(acts);
             driver.drive(at, &steps).expect("the services go on");
         };
-        // What a kill cut off comes first: the advance that it may have begun has to settle.
+        // Interrupted actions come first: an advance that they may have started has to settle.
         drive(Vec::new());
         drive(vec![Act::Forward { by: DAY, is_settled: true }]);
-        // What never ends is cancelled, and all else comes within a week.
+        // Endless rules are canceled, and everything else fires within a week.
         drive(rules.into_iter().map(Act::Cancel).collect());
         drive(vec![Act::Forward { by: 7 * DAY, is_settled: true }]);
         crew.start_on(scope, UNHEARD, at, &steps);
@@ -268,14 +270,14 @@ pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut D
     check(service, driver, &crew.told());
 }
 
-/// Compares what was to fire with timers, receipts, events, and what workers were told.
+/// Compares the expected firings with timers, receipts, events, and what workers received.
 fn check(service: &Service, driver: &Driver, told: &Told) {
     let planned = driver.timers.values().map(|timer| {
         let upto = timer.cancelled_at.unwrap_or(driver.now);
         let due = timer.plan.when.moments(timer.plan.when.first(timer.set_at), upto);
         (timer.plan.timer_id.clone(), (due, timer.plan.to == To::Timeline))
     });
-    // Whoever sets a timer does not always hear that it is set.
+    // A timer may be set without a response.
     let is_there = |timer_id: &str| service.send(Request::get(&format!("/v1/timers/{timer_id}"))).status == 200;
     let by_handlers = told.setting.iter().filter(|(timer_id, one)| one.is_set || is_there(timer_id));
     let by_handlers = by_handlers.map(|(timer_id, Setting { at, .. })| {
@@ -321,7 +323,7 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
     assert_eq!(scan["findings"], json!([]), "{scan:#}");
 }
 
-/// Each firing is in one receipt, but for those that the clock jumped over and those that were late when they were set.
+/// Each firing is in one receipt, except for those jumped over and those already late when they were set.
 fn check_receipts(service: &Service, driver: &Driver, mut outcomes: BTreeMap<String, Outcome>) {
     let all = outcomes.len();
     for advance_id in &driver.advances {
@@ -339,7 +341,7 @@ fn check_receipts(service: &Service, driver: &Driver, mut outcomes: BTreeMap<Str
     let in_receipts = all - outcomes.len();
     let is_jumped_over = |due: i64| driver.jumps.iter().any(|(from, to)| due > *from && due <= *to);
     for (firing_id, outcome) in outcomes {
-        // What handlers set may be late.
+        // Timers set by handlers may be late.
         let may_be = outcome.timer_id.starts_with('h') || is_jumped_over(outcome.due);
         assert!(may_be, "{firing_id} is in no receipt: {outcome:?}");
     }

@@ -1,4 +1,4 @@
-//! Firings, page by page, by what came of them, and of whom they are.
+//! Firings page by page, by state, timer and advance.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::v1::{send, standing};
 
-/// Lists firings page by page, so many on each. Returns what each page had.
+/// Lists firings page by page. Returns the items of each page.
 fn pages(service: &Service, filters: &[(&str, &str)], limit: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), None::<String>);
     loop {
@@ -49,24 +49,24 @@ fn firings_are_listed_page_by_page_and_by_what_came_of_them() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 252);
-    // Those of a timer, of which its own answer has the newest alone.
+    // Those of a timer, whose own response only has the newest.
     let of_timer = all(&service, &[("timer_id", "hourly")]);
     assert_eq!((of_timer.len(), &of_timer[0]["due"]), (250, &json!("2000-01-01T01:00:00Z")));
     assert_eq!(service.get("/v1/timers/hourly", &[])["firings"].as_array().unwrap().len(), 100);
-    // Those of an advance, of which its receipt has the first alone.
+    // Those of an advance, whose receipt only has the first.
     let of_advance = all(&service, &[("advance_id", &advance)]);
     assert_eq!((moved["settled"]["fired"].as_u64().unwrap(), of_advance.len()), (228, 228));
     assert_eq!(moved["settled"]["firings"].as_array().unwrap()[..], of_advance[..100]);
     assert_eq!(all(&service, &[("advance_id", &advance), ("timer_id", "single")]).len(), 1);
     assert_eq!(of(&all(&service, &[("queue", "other")]), "timer_id"), ["other"]);
-    // By what came of them.
+    // By state.
     let done = claim(&service, 3, "20s");
     acknowledge(&service, &done);
     assert_eq!(of(&all(&service, &[("state", "acknowledged")]), "firing_id"), of(&done, "firing_id"));
     assert_eq!(all(&service, &[("state", "pending")]).len(), 249);
     assert_eq!(all(&service, &[("state", "pending"), ("timer_id", "hourly")]).len(), 247);
     assert_eq!(all(&service, &[("state", "failed")]).len(), 0);
-    // A cursor is of its own query.
+    // A cursor belongs to its query.
     let first = service.get("/v1/firings", &[("limit", "1")]);
     let cursor = first["next_cursor"].as_str().unwrap();
     service.send(Request::get(&format!("/v1/firings?queue=other&cursor={cursor}"))).refused(400, "invalid_parameter");
@@ -79,7 +79,7 @@ fn firings_are_listed_page_by_page_and_by_what_came_of_them() {
 #[test]
 fn so_many_are_looked_through_and_the_rest_is_another_page() {
     let service = standing();
-    // As many as are looked through for one page, and one that is asked for.
+    // As many as are examined per page, and one match.
     let every = json!({ "rule": "FREQ=SECONDLY;COUNT=10000", "starts": "1999-12-01T00:00:00Z" });
     let many = json!({ "timer_id": "many", "every": every, "catch_up": true });
     service.post("/v1/timers", &many);

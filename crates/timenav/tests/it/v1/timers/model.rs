@@ -1,5 +1,5 @@
-//! Random lives of timers, with targets that are slow, fail or vanish, beside a model of what must become of them. A dry
-//! run lists exactly what then fires.
+//! Random timer histories with slow, failing or vanishing targets, compared with a model. A dry run lists exactly what
+//! then fires.
 
 mod oracle;
 
@@ -17,23 +17,23 @@ use crate::http::{Answer, Request, target};
 use crate::service::Service;
 use crate::waiting::{until, until_so};
 
-/// Lives that the tests play, unless a variable says how many. Some hundred take some minutes.
+/// Default number of histories. Some hundred take some minutes.
 const LIVES: u64 = 8;
 const LIVES_SAID: &str = "TIMENAV_TEST_LIVES";
-/// Lives side by side.
+/// Concurrent histories.
 const SIDE_BY_SIDE: u64 = 8;
-/// What is done in a life.
+/// Actions per history.
 const ACTS: u64 = 24;
-/// Moments that are gone to alone, one after the other.
+/// Moments advanced to individually.
 const STEPS: usize = 4;
 
-/// Who is asked: one service after the other, where several are on one database.
+/// The services to use in turn, if several share one database.
 pub(crate) struct Services<'a> {
     ask: Vec<Ask<'a>>,
     asked: AtomicUsize,
 }
 
-/// Sends a request to a service, as its operator.
+/// Sends a request to a service as its operator.
 pub(crate) type Ask<'a> = Box<dyn Fn(Request) -> Answer + Sync + 'a>;
 
 impl<'a> Services<'a> {
@@ -46,19 +46,19 @@ impl<'a> Services<'a> {
     }
 }
 
-/// How a clock goes forward past one instant after the other.
+/// How a clock is advanced past each instant.
 #[derive(Clone, Copy)]
 enum Way {
     ByDuration,
     Travel,
-    /// To the next moment alone, if that comes before.
+    /// To the next moment only, if that comes first.
     ToNext,
 }
 
 impl Way {
     const ALL: [Self; 3] = [Self::ByDuration, Self::Travel, Self::ToNext];
 
-    /// Returns what moves a clock that far, and where to.
+    /// Returns the request that moves a clock, and its target.
     fn request(self, model: &Model, by: i64) -> (&'static str, Value, i64) {
         let to = model.now + by;
         match self {
@@ -72,7 +72,7 @@ impl Way {
     }
 }
 
-/// A timeline of a service, and what must be there.
+/// A timeline of a service with its model.
 struct Life<'a> {
     service: &'a Services<'a>,
     name: String,
@@ -99,7 +99,7 @@ impl Life<'_> {
         self.service.send(Request::get(&target(path, &[("timeline_id", &self.name)]))).expect(200)
     }
 
-    /// Claims firings and does with each what its fate is, until the life is over.
+    /// Claims firings and handles each according to its fate, until the end.
     fn work(service: &Services<'_>, name: &str, is_over: &AtomicBool) {
         let worker = Life { service, name: name.to_owned(), model: Model::default(), advances: 0, is_over };
         while !worker.is_over.load(Ordering::Relaxed) {
@@ -130,7 +130,7 @@ impl Life<'_> {
         assert_eq!(acknowledged["firings"][0]["state"], "acknowledged", "{firing}");
     }
 
-    /// Does something, and compares.
+    /// Performs an action and compares.
     fn act(&mut self, dice: &mut Dice, act: u64) {
         let timer_ids: Vec<String> = self.model.armed().into_iter().map(|(timer_id, _)| timer_id).collect();
         let one = usize::try_from(dice.next() % timer_ids.len().max(1) as u64).expect("few timers");
@@ -196,7 +196,7 @@ impl Life<'_> {
         self.model.change(timer_id, when, if is_rule { Misfire::Once } else { Misfire::All });
     }
 
-    /// Goes forward past one instant after the other. What a dry run listed is what fires.
+    /// Advances past each instant. What a dry run listed is what fires.
     fn advance(&mut self, way: Way, by: i64) {
         let (path, body, to) = way.request(&self.model, by);
         let foreseen = self.model.foreseen(to);
@@ -222,7 +222,7 @@ impl Life<'_> {
         self.settled(&moved, to);
     }
 
-    /// Compares the receipt of an advance with what must have fired, which the model then knows too.
+    /// Compares the receipt of an advance with the model, and updates the model.
     fn settled(&mut self, moved: &Value, to: i64) {
         let expected = self.model.advance(to);
         let settled = &moved["settled"];
@@ -232,7 +232,7 @@ impl Life<'_> {
         }
         self.advances += 1;
         assert_eq!((&settled["state"], &settled["reached"]), (&json!("settled"), &json!(stamp(to))), "{settled:#}");
-        // The receipt shows a hundred.
+        // The receipt lists a hundred.
         assert_eq!(fired(settled), expected[..expected.len().min(100)], "{}: {settled:#}", self.name);
         let count = |state: &str| json!(expected.iter().filter(|one| one.state == state).count());
         assert_eq!(settled["fired"], json!(expected.len()));
@@ -240,7 +240,7 @@ impl Life<'_> {
         assert_eq!(settled["unheard"], count("pending"));
     }
 
-    /// Goes on with a clock that runs, and stands still again a minute later.
+    /// Runs the clock, and pauses it a minute later.
     fn run(&mut self, by: i64) {
         self.post("/v1/resume-time", json!({}));
         for (by, state) in [(by, "running"), (1, "paused")] {
@@ -259,7 +259,7 @@ impl Life<'_> {
         assert_eq!(rewound["current_time"], stamp(self.model.now));
     }
 
-    /// Has a firing delivered again that failed, if there is one.
+    /// Redelivers a failed firing, if there is one.
     fn redeliver(&mut self) {
         let is_only = |one: &Firing| {
             let same = |other: &&Firing| (&other.timer_id, other.due) == (&one.timer_id, one.due);
@@ -275,7 +275,7 @@ impl Life<'_> {
         self.model.firings.push(Firing { state: "acknowledged", ..failed });
     }
 
-    /// Compares what is armed and what waits, once what somebody listens to is done.
+    /// Compares armed timers and pending firings, once all queues with listeners are done.
     fn check(&self) {
         let pending = self.model.pending().len();
         let lag = || self.get("/v1/clock")["lag"]["pending"].as_u64().unwrap_or(0) == pending as u64;
@@ -289,7 +289,7 @@ impl Life<'_> {
         assert_eq!((&clock["current_time"], &clock["state"]), (&json!(stamp(self.model.now)), &json!("paused")));
     }
 
-    /// Takes what nobody listened to, in its order, and compares every firing. Returns how much there was.
+    /// Consumes the queue without listeners in order, and compares every firing. Returns the counts.
     fn end(mut self) -> Tally {
         let asked = json!({ "max": 1000 });
         let claimed = self.post(&format!("/v1/queues/{UNHEARD}/claim"), asked)["firings"].clone();
@@ -326,7 +326,7 @@ impl Life<'_> {
     }
 }
 
-/// What was compared in a life.
+/// Counts of compared items.
 #[derive(Debug, Default)]
 struct Tally {
     advances: u64,
@@ -345,7 +345,7 @@ impl Tally {
     }
 }
 
-/// Returns the firings that are listed.
+/// Returns the listed firings.
 fn fired(listed: &Value) -> Vec<Firing> {
     let state = |one: &Value| match one["state"].as_str() {
         Some("acknowledged") => "acknowledged",
@@ -360,7 +360,7 @@ fn fired(listed: &Value) -> Vec<Firing> {
     listed["firings"].as_array().expect("firings").iter().map(one).collect()
 }
 
-/// Lives a life, and from some point on another one in a fork beside it.
+/// Plays a history, and from some point on another one in a fork.
 fn live(service: &Services<'_>, seed: u64) -> Tally {
     let (mut dice, is_over) = (Dice::new(seed), AtomicBool::new(false));
     let name = format!("life-{seed}");
@@ -395,7 +395,7 @@ fn live(service: &Services<'_>, seed: u64) -> Tally {
     })
 }
 
-/// Lives so many lives, some side by side.
+/// Plays histories, some concurrently.
 pub(crate) fn live_all(service: &Services<'_>, lives: u64) {
     let all = |first: u64| {
         let seeds = (first..lives).step_by(usize::try_from(SIDE_BY_SIDE).expect("few"));
@@ -409,7 +409,7 @@ pub(crate) fn live_all(service: &Services<'_>, lives: u64) {
     println!("{lives} lives: {tally:?}");
 }
 
-/// Returns how many lives are lived.
+/// Returns the number of histories to play.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
 pub(crate) fn lives() -> u64 {
     std::env::var(LIVES_SAID).map_or(LIVES, |said| said.parse().expect("a number of lives"))
@@ -421,7 +421,7 @@ fn what_fires_is_what_a_sorted_list_says_and_what_a_dry_run_foresaw() {
     live_all(&Services::of(vec![Box::new(|request| service.send(request))]), lives());
     for timeline in service.timelines() {
         let request = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
-        // Of so many lives not all are scanned within a minute.
+        // With many histories, scans exceed their rate limit.
         let scan = until("a scan", || Some(service.send(request.clone())).filter(|answer| answer.status != 429));
         assert_eq!(scan.expect(200)["findings"], json!([]), "{timeline}");
     }

@@ -1,4 +1,4 @@
-//! `POST /v1/advance-to-next`: one moment after the other, settled.
+//! `POST /v1/advance-to-next`: one firing time after the other, settled.
 
 use std::thread;
 
@@ -22,18 +22,18 @@ fn the_clock_goes_from_one_moment_to_the_next() {
     service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }));
     set(&service, "at-once", "2000-01-31T09:00:00Z");
     set(&service, "trial-ends", "2000-02-10T00:00:00Z");
-    // A dry run says where it would go, and moves nothing.
+    // A dry run returns the target without moving.
     let would = next(&service, &json!({ "dry_run": true }));
     assert_eq!(would["status"], "2 firings on the way to 2000-01-31T09:00:00Z. Nothing has moved.");
     assert_eq!(would["current_time"], "2000-01-01T00:00:00Z");
-    // Whoever fires at one moment fires together; each is done before the answer comes.
+    // Timers with the same time fire together; each is settled before the response.
     assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
     let first = thread::scope(|scope| {
         let moving = scope.spawn(|| next(&service, &json!({ "wait": "5m" })));
         for _ in 0..2 {
             let firings = claim(&service, 1, "20s");
             assert_eq!(of(&firings, "due"), ["2000-01-31T09:00:00Z"]);
-            // It is no time to move the clock: for others, and for whoever it waits for.
+            // The clock cannot be moved now, neither by others nor by the handler that it waits for.
             let busy = send(&service, PATH, &json!({})).refused(409, "advance_in_progress");
             assert!(busy["detail"].as_str().unwrap().contains("advance_"), "{busy}");
             let firing_id = firings[0]["firing_id"].as_str().expect("an id");
@@ -49,7 +49,7 @@ fn the_clock_goes_from_one_moment_to_the_next() {
     let settled = &first["settled"];
     assert_eq!((&settled["state"], &settled["to"]), (&json!("settled"), &json!("2000-01-31T09:00:00Z")));
     assert_eq!((&settled["fired"], &settled["acknowledged"]), (&json!(2), &json!(2)));
-    // The ledger says how far it went, as after a fast-forward.
+    // The ledger records the distance, as for a fast-forward.
     let position = first["ledger"]["position"].clone();
     let entry = service.get("/timeline/main/entries", &[("from", &position.to_string()), ("limit", "1")]).to_string();
     assert!(entry.contains("fast_forward") && entry.contains("P30DT9H"), "{entry}");
@@ -64,7 +64,7 @@ fn nothing_is_due_until_then() {
     send(&service, PATH, &json!({ "dry_run": true })).refused(409, "nothing_due");
     set(&service, "a", "2000-01-10T00:00:00Z");
     set(&service, "b", "2000-01-20T00:00:00Z");
-    // A loop that goes on until a moment: it ends there, and not before.
+    // A loop with an end time stops exactly there.
     let until = "2000-01-15T00:00:00Z";
     let mut shown = Vec::new();
     while shown.last().is_none_or(|last| last != until) {
@@ -74,7 +74,7 @@ fn nothing_is_due_until_then() {
         assert_eq!(fired, u64::from(shown.len() == 1), "{answer}");
     }
     assert_eq!(shown, ["2000-01-10T00:00:00Z", until]);
-    // It is there, or past it: it stays, and nothing has changed.
+    // At or after that time it stays, and nothing changes.
     let before = service.get("/v1/clock", &[]);
     for until in [until, "1999-01-01T00:00:00Z"] {
         let answer = next(&service, &json!({ "until": until }));
@@ -103,7 +103,7 @@ fn a_request_that_is_repeated_goes_one_moment_on() {
     let (once, again, other) = (asked("one"), asked("one"), asked("two"));
     assert_eq!((time(&once).as_str(), time(&other).as_str()), ("2000-01-02T00:00:00Z", "2000-01-03T00:00:00Z"));
     assert_eq!(again["settled"]["advance_id"], once["settled"]["advance_id"]);
-    // Only if the clock is as it was seen.
+    // Only if the clock is unchanged.
     let generation = |generation: &Value| {
         let request = Request::post(PATH).json(&json!({})).header("If-Match", &format!("\"{generation}\""));
         service.send(request)
@@ -118,11 +118,11 @@ fn a_request_that_is_repeated_goes_one_moment_on() {
 fn a_running_clock_is_sent_on_and_never_back() {
     let service = Service::start();
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
-    // A thousand virtual seconds in one of the host: timers come by themselves, between any two requests.
+    // A thousand virtual seconds per host second: timers fire between any two requests.
     service.post("/v1/set-rate", &json!({ "rate": 1000 }));
     let every = json!({ "rule": "FREQ=MINUTELY;INTERVAL=7", "starts": "2000-01-01T00:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "often", "every": every, "misfire": "once" }));
-    // Without the Z, texts of moments are in their order.
+    // Without the Z, timestamps sort as text.
     let moment = |text: &Value| text.as_str().expect("a time").trim_end_matches('Z').to_owned();
     let mut before = String::new();
     for _ in 0..40 {
@@ -132,7 +132,7 @@ fn a_running_clock_is_sent_on_and_never_back() {
         assert!(reached > before, "{reached} {before}");
         before = moment(&answer["current_time"]);
         assert!(before >= reached, "{answer}");
-        // What is asked for lies behind it by now, so it does not move.
+        // The requested end has passed, so it does not move.
         let stays = next(&service, &json!({ "until": answer["settled"]["reached"] }));
         assert!(moment(&stays["current_time"]) >= before, "{stays}");
         assert_eq!(stays["generation"], answer["generation"]);

@@ -1,4 +1,4 @@
-//! `GET /v1/firings/stream`: firings as they are offered, claimed and settled, for those who only observe them.
+//! `GET /v1/firings/stream`: firings as they are offered, claimed and settled, for observers.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn stream(prefix: &str, query: &str) -> Request {
     Request::get(&format!("{prefix}/firings/stream{query}")).header("Accept", "text/event-stream")
 }
 
-/// Returns what is told next that is more than an id.
+/// Returns the next message that has data.
 fn next(messages: &mut Messages<'_>) -> Message {
     loop {
         let message = messages.next().expect("a message");
@@ -22,7 +22,7 @@ fn next(messages: &mut Messages<'_>) -> Message {
     }
 }
 
-/// Reads as many messages as are expected, each by what happened to the firing of which timer.
+/// Reads the expected messages, each by event and timer.
 fn told(messages: &mut Messages<'_>, expected: &[(&str, &str)]) -> Vec<Message> {
     let one = |(change, timer_id): &(&str, &str)| {
         let message = next(messages);
@@ -60,7 +60,7 @@ fn firings_of_a_queue_are_told_and_none_is_claimed() {
         assert_eq!((&all[1].data["firing"]["order_key"], all[2].data["firing"].get("queue")), (&json!("a"), None));
         let recorded = told(&mut whole, &[("acknowledged", "event")]).remove(0);
         assert_eq!(recorded.data["firing"]["event_id"], recorded.data["firing"]["firing_id"]);
-        // Nobody holds anything: whoever claims gets all of it.
+        // Nothing is held: a claim gets all of it.
         let claimed = claim(&service, 10, "20s");
         assert_eq!(of(&claimed, "timer_id"), ["one"]);
         let leased = told(&mut default, &[("leased", "one")]).remove(0);
@@ -70,7 +70,7 @@ fn firings_of_a_queue_are_told_and_none_is_claimed() {
         assert_eq!(firing.get("lease_id"), None, "with it, somebody else could settle the firing");
         acknowledge(&service, &claimed);
         told(&mut default, &[("acknowledged", "one")]);
-        // Who comes back misses no entry, and is told that claims may be missing.
+        // A client that resumes misses no entry, and is told that claims may be missing.
         let mut third = service.connect();
         let request = stream(prefix, "?queue=default").header("Last-Event-ID", &offered.place);
         let mut again = open(&mut third, &service, request);

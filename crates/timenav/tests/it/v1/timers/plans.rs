@@ -1,5 +1,4 @@
-//! Timers of random lives, and the moments at which they must fire: worked out apart from the service, in minutes since
-//! 2000-01-01T00:00:00Z.
+//! Random timers and their firing times, computed independently of the service, in minutes since 2000-01-01T00:00:00Z.
 
 use serde_json::{Value, json};
 
@@ -8,33 +7,33 @@ use crate::dice::Dice;
 pub(super) const HOUR: i64 = 60;
 pub(super) const DAY: i64 = 24 * HOUR;
 
-/// The queue that nobody listens to before the end.
+/// The queue without listeners until the end.
 pub(super) const UNHEARD: &str = "later";
-/// The queues that somebody listens to.
+/// The queues with listeners.
 pub(super) const HEARD: [&str; 2] = ["default", "work"];
 
 /// When a timer falls due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Once(i64),
-    /// A rule of iCalendar: from the first moment on, so many.
+    /// An iCalendar rule with a first moment and a count.
     Every {
         first: i64,
         hours: i64,
         count: i64,
     },
-    /// A cron expression: at a minute of each day.
+    /// A cron expression: a minute of each day.
     Daily(i64),
 }
 
-/// Where the firings of a timer go.
+/// The delivery of a timer's firings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Queue(&'static str),
     Timeline,
 }
 
-/// A timer as it is asked for.
+/// A requested timer.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) timer_id: String,
@@ -43,19 +42,19 @@ pub(super) struct Plan {
 }
 
 impl When {
-    /// Returns one that is still to come with a clock that shows `now`.
+    /// Returns a schedule that starts after `now`.
     pub(super) fn cast(dice: &mut Dice, now: i64) -> Self {
         let later = |dice: &mut Dice, most: i64| now + 1 + number(dice, most);
         match dice.below(4) {
             0 => Self::Every { first: later(dice, DAY), hours: 1 + number(dice, 20), count: 1 + number(dice, 6) },
             1 => Self::Daily(number(dice, DAY)),
-            // Whole hours, so that several come together.
+            // Full hours, so that several coincide.
             2 => Self::Once((now / HOUR + 1 + number(dice, 40)) * HOUR),
             _ => Self::Once(later(dice, 3 * DAY)),
         }
     }
 
-    /// Returns the first moment of a timer that is set while the clock shows `now`.
+    /// Returns the first moment of a timer that is set at `now`.
     pub(super) fn first(&self, now: i64) -> Option<i64> {
         match self {
             Self::Once(at) => Some(*at),
@@ -63,7 +62,7 @@ impl When {
         }
     }
 
-    /// Returns the first moment after one.
+    /// Returns the first moment after another.
     pub(super) fn after(&self, moment: i64) -> Option<i64> {
         match self {
             Self::Once(at) => (*at > moment).then_some(*at),
@@ -77,7 +76,7 @@ impl When {
         }
     }
 
-    /// Returns all moments from one on up to another.
+    /// Returns all moments in a range.
     pub(super) fn moments(&self, first: Option<i64>, upto: i64) -> Vec<i64> {
         std::iter::successors(first, |moment| self.after(*moment)).take_while(|moment| *moment <= upto).collect()
     }
@@ -108,7 +107,7 @@ impl Plan {
         Self { timer_id, when: When::cast(dice, now), to }
     }
 
-    /// Returns what sets it.
+    /// Returns the request body.
     pub(super) fn body(&self) -> Value {
         let mut body = self.when.fields();
         body["timer_id"] = json!(self.timer_id);
@@ -120,12 +119,12 @@ impl Plan {
     }
 }
 
-/// Returns a number from 0 to one less than `end`.
+/// Returns a number from 0 to `end` - 1.
 pub(super) fn number(dice: &mut Dice, end: i64) -> i64 {
     i64::try_from(dice.below(end.unsigned_abs())).expect("a small number")
 }
 
-/// Returns a moment as the service writes it.
+/// Formats a moment like the service.
 pub(super) fn stamp(moment: i64) -> String {
     let (mut days, minute) = (moment.div_euclid(DAY), moment.rem_euclid(DAY));
     let mut year = 2000;
@@ -148,7 +147,7 @@ pub(super) fn stamp(moment: i64) -> String {
     format!("{year:04}-{:02}-{:02}T{:02}:{:02}:00Z", month + 1, days + 1, minute / HOUR, minute % HOUR)
 }
 
-/// Returns the moment that the service wrote.
+/// Parses a moment from the service.
 pub(super) fn moment(stamp: &Value) -> i64 {
     let micros = crate::instant::micros(stamp.as_str().expect("a moment"));
     let start = crate::instant::micros("2000-01-01T00:00:00Z");

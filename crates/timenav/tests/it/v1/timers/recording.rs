@@ -1,4 +1,4 @@
-//! Timers whose firings are events of the timeline.
+//! Timers whose firings are recorded as events.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn each_firing_is_an_event_and_everybody_sees_it() {
     let shown = service.get("/v1/timers/trial", &[]);
     assert_eq!((&shown["timer"]["state"], &shown["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
 
-    // Steps that the clock has left are not told; the first and the last word of an advance are.
+    // Intermediate steps may be skipped; the first and last message of an advance are not.
     let mut told: Vec<Value> = Vec::new();
     let mut recorded = None;
     while told.last().is_none_or(|last| last["state"] == "running") {
@@ -50,7 +50,7 @@ fn each_firing_is_an_event_and_everybody_sees_it() {
         match message.event.as_str() {
             "advances" => told.push(message.data["advance"].clone()),
             "events" => recorded = Some(message.data["event_id"].clone()),
-            // Where the stream begins.
+            // The start of the stream.
             "" => {}
             other => panic!("{other}: {}", message.data),
         }
@@ -91,7 +91,7 @@ fn what_no_timer_can_record_is_refused_at_its_field() {
     let refused = send(&service, "/v1/timers", &unknown).refused(400, "unknown_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/deliver/event/descripton");
     assert_eq!(service.get("/v1/timers", &[])["timers"], json!([]));
-    // A timer may go over from a queue to the timeline, and back.
+    // A timer can change from a queue to the timeline and back.
     service.post("/v1/timers", &json!({ "timer_id": "t", "at": at }));
     for deliver in [json!({ "to": "timeline", "event": {} }), json!({ "to": "queue", "queue": "q" })] {
         let patch = Request::new("PATCH", "/v1/timers/t").json(&json!({ "deliver": deliver }));

@@ -1,4 +1,4 @@
-//! `POST /v1/firings/{firing_id}/redeliver`: firings that have failed, delivered again.
+//! `POST /v1/firings/{firing_id}/redeliver`: redelivers failed firings.
 
 use std::thread;
 
@@ -9,7 +9,7 @@ use super::{acknowledge, claim, of, set};
 use crate::http::Request;
 use crate::service::Service;
 
-/// Claims and fails what comes until it has failed for good. Returns the firing.
+/// Claims and fails a firing until it has failed permanently. Returns it.
 fn fail_for_good(service: &Service) -> Value {
     loop {
         let claimed = claim(service, 1, "20s").pop().expect("a firing");
@@ -39,7 +39,7 @@ fn a_firing_that_failed_for_good_is_delivered_again() {
             (failing.join().expect("a firing"), moved["settled"].clone())
         });
         assert_eq!((&settled["state"], &settled["failed"]), (&json!("settled"), &json!(1)), "{settled:#}");
-        // It is another firing of the same moment. What failed stays so.
+        // It is a new firing of the same time. The failed one stays failed.
         let answer = service.send(redeliver(&service, &failed)).expect(200);
         let again = answer["firings"][0]["firing_id"].clone();
         assert_eq!(answer["firings"][0]["state"], "pending");
@@ -56,7 +56,7 @@ fn a_firing_that_failed_for_good_is_delivered_again() {
             shown["firings"].as_array().expect("firings").iter().map(|one| (&one["round"], &one["state"])).collect();
         assert_eq!(states, [(&json!(1), &json!("acknowledged")), (&json!(0), &json!("failed"))], "{shown:#}");
     }
-    // The rule goes on as it would have, and the scan knows all of it.
+    // The rule continues as scheduled, and the scan accepts all of it.
     let next = service.get("/v1/timers/daily", &[])["timer"]["next"].clone();
     assert_eq!(next, "2000-01-05T00:00:00Z");
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));

@@ -1,4 +1,4 @@
-//! Timers that fire again and again, and what would fire.
+//! Recurring timers and previews.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn moments_that_come_together_fire_as_the_timer_says() {
     service.audit();
 }
 
-/// Each of what a rule is made of can be changed alone, or be taken away where it need not be there.
+/// Each part of a rule can be changed alone, and optional ones can be removed.
 #[test]
 fn what_is_not_named_stays_as_it_is() {
     let service = standing();
@@ -80,7 +80,7 @@ fn what_is_not_named_stays_as_it_is() {
     service.audit();
 }
 
-/// More rules than are looked at together skip what came: a timer behind them all is not forgotten.
+/// More rules than are processed together are skipped: a timer after all of them is not forgotten.
 #[test]
 fn rules_that_skip_hide_no_timer() {
     let service = standing();
@@ -145,7 +145,7 @@ fn a_dry_run_tells_what_would_fire_and_moves_nothing() {
     assert_eq!(of(would["firings"].as_array().unwrap(), "timer_id"), ["daily", "single", "daily"]);
     let counts = json!([{ "timer_id": "daily", "count": 2 }, { "timer_id": "single", "count": 1 }]);
     assert_eq!((&would["timers"], &would["count"]), (&counts, &json!(3)));
-    // What is foreseen is what fires.
+    // The preview matches what fires.
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "2d" }));
     let fired = moved["settled"]["firings"].as_array().unwrap();
     assert_eq!(of(fired, "due"), of(would["firings"].as_array().unwrap(), "due"));
@@ -164,7 +164,7 @@ fn a_clock_that_would_pass_too_much_does_not_move() {
     service.audit();
 }
 
-/// Before a timer is set: the moments that it would have are those at which it fires once it is set.
+/// Previewed moments of a timer are those at which it fires once it is set.
 #[test]
 fn moments_are_told_before_a_timer_is_set() {
     let service = standing();
@@ -182,7 +182,7 @@ fn moments_are_told_before_a_timer_is_set() {
     let moved = service.post("/v1/travel", &json!({ "destination_time": moments[2] }));
     assert_eq!(of(moved["settled"]["firings"].as_array().unwrap(), "due"), *moments);
 
-    // From where the clock is now, and from a moment on.
+    // From the current time, and from a given one.
     let later = [&asked[..3], &[("limit", "1")]].concat();
     assert_eq!(service.get("/v1/timer-moments", &later)["moments"], json!(["2000-04-30T08:00:00Z"]));
     let after = [("rule", "0 12 29 2 *"), ("after", "2096-02-29T12:00:00Z"), ("limit", "1")];

@@ -1,4 +1,4 @@
-//! `POST /v1/spend`: time that somebody's work took while the clock stood.
+//! `POST /v1/spend`: time that work took while the clock was paused.
 
 use std::thread;
 
@@ -17,7 +17,7 @@ fn spend(service: &Service, body: &Value) -> Value {
 fn what_several_spend_adds_up_and_passes_once_if_they_say_since_when() {
     let service = standing();
     assert_eq!(spend(&service, &json!({ "duration": "20m" }))["current_time"], "2000-01-01T00:20:00Z");
-    // Side by side, since one moment: the longest counts.
+    // In parallel, since one time: the longest counts.
     let began = "2000-01-01T00:20:00Z";
     for (duration, shown) in [("20m", "00:40"), ("10m", "00:40"), ("45m", "01:05")] {
         let answer = spend(&service, &json!({ "duration": duration, "since": began }));
@@ -26,7 +26,7 @@ fn what_several_spend_adds_up_and_passes_once_if_they_say_since_when() {
     let late = json!({ "duration": "1m", "since": "2000-01-01T02:00:00Z" });
     let refused = send(&service, "/v1/spend", &late).refused(400, "invalid_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/since");
-    // One after the other, at the same time: all of it passes, and each waits for those before.
+    // In sequence, but sent concurrently: everything passes, and each waits for those before.
     set(&service, "on-the-way", "2000-01-01T01:10:00Z");
     assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
     let shown: Vec<Value> = thread::scope(|scope| {
@@ -34,7 +34,7 @@ fn what_several_spend_adds_up_and_passes_once_if_they_say_since_when() {
             [1, 2, 3, 4].map(|_| scope.spawn(|| spend(&service, &json!({ "duration": "15m", "wait": "5m" }))));
         let firings = claim(&service, 1, "30s");
         assert_eq!(of(&firings, "due"), ["2000-01-01T01:10:00Z"]);
-        // Who is at work on what fires spends nothing meanwhile, and is not kept waiting for itself.
+        // A firing handler spends nothing and does not wait for itself.
         let inside = Request::post("/v1/spend").json(&json!({ "duration": "1m" }));
         let firing_id = firings[0]["firing_id"].as_str().expect("an id").to_owned();
         service.send(inside.header("Timenav-Firing", &firing_id)).refused(409, "inside_advance");
@@ -43,14 +43,14 @@ fn what_several_spend_adds_up_and_passes_once_if_they_say_since_when() {
         acknowledge(&service, &firings);
         spending.into_iter().map(|one| one.join().expect("an answer")).collect()
     });
-    // Where each took it: what the clock shows by then may be the work of the next one.
+    // At its own end: by the time of the response, the clock may show the next one.
     let mut shown: Vec<&str> = shown.iter().map(|one| one["new_time"].as_str().expect("a time")).collect();
     shown.sort_unstable();
     let expected = ["01:20", "01:35", "01:50", "02:05"].map(|time| format!("2000-01-01T{time}:00Z"));
     assert_eq!(shown, expected);
     let would = service.post("/v1/spend", &json!({ "duration": "1d", "dry_run": true }));
     assert_eq!(would["would_fire"]["count"], 0);
-    // A clock that runs has passed it already, and there is no clock to make.
+    // A running clock has passed it already, and no clock is created.
     service.post("/v1/resume-time", &json!({}));
     send(&service, "/v1/spend", &json!({ "duration": "1m" })).refused(409, "clock_running");
     send(&service, "/v1/spend", &json!({ "duration": "1m", "timeline_id": "new" })).refused(404, "not_found");

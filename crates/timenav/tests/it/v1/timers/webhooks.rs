@@ -1,4 +1,4 @@
-//! Timers whose firings the service sends itself.
+//! Timers whose firings the service sends as webhooks.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,16 +17,16 @@ use crate::waiting::until_so;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// What a receiver answers.
+/// The response of a receiver.
 enum Reply {
     Status(u16),
-    /// A redirect to there.
+    /// A redirect.
     To(String),
-    /// It dies on the way.
+    /// The connection is closed without a response.
     Nothing,
 }
 
-/// A request that a receiver was sent.
+/// A request to a receiver.
 struct Sent {
     head: String,
     body: String,
@@ -42,7 +42,7 @@ impl Sent {
         serde_json::from_str::<Value>(&self.body).unwrap()["data"].clone()
     }
 
-    /// Checks the signature as a receiver does.
+    /// Verifies the signature like a receiver.
     fn check_signature(&self) {
         let header = |name: &str| self.header(name).unwrap_or_else(|| panic!("no {name} in {}", self.head));
         let key = BASE64.decode(SECRET.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
@@ -52,7 +52,7 @@ impl Sent {
     }
 }
 
-/// A program that is sent webhooks. It takes each, unless it is told to reply otherwise.
+/// A webhook receiver that accepts requests unless told otherwise.
 struct Hooks {
     address: SocketAddr,
     replies: Arc<Mutex<VecDeque<Reply>>>,
@@ -103,7 +103,7 @@ fn answer(mut stream: TcpStream, reply: &Reply) {
         Reply::To(url) => (307, format!("location: {url}\r\n")),
         Reply::Nothing => return,
     };
-    // A service that was stopped meanwhile does not read it.
+    // A stopped service does not read it.
     let _ = write!(stream, "HTTP/1.1 {status} x\r\n{more}content-length: 0\r\nconnection: close\r\n\r\n");
 }
 
@@ -113,7 +113,7 @@ fn sending(hooks: &Hooks) -> Service {
     service
 }
 
-/// Sets a timer of `main` that is sent to a URL, and returns it.
+/// Sets a webhook timer on `main` and returns it.
 fn set(service: &Service, timer_id: &str, at: &str, deliver: &Value) -> Value {
     let timer = json!({ "timer_id": timer_id, "at": at, "deliver": deliver, "payload": { "of": timer_id } });
     service.post("/v1/timers", &timer)["timer"].clone()
@@ -127,7 +127,7 @@ fn counts(settled: &Value) -> [&Value; 4] {
     ["acknowledged", "failed", "unheard", "state"].map(|name| &settled[name])
 }
 
-/// Looks for a secret in everything that the service keeps.
+/// Searches for a secret in everything that the service stores.
 fn check_kept_nowhere(service: &Service, secret: &[u8]) {
     for entry in std::fs::read_dir(service.data()).unwrap() {
         let path = entry.unwrap().path();
@@ -143,7 +143,7 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     let signed = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "secret": SECRET });
     let shown = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "signed": true });
     assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], shown);
-    // The very same timer may be set again, and is another one with another secret.
+    // An identical timer may be set again; a different secret makes it a different timer.
     assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], shown);
     let other = json!({ "timer_id": "taken", "at": "2000-01-02T00:00:00Z", "payload": { "of": "taken" },
         "deliver": { "to": "webhook", "url": hooks.url("/in?a=b"), "secret": format!("whsec_{}", "A".repeat(32)) } });
@@ -153,7 +153,7 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     set(&service, "moved", "2000-01-04T00:00:00Z", &unsigned);
     set(&service, "gone", "2000-01-05T00:00:00Z", &unsigned);
 
-    // The second one dies with the first request, and is back for the next one.
+    // The second request is closed without a response, and its retry is accepted.
     hooks.reply([Reply::Status(200), Reply::Nothing, Reply::Status(204)]);
     hooks.reply((0..3).map(|_| Reply::To(elsewhere.url("/in"))));
     hooks.reply([Reply::Status(410)]);
@@ -178,16 +178,16 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     assert_eq!(sent[0].header("authorization"), None);
     assert_eq!((&told(0)["timer_id"], &told(0)["payload"]), (&json!("taken"), &json!({ "of": "taken" })));
     assert_eq!(sent[1].header("webhook-signature"), None);
-    // The same firing, and another attempt.
+    // The same firing, another attempt.
     assert_eq!((&told(1)["firing_id"], &told(1)["attempt"]), (&told(2)["firing_id"], &json!(1)));
     assert_eq!((&told(2)["timer_id"], &told(2)["attempt"]), (&json!("back"), &json!(2)));
     let attempts: Vec<Value> = (3..6).map(|number| told(number)["attempt"].clone()).collect();
     assert_eq!((attempts, &told(6)["timer_id"]), (vec![json!(1), json!(2), json!(3)], &json!("gone")));
 
-    // Nobody claims what is sent.
+    // Webhook firings cannot be claimed.
     let refused = send(&service, "/v1/queues/timenav:webhook/claim", &json!({})).refused(400, "invalid_parameter");
     assert!(refused["detail"].as_str().unwrap().contains("sends what waits there"), "{refused}");
-    // A fork takes the timer along and leaves the outside alone; what is set on it is sent.
+    // A fork inherits the timer but sends nothing; timers set on the fork are sent.
     set(&service, "forked", "2000-02-01T00:00:00Z", &unsigned);
     service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
     let own = json!({ "timer_id": "own", "at": "2000-02-02T00:00:00Z", "deliver": unsigned, "timeline_id": "what-if" });
@@ -200,7 +200,7 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     sends_what_it_took_along(&service, &hooks);
     sends_nothing_for_who_may_not_write_any_more(&service, &hooks);
 
-    // Without the list nothing is sent, and nobody waits for it.
+    // Without allowed hosts nothing is sent, and nothing waits for it.
     let plain = SECRET.strip_prefix("whsec_").unwrap();
     assert!(!service.log_text().contains(plain), "the secret is in the log");
     assert!(service.stop().success());
@@ -217,7 +217,7 @@ fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
     service.audit();
 }
 
-/// A fork that is to send webhooks sends those of timers that it took along, signed as there; its own fork does not.
+/// A fork with webhooks enabled sends those of inherited timers, with the same signatures; its own fork does not.
 fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     let signed = json!({ "to": "webhook", "url": hooks.url("/in"), "secret": SECRET });
     let timer = json!({ "timer_id": "along", "at": "2000-02-01T00:00:00Z", "deliver": signed, "timeline_id": "base" });
@@ -243,8 +243,8 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     }
     assert!(hooks.sent.try_recv().is_err());
 
-    // What a timeline does not send itself, a fork of it does not send either: whoever may write there alone has no say in
-    // it. What was set there is sent.
+    // If a timeline does not send inherited webhooks, neither does its fork: a user with write access to only the fork
+    // cannot change that. Timers set there are sent.
     let own = json!({ "timer_id": "own-one", "at": "2000-02-02T00:00:00Z", "deliver": signed, "timeline_id": "mine" });
     service.post("/timelines", &json!({ "timeline_id": "mine", "fork_of": "base" }));
     service.post("/v1/timers", &own);
@@ -257,7 +257,7 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     assert_eq!((&sent.data()["timer_id"], sent.header("timenav-timeline")), (&json!("own-one"), Some("escalated")));
     assert!(hooks.sent.try_recv().is_err());
 
-    // Without a fork there is nothing to send. Who may only read there cannot have its receivers sent anything.
+    // Without a fork there is nothing to send. A user with read access cannot make its receivers be called.
     let alone = json!({ "timeline_id": "alone", "deliver_webhooks": true });
     let refused = send(service, "/timelines", &alone).refused(400, "missing_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/fork_of", "{refused}");
@@ -268,8 +268,8 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     asked(&json!({ "timeline_id": "theirs", "fork_of": "base", "deliver_webhooks": false })).expect(201);
 }
 
-/// What a fork sends of timers that it took along is decided when it sends: who forked has to be allowed to write there
-/// still, and so has who forked before. What is set on the fork itself is sent.
+/// Permission to send inherited webhooks is checked when they are sent: the creator of the fork, and of every fork
+/// before, must still have write access to the parent. Timers set on the fork itself are sent.
 fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks) {
     let allow = |timeline: &str, writers: &[&str]| {
         let lists = json!({ "timeline_id": timeline, "permissions": { "write": writers } });
@@ -310,7 +310,7 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
         moved(timeline, "2000-02-15T00:00:00Z", [1, 0]);
         sent("one", timeline);
     }
-    // The other fork was made by somebody who never had it, from one who has no longer.
+    // The other fork was created by a user who never had access, from one whose creator has lost it.
     allow("lent", &[]);
     for timeline in ["staged", "passed-on"] {
         let reason = moved(timeline, "2000-03-15T00:00:00Z", [1, 1]);
@@ -321,7 +321,7 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
     let shown = service.get("/v1/timers/two", &[("timeline_id", "staged")]);
     assert_eq!(shown["firings"][0]["state"], "failed", "{shown}");
     assert!(hooks.sent.try_recv().is_err());
-    // With the right it goes on, and only as far as everybody before has it.
+    // With the permission restored it continues, as far as all creators have it.
     allow("lent", &["lender"]);
     allow("staged", &[]);
     moved("staged", "2000-04-15T00:00:00Z", [1, 0]);
@@ -363,7 +363,7 @@ fn what_the_operator_does_not_allow_is_refused_at_its_field() {
         send(&service, "/v1/timers", &json!({ "at": "2000-01-02T00:00:00Z", "deliver": with(json!(7_654_321)) }));
     assert!(!refused.refused(400, "invalid_parameter").to_string().contains("7654321"));
     set(&service, "longest", "2000-01-02T00:00:00Z", &to(&long));
-    // A timer may go over to a webhook, and to another one.
+    // A timer can change to a webhook, and to another one.
     for deliver in [json!({ "to": "queue", "queue": "q" }), with(json!(SECRET))] {
         let patch = Request::new("PATCH", "/v1/timers/longest").json(&json!({ "deliver": deliver }));
         assert_eq!(service.send(patch).expect(200)["timer"]["deliver"]["to"], deliver["to"]);
@@ -386,7 +386,7 @@ fn a_receiver_that_hangs_gets_so_many_requests_and_no_more() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let service = Service::with(&["--webhook-to", &url]);
-    // More firings of each timeline than may be on their way, all of them due at once.
+    // More firings per timeline than may be in progress, all due at once.
     let timelines = ["a", "b", "c", "d", "e"];
     let set = |timeline: &str| {
         for number in 0..5 {
@@ -396,20 +396,20 @@ fn a_receiver_that_hangs_gets_so_many_requests_and_no_more() {
         }
     };
     let mut waiting = VecDeque::new();
-    // No timeline takes all places of the host: each has four, until sixteen are taken.
+    // No timeline uses all slots of the host: each has four, up to sixteen in total.
     for timeline in &timelines[..4] {
         set(timeline);
         waiting.extend((0..4).map(|_| read(listener.accept().unwrap().0).unwrap().1));
     }
     set(timelines[4]);
-    // Whoever does not hang is served meanwhile, and nobody else is sent anything.
+    // Other hosts are served meanwhile, and the slow one gets no more requests.
     for _ in 0..100 {
         service.get("/v1/clock", &[]);
     }
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err(), "one more request is under way than may be");
     listener.set_nonblocking(false).unwrap();
-    // Each that is answered makes room for the next one.
+    // Each response makes room for the next request.
     for _ in 0..4 {
         answer(waiting.pop_front().unwrap(), &Reply::Status(200));
         waiting.push_back(read(listener.accept().unwrap().0).unwrap().1);

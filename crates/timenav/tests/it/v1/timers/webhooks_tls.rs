@@ -1,4 +1,4 @@
-//! Webhooks over HTTPS: who answers is who the certificate says, or is told nothing.
+//! Webhooks over HTTPS: only receivers with a valid certificate get requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use crate::process::refused_start;
 use crate::service::Service;
 use crate::v1::stand;
 
-/// An authority, and the file with its certificate.
+/// A certificate authority and the file with its certificate.
 fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, PathBuf) {
     let mut of_it = CertificateParams::new(Vec::new()).unwrap();
     of_it.distinguished_name.push(DnType::CommonName, name);
@@ -26,7 +26,7 @@ fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, P
     (issuer, file)
 }
 
-/// What a receiver was sent: the name that was asked for in the handshake, and the request; or why there was none.
+/// The server name of the handshake and the request, or the handshake error.
 type Sent = Result<(Option<String>, String), String>;
 
 /// A receiver with a certificate.
@@ -79,7 +79,7 @@ fn receive(config: Arc<ServerConfig>, stream: TcpStream) -> Sent {
     Ok((name, head))
 }
 
-/// Sends one firing to an address, and returns what came of it.
+/// Sends one firing to a URL and returns the outcome.
 fn delivered(service: &Service, url: &str) -> Value {
     let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": { "to": "webhook", "url": url } });
     service.post("/v1/timers", &timer);
@@ -87,7 +87,7 @@ fn delivered(service: &Service, url: &str) -> Value {
     settled["firings"][0].clone()
 }
 
-/// Returns a service that sends webhooks there, with some authority or none.
+/// Returns a service that sends webhooks to a URL, with or without an additional CA.
 fn sending(url: &str, authority: Option<&Path>) -> Service {
     let mut arguments = vec!["--webhook-to", url.strip_suffix("/in").unwrap_or(url)];
     if let Some(file) = authority {
@@ -114,7 +114,7 @@ fn who_is_sent_a_webhook_is_who_its_certificate_says() {
     let url = receiving.url("localhost");
     let service = sending(&url, Some(&root));
     assert_eq!(delivered(&service, &url)["state"], "acknowledged");
-    // The connection was to the address that the name led to; what it was asked for is the name.
+    // The connection used the resolved address, and the request the name.
     let (name, head) = receiving.sent.recv().unwrap().unwrap();
     assert_eq!(name.as_deref(), Some("localhost"));
     let host = format!("host: localhost:{}\r\n", receiving.address.port());

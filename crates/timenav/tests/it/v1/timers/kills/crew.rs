@@ -1,4 +1,4 @@
-//! Workers that claim firings, acknowledge or fail them and set timers, until the service is gone; and what kills it.
+//! Workers that claim firings, settle them and set timers until the service is gone; and the killer.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,36 +16,36 @@ use super::super::plans::{HEARD, HOUR, moment, stamp};
 use crate::dice::Dice;
 use crate::http::{Answer, Connection, Request};
 
-/// For how long a worker has a firing. With several services, those of one that dies come back after it.
+/// Lease of a worker. With several services, firings of a dead one are redelivered after it.
 const LEASE: &str = "5s";
-/// How often a service that could not is asked again.
+/// Maximum number of retries of an unavailable service.
 const REPETITIONS_MAX: u32 = 200;
 
-/// Tells whoever kills a service how far things have come.
+/// Reports steps to the killer.
 #[derive(Clone)]
 pub(crate) struct Steps(Option<Sender<()>>);
 
 impl Steps {
-    /// Returns those that lead to no kill.
+    /// Returns steps that lead to no kill.
     pub(super) const fn nobody() -> Self {
         Self(None)
     }
 
     pub(super) fn step(&self) {
-        // Nobody listens any more once the kill is on its way.
+        // The receiver is dropped once the kill is under way.
         let _ = self.0.as_ref().map(|steps| steps.send(()));
     }
 }
 
-/// Kills somebody after so many steps and a pause.
+/// Kills a process after this many steps and a pause.
 pub(crate) struct Killer {
     pub(super) after: u64,
-    /// In turns of the processor.
+    /// In scheduler yields.
     pub(super) pause: u64,
 }
 
 impl Killer {
-    /// Returns what tells it of steps, and what becomes of the kill.
+    /// Returns the step reporter and the result of the kill.
     pub(crate) fn start<'scope, T: Send + 'scope>(
         self,
         scope: &'scope Scope<'scope, '_>,
@@ -63,20 +63,20 @@ impl Killer {
     }
 }
 
-/// Ends a process at once.
+/// Kills a process.
 pub(crate) fn kill(pid: u32) {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a process")).expect("a process");
     kill_process(pid, Signal::KILL).expect("the process is there");
 }
 
-/// Services on one database, and the key that they are asked with.
+/// Services on one database, with an API key.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) addresses: &'a [SocketAddr],
     pub(crate) admin: &'a str,
 }
 
-/// Asks again as long as a service says that it could not: others were faster, or another one has just died.
+/// Retries while a service is unavailable or there is a conflict: others were faster, or another service has just died.
 pub(super) fn insist(connection: &mut Connection, request: &Request) -> io::Result<Answer> {
     for _ in 0..REPETITIONS_MAX {
         let answer = connection.exchange(request)?;
@@ -87,23 +87,23 @@ pub(super) fn insist(connection: &mut Connection, request: &Request) -> io::Resu
     connection.exchange(request)
 }
 
-/// What workers were told, and did.
+/// What workers have received and done.
 #[derive(Default)]
 pub(crate) struct Told {
-    /// Outcomes that were answered, and how many were before.
+    /// Acknowledged outcomes, and how many preceded each.
     pub(super) outcomes: BTreeMap<String, (String, usize)>,
-    /// Timers that handlers set.
+    /// Timers set by handlers.
     pub(super) setting: BTreeMap<String, Setting>,
 }
 
-/// A timer that a handler sets.
+/// A timer set by a handler.
 pub(super) struct Setting {
     pub(super) at: i64,
-    /// Whether a worker was told so.
+    /// Whether the worker got a response.
     pub(super) is_set: bool,
 }
 
-/// Workers of all rounds.
+/// The workers of all rounds.
 #[derive(Default)]
 pub(crate) struct Crew {
     told: Mutex<Told>,
@@ -115,7 +115,7 @@ impl Crew {
         self.told.lock().expect("no worker has failed")
     }
 
-    /// Has workers come, and go once this is dropped.
+    /// Starts workers that stop when the result is dropped.
     pub(crate) fn ends(&self) -> Ends<'_> {
         self.is_over.store(false, Ordering::Relaxed);
         Ends(&self.is_over)
@@ -136,7 +136,7 @@ impl Crew {
     ) {
         for address in at.addresses.iter().copied() {
             let (admin, steps) = (at.admin.to_owned(), steps.clone());
-            // Its end is that of the service.
+            // It ends with the service.
             scope.spawn(move || self.work(queue, (address, &admin), &steps).is_ok());
         }
     }
@@ -148,7 +148,7 @@ impl Crew {
             steps.step();
             let answer = insist(&mut connection, &request)?;
             steps.step();
-            // It took so long that another worker was given the firing.
+            // It took so long that another worker got the firing.
             if answer.json_or_null()["code"] == "lease_lost" {
                 return io::Result::Ok(None);
             }
@@ -169,7 +169,7 @@ impl Crew {
         Ok(())
     }
 
-    /// Does what the id of a firing says, so that whoever is given it again does the same.
+    /// Handles a firing deterministically by its id, so that a redelivery has the same outcome.
     fn handle(
         &self,
         firing: &Value,
@@ -179,7 +179,7 @@ impl Crew {
         let seed = firing_id.bytes().fold(0, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let mut dice = Dice::new(seed);
         let named = json!({ "firing_ids": [firing_id], "lease_ids": [firing["lease_id"]] });
-        // One in forty fails for good. Outside of an advance that would take an hour.
+        // One in forty fails permanently. Outside an advance that would take an hour.
         let (fails_once, fails) = (dice.below(10) == 0, dice.below(40) == 0);
         if firing["step"].is_u64() && (fails || fails_once && firing["attempt"] == 1) {
             let failed = ask("/v1/firings/fail", &named)?;

@@ -1,11 +1,11 @@
-//! What must become of timers: a list of moments, and nothing of how the service finds them.
+//! The model of timers: a list of moments, independent of how the service finds them.
 
 use std::collections::BTreeMap;
 
 use super::super::plans::{Plan, To, UNHEARD, When};
 use crate::dice::Dice;
 
-/// What becomes of moments of a rule that a clock jumps over together.
+/// How rule moments that a clock jumps over are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfire {
     All,
@@ -17,22 +17,22 @@ impl Misfire {
     pub(super) const ALL: [(Self, &'static str); 3] = [(Self::All, "all"), (Self::Once, "once"), (Self::Skip, "skip")];
 }
 
-/// How the target of a firing behaves.
+/// The behavior of a firing's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Prompt,
-    /// It asks for more time first.
+    /// Extends its lease first.
     Slow,
     /// The first attempt fails.
     FailsOnce,
-    /// Each attempt fails.
+    /// Every attempt fails.
     Fails,
-    /// The first worker that has it is never heard of again.
+    /// The first worker never responds again.
     Vanishes,
 }
 
 impl Fate {
-    /// Returns how the target of a timer behaves at a moment in an advance. What was jumped over is simply done.
+    /// Returns the behavior for a timer at a moment of an advance. Jumped-over firings are simply acknowledged.
     pub(super) fn of(timer_id: &str, due: i64) -> Self {
         let seed = timer_id.bytes().fold(due.unsigned_abs(), |seed, byte| seed.wrapping_mul(31) + u64::from(byte));
         match Dice::new(seed).below(60) {
@@ -49,7 +49,7 @@ impl Fate {
 pub(super) struct Timer {
     pub(super) plan: Plan,
     pub(super) misfire: Misfire,
-    /// Of timers with one moment the one that was set first comes first.
+    /// Among timers with a single moment, the one set first fires first.
     pub(super) position: u64,
     pub(super) next: Option<i64>,
     pub(super) is_cancelled: bool,
@@ -62,7 +62,7 @@ pub(super) struct Firing {
     pub(super) state: &'static str,
 }
 
-/// One timeline.
+/// A timeline.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) now: i64,
@@ -71,7 +71,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Sets a timer. One whose only moment has passed fires at once.
+    /// Sets a timer. If its only moment has passed, it fires at once.
     pub(super) fn set(&mut self, plan: Plan, misfire: Misfire, position: u64) {
         let next = plan.when.first(self.now);
         let timer_id = plan.timer_id.clone();
@@ -90,7 +90,7 @@ impl Model {
         timer.is_cancelled = timer.next.take().is_some();
     }
 
-    /// Returns what fires on the way to a moment, if the clock stands still at each instant.
+    /// Returns what fires on the way to a moment, if the clock stops at each instant.
     pub(super) fn foreseen(&self, to: i64) -> Vec<Firing> {
         let moments = |timer: &Timer| {
             let (timer_id, position) = (timer.plan.timer_id.clone(), timer.position);
@@ -110,7 +110,7 @@ impl Model {
         all.into_iter().map(firing).collect()
     }
 
-    /// Takes the clock to a moment, past one instant after the other. Returns what fires.
+    /// Advances the clock past each instant. Returns what fires.
     pub(super) fn advance(&mut self, to: i64) -> Vec<Firing> {
         let fired = self.foreseen(to);
         self.firings.extend(fired.iter().cloned());
@@ -118,7 +118,7 @@ impl Model {
         fired
     }
 
-    /// Takes the clock to a moment, over all that falls due on the way.
+    /// Jumps the clock over everything due on the way.
     pub(super) fn jump(&mut self, to: i64) {
         for firing in self.foreseen(to) {
             let timer = &self.timers[&firing.timer_id];
@@ -141,13 +141,13 @@ impl Model {
         self.now = to;
         for timer in self.timers.values_mut() {
             if let Some(last) = timer.plan.when.moments(timer.next, to).last() {
-                // What has one moment has no other, even where the clock went back before it.
+                // A timer with a single moment has no other, even if the clock went back before it.
                 timer.next = if let When::Once(_) = timer.plan.when { None } else { timer.plan.when.after(*last) };
             }
         }
     }
 
-    /// Takes the clock back. With `refire`, moments come again.
+    /// Rewinds the clock. With `refire`, timers re-arm.
     pub(super) fn rewind(&mut self, to: i64, refire: bool) {
         self.now = to;
         if !refire {
@@ -169,7 +169,7 @@ impl Model {
         }
     }
 
-    /// Returns the timeline that is forked from this one: what is over stays behind.
+    /// Returns the forked timeline: finished timers are not inherited.
     pub(super) fn fork(&self) -> Self {
         let firings: Vec<Firing> = self.firings.iter().filter(|one| one.state == "pending").cloned().collect();
         let is_taken =
@@ -178,7 +178,7 @@ impl Model {
         Self { now: self.now, timers: timers.map(|(id, timer)| (id.clone(), timer.clone())).collect(), firings }
     }
 
-    /// Returns what has no outcome, in the order in which it is offered.
+    /// Returns pending firings in delivery order.
     pub(super) fn pending(&self) -> Vec<(i64, u64, String)> {
         let pending = self.firings.iter().filter(|one| one.state == "pending");
         let placed = |one: &Firing| (one.due, self.timers[&one.timer_id].position, one.timer_id.clone());
@@ -187,7 +187,7 @@ impl Model {
         pending
     }
 
-    /// Returns what is armed, in the order in which it comes.
+    /// Returns armed timers in firing order.
     pub(super) fn armed(&self) -> Vec<(String, i64)> {
         let armed = self.timers.values().filter_map(|timer| Some((timer.next?, timer.position, &timer.plan.timer_id)));
         let mut armed: Vec<_> = armed.collect();
