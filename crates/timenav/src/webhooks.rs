@@ -1,7 +1,7 @@
 //! Webhooks: the service claims the firings to send, sends them and settles them like any worker.
 //!
 //! Each timeline with webhook timers has its own task with a limited number of concurrent requests, and each host has a
-//! limit too. Firings with the shortest wait go first, so neither a timeline nor a slow host delays the others.
+//! limit too. Both are first come, first served, so neither a timeline nor a slow host delays the others.
 
 mod gate;
 mod resolver;
@@ -92,7 +92,7 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
             Err(Refusal::Ended { .. } | Refusal::HandedOver { .. } | Refusal::NotFound { .. }) => return,
             Err(refusal) => {
                 warn(&engine, &failures, &timeline, &refusal);
-                // Uses a timeout instead of a sleep, so that shutdown can interrupt it.
+                // A timeout, because `clippy.toml` disallows `sleep`.
                 let _ = timeout(AFTER_FAILURE, pending::<()>()).await;
             }
         }
