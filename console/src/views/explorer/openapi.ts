@@ -51,7 +51,9 @@ export type Control = 'timestamp' | 'select' | 'number' | 'list' | 'json' | 'sec
 
 /** One field of the form. */
 export interface Field {
-  /** Query parameters of a GET are `body` too: a QUERY sends them as JSON. An `option` changes how the request is sent. */
+  /**
+   * Query parameters of a GET are `body` too: a QUERY sends them as JSON. An `option` changes how the request is sent.
+   */
   where: 'body' | 'path' | 'query' | 'header' | 'option';
   name: string;
   /** Its name in the address of the page. */

@@ -101,8 +101,9 @@ function rust(request: WireRequest, url: string, isOpen: boolean): string {
   const method = isConstant ? `Method::${request.method}` : `Method::from_bytes(b"${request.method}")?`;
   const isJson = request.json !== undefined;
   const headers = Object.entries(request.headers).filter(([name]) => !(isJson && name === 'Content-Type'));
+  const client = isStream(request) ? 'builder().timeout(None).build()?' : 'new()';
   const calls = [
-    `let ${isStream(request) ? 'mut ' : ''}answer = Client::${isStream(request) ? 'builder().timeout(None).build()?' : 'new()'}`,
+    `let ${isStream(request) ? 'mut ' : ''}answer = Client::${client}`,
     `    .request(${method}, ${quoteRust(url)})`,
     ...(isOpen ? [] : ['    .bearer_auth(std::env::var("TIMENAV_KEY")?)']),
     ...headers.map(([name, value]) => `    .header(${quoteRust(name)}, ${quoteRust(value)})`),

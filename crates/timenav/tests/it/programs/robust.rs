@@ -79,7 +79,7 @@ fn a_shell_at_a_terminal_controls_its_jobs() {
     service.audit();
 }
 
-/// An unprivileged user can have programs on the clock, even with no_new_privs.
+/// An unprivileged user can have programs on the clock, even with `no_new_privs`.
 #[test]
 fn rights_are_not_needed() {
     let (Some(service), Some((folder, probe))) = (service(), probe(&[])) else { return };

@@ -1,1 +1,0 @@
-import{H as e}from"./common-CMR8l8Kf.js";async function t(){return(await e.limits()).limits}export{t};
