@@ -25,6 +25,7 @@ pub(crate) fn as_before(house: &House) {
              CREATE INDEX events_by_id ON events (timeline, event_id);
              DROP INDEX events_by_time;
              DROP INDEX events_by_length;
+             DROP INDEX outcomes_by_timeline;
              ALTER TABLE events DROP COLUMN length_class;
              ALTER TABLE events DROP COLUMN parties;
              CREATE INDEX events_by_time ON events (timeline, time, position);
