@@ -1,4 +1,4 @@
-//! Travel, pause, resume, fast-forward, rewind, rate; reading and watching a clock.
+//! Clock operations: travel, pause, resume, fast-forward, rewind, rate, read and watch.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -26,53 +26,49 @@ use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 use crate::wall_clock::OriginBoot;
 
-/// Changes that a listener may be behind, or have missed, and is told all the same.
+/// How many changes a listener may be behind or have missed and still receive.
 pub const KEPT_CHANGES_MAX: usize = 256;
-/// How often timers that the clock has come to are let fall due before it is moved: a very fast one comes to others
-/// meanwhile.
+/// How often due timers are fired before the clock is moved. On a very fast clock, more timers become due in the
+/// meantime.
 const TICKS_BEFORE_MAX: usize = 16;
-/// Entries about a clock that are looked through for what a listener missed. Some of them changed nothing, such as the
-/// pausing of a paused clock.
+/// How many clock entries are read to find the changes a listener missed. Some of them changed nothing, such as pausing
+/// a paused clock.
 const CLOCK_ENTRIES_READ_MAX: usize = 4 * KEPT_CHANGES_MAX;
 
 /// A clock at one reading.
 #[derive(Clone, Debug)]
 pub struct ClockView {
-    /// Whose clock.
     pub timeline_id: TimelineId,
-    /// The clock.
     pub clock: Clock,
-    /// Its reading.
     pub current_time: Instant<Virtual>,
-    /// Where the location's calendar differs from UTC, its reading there.
+    /// The reading in the location's calendar, if that differs from UTC.
     pub local_time: Option<String>,
-    /// The advance that goes on.
+    /// The running advance.
     pub advance: Option<AdvanceSeen>,
-    /// How far deliveries are behind, where there are firings without an outcome. The clock never waits for them but in an
+    /// How far deliveries lag behind, if there are firings without an outcome. The clock waits for them only in an
     /// advance.
     pub lag: Option<DeliveryLag>,
-    /// Its origin by the boot clock of the service's kernel. `None` where that would tell another time than the clock
-    /// shows: while the host's clock is behind the last entry of the timeline.
+    /// Its origin by the boot clock of the service's kernel. `None` while the host's clock is behind the last entry of
+    /// the timeline, because the origin would then give another time than the clock shows.
     pub origin_boot: Option<OriginBoot>,
 }
 
-/// How far deliveries are behind a clock.
+/// How far deliveries lag behind a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryLag {
-    /// How many firings have no outcome.
+    /// Firings without an outcome.
     pub pending: u64,
-    /// The moment of the one that was made first.
+    /// The due time of the oldest of them.
     pub oldest: Instant<Virtual>,
 }
 
-/// A clock change that passes timers one by one, as it is seen on its way.
+/// A clock change that stops at each timer, while it is running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceSeen {
-    /// Its name.
     pub advance_id: AdvanceId,
-    /// How many instants it has come to.
+    /// How many instants it has passed so far.
     pub step: u64,
-    /// Where it goes.
+    /// Its target.
     pub to: Instant<Virtual>,
 }
 
@@ -90,27 +86,25 @@ pub struct ClockStep {
     pub view: ClockView,
     /// Whether the operation changed it.
     pub changed: bool,
-    /// Where the operation stands in the ledger.
+    /// The ledger position of the operation.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
-    /// The advance that began, where timers are on the way.
+    /// The advance that was started, if there are timers on the way.
     pub advance_id: Option<AdvanceId>,
 }
 
-/// A change of a clock.
 #[derive(Clone, Debug)]
 pub struct ClockChange {
-    /// What to do.
     pub command: ClockCommand,
-    /// What the clock must be for it to be done.
+    /// The precondition on the clock.
     pub expected: Option<Expected>,
-    /// Whether a clock that goes forward stands still at each timer on its way. Otherwise it jumps, and they fall due
-    /// after that.
+    /// Whether a forward move stops at each timer on the way. Otherwise the clock jumps, and the timers fire
+    /// afterwards.
     pub settle: bool,
-    /// Whether a handler of a firing asks.
+    /// Whether the request comes from the handler of a firing.
     pub is_inside: bool,
-    /// Whether timers fire again whose moments come again, where the clock goes back.
+    /// Whether timers fire again for due times that a rewind goes back over.
     pub refire: bool,
 }
 
@@ -120,52 +114,52 @@ impl From<ClockCommand> for ClockChange {
     }
 }
 
-/// A timeline's clock, change by change.
+/// The changes of a timeline's clock.
 pub struct ClockStream {
-    /// What the listener is to be told first: the changes it missed, or the clock as it is.
+    /// What to send the listener first: the changes it missed, or the current clock.
     pub missed: Vec<Clock>,
-    /// Whether changes were lost, so that `missed` is no continuation of what the listener knows.
+    /// Whether changes were lost, so that `missed` does not continue what the listener knows.
     pub reset: bool,
     /// The newest generation that the listener knows after `missed`.
     pub told: u64,
-    /// Every later change, in order.
+    /// All later changes, in order.
     pub changes: ClockChanges,
-    /// The follower whose stream it is, where it has a name.
+    /// The follower that reads this stream, if it has a name.
     pub follower: Option<FollowedBy>,
 }
 
-/// Changes of a clock from some moment on: whenever the ledger has grown, they are read from it.
+/// Changes of a clock from some point on. They are read from the ledger whenever it has grown.
 pub struct ClockChanges {
     engine: Engine,
     timeline: TimelineId,
     growth: Growth,
     /// The generation of the last change that was read.
     read: u64,
-    /// Changes that were read and not told yet.
+    /// Changes that were read and not yet returned.
     untold: VecDeque<ClockNews>,
     /// The clock after the last of them.
     last: Option<Clock>,
-    /// Whose clock may be shown wrong, and what was wrong with it when its listener was told last.
+    /// The follower for whom a fault may be injected, and the fault that its listener knows.
     shown: Option<((UserId, FollowerName), Option<Fault>)>,
 }
 
 impl ClockChanges {
-    /// Waits for the next change. `None` once the listener is so far behind that changes are lost, or the ledger cannot be
-    /// read: who comes back is told them from the ledger.
+    /// Waits for the next change. `None` if the listener is so far behind that changes are lost, or if the ledger
+    /// cannot be read. A listener that reconnects gets its missed changes from the ledger.
     #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
             if let Some(news) = self.untold.pop_front() {
                 return Some(news);
             }
-            // It may have ended before this began to listen.
+            // The timeline may have ended before this began to listen.
             if self.engine.has_ended(&self.timeline) || !self.growth.changed().await {
                 return None;
             }
             let state = self.engine.state(&self.timeline)?;
             let now = &state.head.clock;
             match now.generation.checked_sub(self.read)? {
-                // An advance has come to another instant.
+                // An advance has reached another instant.
                 0 if self.last.as_ref() != Some(now) => self.untold.push_back(ClockNews::of(now.clone())),
                 0 => {
                     if self.is_otherwise_wrong(&state) {
@@ -184,13 +178,13 @@ impl ClockChanges {
             }
             self.read = now.generation;
             self.last = Some(now.clone());
-            // Each message says what is wrong.
+            // Each message includes the current fault, so it counts as sent.
             self.is_otherwise_wrong(&state);
         }
     }
 
-    /// Returns whether something else is wrong with what the listener is to show than it was told last, and counts it as
-    /// told.
+    /// Returns whether the follower's injected fault differs from the one its listener knows, and records the new one
+    /// as known.
     fn is_otherwise_wrong(&mut self, state: &TimelineState) -> bool {
         let Some((whose, told)) = &mut self.shown else { return false };
         let now = state.head.timers.faults.get(whose);
@@ -198,12 +192,11 @@ impl ClockChanges {
     }
 }
 
-/// One message to whoever listens to a clock.
+/// One message to a listener of a clock.
 #[derive(Clone, Debug)]
 pub struct ClockNews {
-    /// The clock.
     pub clock: Clock,
-    /// Whether it is as it was, and only how it is shown wrong has changed.
+    /// Whether the clock is unchanged and only the injected fault has changed.
     pub is_of_fault: bool,
 }
 
@@ -217,7 +210,7 @@ impl Engine {
     /// Returns the view of a clock at a host instant.
     pub(crate) fn view_clock(&self, timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> ClockView {
         let current_time = clock.now(host);
-        // Otherwise the clock stands until the host's has come to the last entry.
+        // Otherwise the clock does not move until the host's clock has reached the last entry.
         let boot = self.doors().clock.boot().filter(|_| host <= self.now());
         let origin_boot = boot.map(|boot| boot.origin_of(&clock));
         ClockView { origin_boot, ..self.clock_reading(timeline_id, clock, current_time) }
@@ -235,17 +228,18 @@ impl Engine {
         ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None, origin_boot: None }
     }
 
-    /// Returns what an operation on a clock is answered with.
+    /// Returns the response to an operation on a clock.
     pub(crate) fn clock_step(&self, answer: Answer<ClockAfter>) -> ClockStep {
         let ClockAfter { clock, current_time, changed, advance_id } = answer.change;
         let view = self.clock_reading(answer.timeline_id, clock, current_time);
         ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed, advance_id }
     }
 
-    /// Changes a clock: travel, pause, resume, fast-forward, to the next moment, rewind, rate.
+    /// Changes a clock: travel, pause, resume, fast-forward, next due time, rewind, rate.
     ///
     /// # Errors
-    /// The caller may not, the clock is not as expected or refuses, or the ledger cannot be written.
+    /// The caller is not authorized, the precondition fails, the clock rejects the change, or the ledger cannot be
+    /// written.
     pub async fn change_clock(
         &self,
         caller: &Caller,
@@ -282,7 +276,7 @@ impl Engine {
             let passing = Passing { advance_id, is_inside };
             let coming_again = if refire { self.refiring(caller, &timeline, &command).await } else { Ok(None) };
             let refire = match coming_again {
-                // So it looks too while others change what is read.
+                // The state can look damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < TICKS_BEFORE_MAX => {
                     tokio::task::yield_now().await;
                     continue;
@@ -308,11 +302,11 @@ impl Engine {
         Err(Refusal::TimersBehind)
     }
 
-    /// Changes a clock as [`Engine::change_clock`] does, after the advances of others that are under way and come before. Waits
-    /// for its turn until `patience` is at its end.
+    /// Changes a clock like [`Engine::change_clock`], after the advances of others that are running or queued before
+    /// it. Waits for its turn for at most `patience`.
     ///
     /// # Errors
-    /// As those of [`Engine::change_clock`]; its turn has not come.
+    /// Those of [`Engine::change_clock`]; or its turn has not come in time.
     pub async fn change_clock_in_turn(
         &self,
         caller: &Caller,
@@ -337,23 +331,23 @@ impl Engine {
     /// Reads a clock.
     ///
     /// # Errors
-    /// The caller may not, there is no such timeline, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such timeline, or the ledger cannot be written.
     #[boxed]
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
-        // The clock as it goes after the entry, so that the answer is as fresh as can be.
+        // Use the clock as of after the entry is written, so that the response is as fresh as possible.
         let look = self.look(caller, timeline, Demand::Look, Reading::Clock {}).await?;
         let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
         let lag = self.lag(&look.state).await?;
         Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), lag, ..view })
     }
 
-    /// Returns how far deliveries are behind the clock of a timeline.
+    /// Returns how far deliveries lag behind the clock of a timeline.
     async fn lag(&self, state: &TimelineState) -> Result<Option<DeliveryLag>, Refusal> {
         let pending = state.head.timers.pending;
         if pending == 0 {
             return Ok(None);
         }
-        // Those without an outcome are found in the order in which they were made.
+        // Firings without an outcome are listed in the order in which they were created.
         let wanted = TimersWanted::PendingSince(0, 1);
         let oldest = self.store().timer_rows(state.head.key, wanted).await?.firings.pop();
         Ok(oldest.map(|oldest| DeliveryLag { pending, oldest: oldest.fallen.due }))
@@ -373,10 +367,11 @@ impl Engine {
         self.open_stream(caller, timeline, seen, None).await
     }
 
-    /// Watches a clock under a name, to confirm its changes. The clock as it is comes first, unless changes were missed.
+    /// Watches a clock as a named follower, which confirms its changes. The current clock comes first, unless changes
+    /// were missed.
     ///
     /// # Errors
-    /// As [`Engine::watch_clock`]; or the name is reserved, or the clock has as many followers as it may have.
+    /// As [`Engine::watch_clock`]; or the name is reserved, or the clock has reached its limit of followers.
     #[boxed]
     pub async fn follow_clock(
         &self,
@@ -400,18 +395,18 @@ impl Engine {
         let name = follow.as_ref().map(|follow| follow.name.to_string());
         let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream { follow: name }).await?;
         let timeline = look.timeline();
-        // Whoever changes the clock from here on waits for this one, and it is told the change.
+        // From here on, clock changes wait for this follower, and it receives them.
         let follower = match follow {
             Some(follow) => Some(self.begin_following(caller, &timeline, follow).await?),
             None => None,
         };
-        // Listened to before the clock is read, so that no change comes between.
+        // Subscribe before the clock is read, so that no change is missed in between.
         let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
         let growth = self.live().listen_to_growth(&timeline, size);
         let state = self.state(&timeline).unwrap_or(look.state);
         let (mut missed, reset) = self.missed(&state, seen).await?;
         if follower.is_some() && missed.is_empty() {
-            // So it learns its id, and confirms what it knows.
+            // The follower learns its id from it, and confirms the state it knows.
             missed.push(state.head.clock.clone());
         }
         let told = state.head.clock.generation;
@@ -419,13 +414,13 @@ impl Engine {
         let last = Some(state.head.clock.clone());
         let shown = follower.as_ref().map(|follower| (follower.whose().clone(), None));
         let mut changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold, last, shown };
-        // The messages that are written first say it.
+        // The first messages include the fault.
         changes.is_otherwise_wrong(&state);
         Ok((timeline, ClockStream { missed, reset, told, changes, follower }))
     }
 
-    /// Returns what a listener is to be told first who knows the clock up to generation `seen`: the changes since, or
-    /// the clock as it is. Whether that is a continuation of what it knows comes beside it.
+    /// Returns what to send first to a listener that knows the clock up to generation `seen`: the changes since, or the
+    /// current clock. The flag is set if changes were lost.
     async fn missed(&self, state: &TimelineState, seen: Option<u64>) -> Result<(Vec<Clock>, bool), Refusal> {
         let now = state.head.clock.clone();
         let Some(seen) = seen else { return Ok((vec![now], false)) };
@@ -434,13 +429,13 @@ impl Engine {
             Some(count) if count <= KEPT_CHANGES_MAX as u64 => count,
             Some(_) | None => return Ok((vec![now], true)),
         };
-        // Nothing of it is kept in memory: the ledger tells it, before and after a restart.
+        // Changes are not kept in memory: they are read from the ledger, before and after a restart.
         let likely = usize::try_from(count).unwrap_or(CLOCK_ENTRIES_READ_MAX);
         for entries_max in [likely, CLOCK_ENTRIES_READ_MAX] {
             let payloads = self.store().clock_payloads(state.head.key, state.head.clock_entry, entries_max).await?;
             let mut missed: Vec<Clock> = payloads.iter().filter_map(|payload| clock_in(payload)).collect();
             missed.retain(|clock| clock.generation > seen);
-            // An entry that changed nothing tells of the clock as it was.
+            // An entry that changed nothing has the same clock as the one before.
             missed.dedup_by_key(|clock| clock.generation);
             missed.reverse();
             if missed.len() as u64 == count {
@@ -450,7 +445,7 @@ impl Engine {
         Ok((vec![now], true))
     }
 
-    /// Returns what a clock that was watched shows now.
+    /// Returns the current reading of a watched clock.
     #[must_use]
     pub fn watched(&self, timeline: &TimelineId, clock: Clock) -> ClockView {
         let state = self.state(timeline);
@@ -459,14 +454,13 @@ impl Engine {
         ClockView { advance, ..self.view_clock(timeline.clone(), clock, host) }
     }
 
-    /// Returns a timeline's clock as it stands, for whoever has just changed it.
+    /// Returns a timeline's current clock, for a caller that has just changed it.
     #[must_use]
     pub fn clock_after(&self, timeline: &TimelineId) -> Option<ClockView> {
         let clock = self.state(timeline)?.head.clock.clone();
         Some(self.watched(timeline, clock))
     }
 
-    /// Returns whether a caller may still watch a timeline's clock.
     #[must_use]
     pub fn may_watch(&self, caller: &Caller, timeline: &TimelineId) -> bool {
         self.check_still(caller, timeline, Demand::Look).is_ok()

@@ -1,7 +1,7 @@
-//! One submission as it is being decided.
+//! One submission while it is being decided.
 //!
-//! A [`Draft`] holds the heads, new entries and rows of one submission. Entries are appended without failing, because a
-//! ledger is opened before. Nobody else sees a draft: it is accepted as a whole, or dropped.
+//! A [`Draft`] holds the heads, new entries and rows of one submission. Ledgers are opened first, so that appending
+//! entries cannot fail. A draft is invisible to others until it is accepted as a whole, or dropped.
 
 use std::collections::HashMap;
 
@@ -38,25 +38,24 @@ pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
 pub(crate) use events::NewVersion;
 pub(crate) use salts::SaltPool;
 
-/// What the store knew before a group, gathered in one go.
+/// State prefetched from the store for a group of submissions.
 #[derive(Default)]
 pub(crate) struct Known {
     pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
     pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
-    /// Outcomes that hold the content of an event of a timeline.
+    /// Outcomes that contain an event's content.
     pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<IdempotencyRecord>>,
-    /// Sealed records that are not erased: on which timeline, and the position that tells of them.
+    /// Sealed records that are not erased: timeline and position of their entry.
     pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
-    /// Entries, by their positions.
     pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
-    /// What there is of timers.
+    /// Timer rows.
     pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
     /// Who is at work on timelines.
     pub(crate) at_work: Vec<(AtWorkWanted, AtWork)>,
 }
 
 impl Known {
-    /// Adds the outcomes that hold the content of these events of a timeline: all there are.
+    /// Adds all stored outcomes that contain content of these events of a timeline.
     pub(crate) fn add_outcomes(&mut self, timeline: &TimelineId, event_ids: &[EventId], all: Vec<IdempotencyRecord>) {
         for event_id in event_ids {
             self.outcomes_of.insert((timeline.clone(), event_id.clone()), Vec::new());
@@ -69,11 +68,11 @@ impl Known {
     }
 }
 
-/// What happens to one timeline.
+/// The changes of one timeline.
 pub(crate) struct Step {
-    /// The ledger's size before it; `None` for a new timeline.
+    /// The ledger's size before the step; `None` for a new timeline.
     pub(crate) expected_size: Option<u64>,
-    /// The state after it.
+    /// The state after the step.
     pub(crate) state: TimelineState,
     pub(crate) permissions_changed: bool,
     pub(crate) entries: Vec<StoredEntry>,
@@ -86,7 +85,7 @@ pub(crate) struct Step {
     pub(crate) policies: Vec<(u64, Retention)>,
     pub(crate) sweeps: Vec<SweepRow>,
     pub(crate) timers: TimerRows,
-    /// Whether the key that is to sign from here on signs too.
+    /// Whether the next signing key signs too.
     pub(crate) is_signed_by_next: bool,
 }
 
@@ -110,7 +109,7 @@ impl Step {
         }
     }
 
-    /// Goes on with what a later draft has decided.
+    /// Appends the changes of a later draft.
     fn extend(&mut self, later: Self) {
         self.state = later.state;
         self.permissions_changed |= later.permissions_changed;
@@ -128,21 +127,21 @@ impl Step {
     }
 }
 
-/// A ledger that a draft has opened.
+/// Handle to a ledger that a draft has opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ledger(usize);
 
-/// One submission as it is being decided.
+/// One submission while it is being decided.
 pub(crate) struct Draft<'a> {
     ground: Ground<'a>,
     actor: &'a Actor,
-    /// Which timeline is aimed at.
+    /// The timeline of the request.
     timeline: &'a TimelineId,
     salts: &'a mut SaltPool,
     drafted: Drafted,
 }
 
-/// What a draft decides.
+/// The decisions of a draft.
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
@@ -150,18 +149,18 @@ pub(crate) struct Drafted {
     keys_expired: Vec<KeyId>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
     data_erased: Vec<DataId>,
-    /// Payloads of entries of reads, once single ones were erased.
+    /// Remaining payloads of entries of reads after single reads were erased.
     reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
-    /// Outcomes that are forgotten.
+    /// Outcomes to erase.
     outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     forget_fingerprints: bool,
-    /// What was read, to be told with other reads.
+    /// A read, to be logged together with other reads.
     pub(crate) read: Option<DraftedRead>,
-    /// Whether there is an entry of it.
+    /// Whether the read has an entry already.
     pub(crate) is_told: bool,
 }
 
-/// What came of a submission, and where its last entry stands.
+/// The result of a submission, and the position of its last entry.
 pub(crate) struct Done<C> {
     pub(crate) timeline_id: TimelineId,
     pub(crate) position: u64,
@@ -173,7 +172,6 @@ impl<'a> Draft<'a> {
         Self { ground, actor, timeline, salts, drafted: Drafted::default() }
     }
 
-    /// Returns what was decided.
     pub(crate) fn into_drafted(self) -> Drafted {
         self.drafted
     }
@@ -182,7 +180,7 @@ impl<'a> Draft<'a> {
         self.actor
     }
 
-    /// Returns the timeline that is aimed at, whether it is there or not.
+    /// Returns the timeline of the request, which may not exist.
     pub(crate) const fn timeline(&self) -> &'a TimelineId {
         self.timeline
     }
@@ -195,22 +193,22 @@ impl<'a> Draft<'a> {
         self.ground.options
     }
 
-    /// Returns the feature level of the database: what all services on it may write.
+    /// Returns the feature level of the database, which limits what a service may write.
     pub(crate) const fn level(&self) -> u64 {
         self.ground.level
     }
 
-    /// Returns users, and what shows who they are, as of before this draft.
+    /// Returns the directory as of before this draft.
     pub(crate) fn directory(&self) -> &'a Directory {
         &self.ground.accepted.directory
     }
 
-    /// Returns the time of the host's own clock.
+    /// Returns the reading of the host's clock.
     pub(crate) fn now(&self) -> Host {
         self.ground.now
     }
 
-    /// Returns the host time that destroys: what has not run out by it stays.
+    /// Returns the host time for destructive decisions: anything that has not expired by then is kept.
     pub(crate) fn sure(&self) -> Host {
         self.ground.sure
     }
@@ -220,21 +218,22 @@ impl<'a> Draft<'a> {
         self.ground.for_expiry
     }
 
-    /// Returns the state of a timeline as this draft leaves it so far.
+    /// Returns the state of a timeline, including the changes of this draft so far.
     pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
         let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);
         opened.map(|step| &step.state).or_else(|| self.ground.state(timeline))
     }
 
-    /// Returns whether a timeline of that name has ended, or is to have: then nobody but the service writes to it.
+    /// Returns whether the timeline of that name has ended or expired. Only the service itself writes to it then.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
         self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
     }
 
-    /// Refuses what is aimed at a timeline that has ended. The service itself ends those whose time has come.
+    /// Rejects requests for a timeline that has ended. For the service itself, which ends expired timelines, an expired
+    /// timeline is still open.
     ///
     /// # Errors
-    /// It has ended.
+    /// The timeline has ended.
     pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         let is_over = match self.actor {
             Actor::Service => self.ground.has_ended(timeline),
@@ -248,12 +247,12 @@ impl<'a> Draft<'a> {
         self.ground.heads.counted() + self.ground.accepted.made
     }
 
-    /// Returns how many timelines a user has made.
+    /// Returns how many timelines a user has created.
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
         self.ground.heads.made_by(user_id) + self.ground.accepted.made_by.get(user_id).copied().unwrap_or(0)
     }
 
-    /// Opens the ledger that is aimed at.
+    /// Opens the ledger of the request's timeline.
     ///
     /// # Errors
     /// There is no such timeline.
@@ -261,15 +260,14 @@ impl<'a> Draft<'a> {
         self.ledger(self.timeline)
     }
 
-    /// Opens the ledger of the service.
+    /// Opens the ledger `system`.
     ///
     /// # Errors
-    /// There is none yet.
+    /// It does not exist yet.
     pub(crate) fn system(&mut self) -> Result<Ledger, Refusal> {
         self.ledger(&TimelineId::system())
     }
 
-    /// Opens the ledger of a timeline.
     ///
     /// # Errors
     /// There is no such timeline, or it was handed over.
@@ -280,7 +278,7 @@ impl<'a> Draft<'a> {
         self.ledger_of_service(timeline)
     }
 
-    /// Opens the ledger of a timeline for what the service itself tells there, also of one that was handed over.
+    /// Opens the ledger of a timeline for entries that the service itself writes, even if the timeline was handed over.
     ///
     /// # Errors
     /// There is no such timeline.
@@ -294,7 +292,7 @@ impl<'a> Draft<'a> {
         Ok(self.open(Step::new(Some(state.head.frontier.size()), state.clone())))
     }
 
-    /// Opens the ledger of a new timeline. `make` is given its store key.
+    /// Opens the ledger of a new timeline. `make` receives its store key.
     pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
         let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
         let new = i64::try_from(new).unwrap_or(i64::MAX);
@@ -315,27 +313,25 @@ impl<'a> Draft<'a> {
         &mut self.drafted.steps[ledger.0].state
     }
 
-    /// Returns what happens to a timeline, for rows to be added.
+    /// Returns the changes of a timeline, to add rows.
     pub(crate) fn step_mut(&mut self, ledger: Ledger) -> &mut Step {
         &mut self.drafted.steps[ledger.0]
     }
 
-    /// Returns host time for a ledger: never before its last entry.
+    /// Returns host time for a ledger, which is never before its last entry.
     pub(crate) fn host(&self, ledger: Ledger) -> Host {
         self.now().max(self.state(ledger).head.recorded_at)
     }
 
-    /// Returns the position of the last entry of a ledger.
     pub(crate) fn last_position(&self, ledger: Ledger) -> u64 {
         self.state(ledger).head.frontier.size().saturating_sub(1)
     }
 
-    /// Returns which layer of a timeline its own ledger is.
+    /// Returns the layer number of a timeline's own ledger.
     pub(crate) fn own_layer(&self, ledger: Ledger) -> usize {
         self.state(ledger).ancestors.len()
     }
 
-    /// Appends an entry and returns its position.
     pub(crate) fn append(&mut self, ledger: Ledger, action: Action, subject: &str, payload: String, host: Host) -> u64 {
         let contents = self.hashed(payload);
         self.append_hashed(ledger, (action, subject), contents, host)
@@ -348,7 +344,7 @@ impl<'a> Draft<'a> {
         (salt, hash, payload.into_bytes())
     }
 
-    /// Appends an entry whose payload is hashed already, and returns its position.
+    /// Appends an entry whose payload is already hashed, and returns its position.
     pub(crate) fn append_hashed(
         &mut self,
         ledger: Ledger,
@@ -360,7 +356,7 @@ impl<'a> Draft<'a> {
         self.append_by(ledger, (actor.name(), actor.credential()), (action, subject), contents, host)
     }
 
-    /// Has a read told in the next entry of its ledger, and returns the position of that.
+    /// Adds a read to the next entry of reads of its ledger, and returns the position of that entry.
     pub(crate) fn append_read(&mut self, ledger: Ledger, operation: &str, parameters: &str) -> u64 {
         let head = &self.state(ledger).head;
         let gathered = self.ground.accepted.reads.get(&head.id);
@@ -380,7 +376,7 @@ impl<'a> Draft<'a> {
         position
     }
 
-    /// Appends the entry that tells of reads. Each of them names who asked, and the entry nobody.
+    /// Appends an entry of reads. Each read names its caller; the entry itself has no actor.
     pub(crate) fn append_reads(&mut self, ledger: Ledger, gathered: GatheredReads) {
         let GatheredReads { host, salt, reads } = gathered;
         let (payload, hash) = reads.finish();
@@ -418,10 +414,10 @@ impl<'a> Draft<'a> {
         seq
     }
 
-    /// Appends the entry of a refused attempt: where it was aimed, or on `system` where there is no such timeline.
+    /// Appends the entry of a rejected attempt: to its timeline, or to `system` if that does not exist.
     ///
     /// # Errors
-    /// There is not even `system` yet.
+    /// `system` does not exist yet.
     pub(crate) fn append_refusal(
         &mut self,
         operation: &str,
@@ -435,7 +431,7 @@ impl<'a> Draft<'a> {
         Ok((ledger, self.append(ledger, Action::Attempt, operation, payload, host)))
     }
 
-    /// Returns what is known of an event on a timeline, if it was ever recorded.
+    /// Returns a recorded event of a timeline.
     pub(crate) fn known_event(&self, ledger: Ledger, event_id: &EventId) -> Option<&KnownEvent> {
         let key = (self.state(ledger).head.key, event_id.clone());
         let Ground { known, accepted, .. } = self.ground;
@@ -444,7 +440,7 @@ impl<'a> Draft<'a> {
         found.filter(|event| !event.versions.is_empty())
     }
 
-    /// Returns what is known of an event on a timeline, to be changed.
+    /// Returns a recorded event of a timeline for changes.
     pub(crate) fn known_event_mut(&mut self, ledger: Ledger, event_id: &EventId) -> &mut KnownEvent {
         let key = (self.state(ledger).head.key, event_id.clone());
         let Ground { known, accepted, .. } = self.ground;
@@ -456,7 +452,7 @@ impl<'a> Draft<'a> {
         self.drafted.events.entry(key).or_default()
     }
 
-    /// Returns the timeline of a sealed record that is not erased, and the position that tells of it.
+    /// Returns the timeline of a sealed record that is not erased, and the position of its entry.
     pub(crate) fn known_data(&self, data_id: &DataId) -> Option<&'a (TimelineId, u64)> {
         let Ground { known, accepted, .. } = self.ground;
         known.data.get(data_id).filter(|_| !accepted.data_erased.contains(data_id))
@@ -466,22 +462,21 @@ impl<'a> Draft<'a> {
         self.drafted.data_erased.push(data_id);
     }
 
-    /// Changes users, or what shows who they are. It counts after this draft.
+    /// Changes the directory. Takes effect after this draft.
     pub(crate) fn change_directory(&mut self, change: DirectoryChange) {
         self.drafted.directory_changes.push(change);
     }
 
-    /// Lets memory forget keys that let nobody in any more. The store keeps them.
+    /// Removes expired keys from memory. The store keeps them.
     pub(crate) fn forget_keys(&mut self, key_ids: Vec<KeyId>) {
         self.drafted.keys_expired.extend(key_ids);
     }
 
-    /// Makes the store forget by what it recognises repeated requests: the key that they were made with goes.
+    /// Makes the store forget the fingerprints of requests, because the key that they were made with is removed.
     pub(crate) const fn forget_fingerprints(&mut self) {
         self.drafted.forget_fingerprints = true;
     }
 
-    /// Returns what came of the submission.
     pub(crate) fn done<C>(&self, ledger: Ledger, position: u64, change: C) -> Done<C> {
         Done { timeline_id: self.state(ledger).head.id.clone(), position, change }
     }

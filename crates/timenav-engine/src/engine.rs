@@ -1,4 +1,4 @@
-//! The engine: its doors, how it opens, and the way every use case takes.
+//! The engine: dependencies, startup, and the checks that every use case passes.
 
 mod submitting;
 
@@ -46,7 +46,7 @@ use crate::store_error::StoreError;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
 
-/// The service without its wire. Cheap to clone.
+/// The service without its HTTP layer. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 
@@ -58,10 +58,10 @@ struct Inner {
 }
 
 impl Engine {
-    /// Opens what the store holds, or makes the first user, key and timelines in an empty one.
+    /// Opens the store. If it is empty, creates the first user, key and timelines.
     ///
-    /// `keep_first_key` is handed the operator's key on the very first start, before anything is
-    /// committed, so that no crash can leave a service without a way in.
+    /// On the very first start, `keep_first_key` receives the operator's key before anything is committed. A crash at
+    /// any point therefore cannot leave a service without a usable key.
     ///
     /// # Errors
     /// The store cannot be read, or is behind the checkpoints kept outside it.
@@ -74,12 +74,12 @@ impl Engine {
         let kept_clock = store.host_clock().await?;
         let loaded = opening::loaded::load_or_begin(&*store, &doors, &options, keep_first_key).await?;
         let Loaded { heads, ended, findings, newest_at_start, clock_offset, is_unseen } = loaded;
-        // Those of a rotation that was cut off, while both keys are here.
+        // An interrupted rotation is recovered while both keys are available.
         let states = heads.all().map(|state| &**state);
         keep_rotations(states, &*store, &doors, &options)
             .await
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        // Before anything is known of the clock, the newest entry from before the start tells.
+        // Until the host clock has been checked, the newest entry from before the start is the lower bound.
         let host_clock = HostClock::known(kept_clock.unwrap_or(newest_at_start), kept_clock).after(newest_at_start);
         if let Some(offset) = clock_offset {
             host_clock.compared(offset);
@@ -102,11 +102,11 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Tells what refusals were counted, takes no more submissions, and returns when all that were taken are durable.
+    /// Records the counted refusals, stops accepting submissions, and returns when all accepted ones are durable.
     #[boxed]
     pub async fn close(&self) {
         self.leave_timekeeping().await;
-        // Where it cannot be told, that is logged.
+        // A failure to record them is logged.
         let _ = self.tell_counted_refusals().await;
         self.0.submissions.write().take();
         self.0.shared.bell.ring();
@@ -117,13 +117,13 @@ impl Engine {
         }
     }
 
-    /// Returns whether the service can answer: the store does, and nothing has stopped writing.
+    /// Returns whether the service can serve requests: the store responds, and writing has not stopped.
     ///
-    /// While the store refuses what is to be written, each call tries it: whoever keeps requests
-    /// away from a service that is not ready could not find out otherwise that it is again.
+    /// If the last write failed, each call retries one. Otherwise a load balancer that keeps requests away from a
+    /// service that is not ready could never detect that it has recovered.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why it is not ready.
     #[boxed]
     pub async fn ready(&self) -> Result<(), Refusal> {
         let shared = &self.0.shared;
@@ -143,13 +143,13 @@ impl Engine {
         Ok(self.0.store.health(Health::Answers).await?)
     }
 
-    /// Returns how long the commits took since it opened.
+    /// Returns commit durations since startup.
     #[must_use]
     pub fn commit_stats(&self) -> CommitStats {
         self.0.shared.commit_times.read()
     }
 
-    /// Returns what the engine has done since it opened.
+    /// Returns counters since startup.
     #[must_use]
     pub fn stats(&self) -> EngineStats {
         let scans = self.0.shared.scans.counts();
@@ -172,26 +172,24 @@ impl Engine {
         }
     }
 
-    /// Returns what the operator chose.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.0.shared.options
     }
 
-    /// Returns host time.
     #[must_use]
     pub fn now(&self) -> Instant<Wall> {
         self.doors().clock.now()
     }
 
-    /// Returns a new id that sorts by host time, with a prefix that says of what.
+    /// Returns a new id with a type prefix. Ids sort by host time.
     #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
         type_id(prefix, self.uuid())
     }
 
-    /// Returns host time for a timeline: never before its last entry, so that a clock never goes
-    /// back because the host's was set back between two starts.
+    /// Returns host time for a timeline, which is never before its last entry. A host clock that was set back between
+    /// two starts therefore does not turn a timeline's clock back.
     pub(crate) fn host(&self, state: &TimelineState) -> Instant<Wall> {
         self.now().max(state.head.recorded_at)
     }
@@ -236,12 +234,12 @@ impl Engine {
         &self.0.shared.following
     }
 
-    /// Returns why nothing is written any more, if so.
+    /// Returns why writing has stopped, if it has.
     pub(crate) fn failure(&self) -> Option<Refusal> {
         self.0.shared.failure()
     }
 
-    /// Stops all writing until a restart, with what everybody is told from here on.
+    /// Stops all writing until a restart. Every later request fails with `refusal`.
     pub(crate) fn stop_writing(&self, refusal: Refusal) {
         self.0.shared.stop(refusal);
     }
@@ -262,8 +260,8 @@ impl Engine {
         &self.0.shared.witnessed
     }
 
-    /// Returns the fingerprint of a request that may be sent twice. It is kept for a day, and the
-    /// request may hold a secret: without the service's key nobody can try guesses against it.
+    /// Returns the fingerprint of a request that may be sent twice. Fingerprints are kept for a day, and a request may
+    /// contain a secret: they are keyed, so that a secret cannot be guessed offline from its fingerprint.
     #[must_use]
     pub fn fingerprint(&self, request_digest: &[u8; 32]) -> [u8; 32] {
         self.doors().signer.authenticate("idempotency fingerprint", request_digest)
@@ -273,7 +271,7 @@ impl Engine {
         self.0.shared.directory.load_full()
     }
 
-    /// Returns the keys of some timelines.
+    /// Returns the keys of the timelines that match a predicate.
     pub(crate) fn keys_where(&self, is_meant: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
         let timelines = self.0.shared.timelines.read();
         timelines.all().filter(|state| is_meant(state)).map(|state| state.head.key).collect()
@@ -288,7 +286,7 @@ impl Engine {
         self.0.shared.timelines.read().all().cloned().collect()
     }
 
-    /// Returns at most `items_max` timelines after one, by name: those on which a user has a role, or all of them.
+    /// Returns up to `items_max` timelines after one, by name: those on which a user has a role, or all of them.
     pub(crate) fn states_after(
         &self,
         user: Option<&UserId>,
@@ -299,17 +297,17 @@ impl Engine {
         self.0.shared.timelines.read().page(user, after, items_max)
     }
 
-    /// Returns the timelines that readers see, and those that have ended.
+    /// Returns the timelines that readers see, including ended ones.
     pub(crate) fn published(&self) -> &RwLock<Published> {
         &self.0.shared.timelines
     }
 
-    /// Returns when ends of timelines were looked after last.
+    /// Returns the time of the last check for timelines that have reached their end.
     pub(crate) fn tending(&self) -> &tokio::sync::Mutex<()> {
         &self.0.shared.tending
     }
 
-    /// Returns whether a timeline of that name has ended, or is to have.
+    /// Returns whether the timeline of that name has ended or has expired.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
         let timelines = self.0.shared.timelines.read();
         timelines.has_ended(timeline) || timelines.get(timeline).is_some_and(|state| self.has_expired(state))
@@ -319,8 +317,8 @@ impl Engine {
         state.head.expires_at.is_some() && state.head.has_expired(self.host_clock().sure(self.now()))
     }
 
-    /// Refuses what is about a timeline that has ended. That a name was used is told to everybody: whoever would make a
-    /// timeline of it learns it too.
+    /// Rejects requests for a timeline that has ended. Any caller may learn that the name was used, because creating a
+    /// timeline of that name reveals it too.
     pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         if self.has_ended(timeline) {
             return Err(Refusal::Ended { timeline_id: timeline.to_string() });
@@ -328,20 +326,19 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns 16 bytes of a new version 7 UUID: host time, then randomness (RFC 9562 §5.7).
     pub(crate) fn uuid(&self) -> [u8; 16] {
         uuid(self.doors())
     }
 
-    /// Checks that the key a caller showed still works, or that their session still lasts.
+    /// Checks that the caller's API key is still valid, or that their session has not ended.
     ///
     /// # Errors
-    /// It does not. Why is not told.
+    /// The credentials are no longer valid. The error does not reveal why.
     pub(crate) fn check_live(&self, caller: &Caller) -> Result<(), AuthFailure> {
         directory::check_live(&self.directory(), caller, (self.now(), self.for_expiry()), self.session_spans())
     }
 
-    /// Asks core whether a caller may.
+    /// Asks core whether a caller is authorized.
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
         access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.for_expiry()), demand)
@@ -352,7 +349,7 @@ impl Engine {
         self.host_clock().for_expiry(self.now())
     }
 
-    /// Lets a caller on to a timeline, or logs the attempt and refuses.
+    /// Authorizes a caller on a timeline. A rejected attempt is logged.
     pub(crate) async fn admit(
         &self,
         caller: &Caller,
@@ -360,8 +357,8 @@ impl Engine {
         demand: Demand,
         operation: &str,
     ) -> Result<Arc<TimelineState>, Refusal> {
-        // Whoever is let on has what they ask for decided again where it becomes an entry. Whoever is not, is looked at
-        // with what other services have written meanwhile.
+        // An authorized caller is checked again when their entry is decided. Before rejecting one, read what other
+        // services have written in the meantime.
         if self.has_others() && !self.is_admitted_later(caller, timeline, demand) {
             self.hear_of(timeline).await?;
         }
@@ -383,8 +380,8 @@ impl Engine {
         self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
     }
 
-    /// As [`Engine::admit`], for what is worked out from the state before it is decided: that has everything that other
-    /// services have answered until now.
+    /// Like [`Engine::admit`], for requests that are computed from the state before they are decided: that state
+    /// includes everything other services have acknowledged so far.
     pub(crate) async fn admit_to_newest(
         &self,
         caller: &Caller,
@@ -398,12 +395,12 @@ impl Engine {
         self.admit(caller, timeline, demand, operation).await
     }
 
-    /// Refuses a write to a timeline that is not there, where the caller wants none created.
+    /// Rejects a write to a timeline that does not exist, if the caller does not want it created.
     ///
-    /// A name is never used twice, so a timeline that is found here can only end until the write is decided.
+    /// A name is never used twice, so a timeline that is found here can only end before the write is decided.
     ///
     /// # Errors
-    /// There is none, the caller may not write to it, or the attempt cannot be logged.
+    /// The timeline does not exist, the caller may not write to it, or the attempt cannot be logged.
     #[boxed]
     pub async fn expect_timeline(&self, caller: &Caller, timeline: &TimelineId, action: Action) -> Result<(), Refusal> {
         let Demanded::All(demands) = action.demands() else { return Ok(()) };

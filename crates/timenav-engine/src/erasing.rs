@@ -1,7 +1,7 @@
-//! Erasing events by their ids, by a query or by their age, in batches; and erasing single reads.
+//! Erases events by id, query or age, in batches, and erases single reads.
 //!
-//! What a query or an age selects is looked at first, by a dry run. The size of the ledger that it names is what the real
-//! run goes by: what is selected otherwise since is not erased by surprise.
+//! To erase by query or age, a dry run comes first. The real run must pass the ledger size that the dry run returned,
+//! and fails if the selection has changed since then.
 
 use async_recursion::async_recursion as boxed;
 use serde::Deserialize;
@@ -31,137 +31,126 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::store::EventQuery;
 
-/// Most events that are erased at once, counted on each timeline that may hold them: the timeline itself and its forks.
+/// Maximum number of events per batch. Counted on each timeline that may hold them: the timeline itself and its forks.
 pub const ERASE_EVENTS_BATCH_MAX: usize = 1_000;
-/// Most events that a query or an age may select to be erased.
+/// Maximum number of events that a query or an age may select.
 pub const ERASE_EVENTS_SELECTED_MAX: usize = 100_000;
-/// Ids of events that a dry run answers.
+/// Maximum number of ids that a dry run returns.
 const FORESEEN_IDS_MAX: usize = 100;
 
-/// What is to be erased.
 #[derive(Clone, Debug)]
 pub struct EventErasure {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// Which events.
     pub which: WhichEvents,
-    /// Whether the timelines that go on from this one lose them too.
+    /// Whether to erase them on forks of this timeline too.
     pub include_forks: bool,
-    /// The size of the ledger that a dry run has named.
+    /// The ledger size that a dry run returned.
     pub evaluated_at: Option<u64>,
 }
 
-/// Which events are to be erased.
+/// The selection of events to erase.
 #[derive(Clone, Debug)]
 pub enum WhichEvents {
-    /// Those of these ids.
     Ids(Vec<EventId>),
-    /// Those that stand at a place, in a range of virtual time.
+    /// Current events at a place, in a range of virtual time.
     Found {
-        /// Where, as the caller wrote it.
+        /// The place as written by the caller.
         location_text: String,
-        /// Where, as its form says.
+        /// The parsed place.
         location: LocationQuery,
-        /// When, both ends included.
+        /// Both ends are inclusive.
         range: TimeRange<Virtual>,
     },
-    /// Those that nothing changed for so long, in host time, before the last entry that was looked at.
+    /// Events unchanged for a span of host time, measured back from the last entry of the ledger size in question.
     Unchanged {
-        /// How long, as the caller wrote it.
+        /// The span as written by the caller.
         text: String,
-        /// How long.
         span: Span,
     },
 }
 
-/// What a dry run has found.
+/// The result of a dry run.
 #[derive(Clone, Debug)]
 pub struct ForeseenErasure {
-    /// On which timeline.
     pub timeline_id: TimelineId,
     /// How many events would be erased.
     pub events_count: u64,
     /// The first of them.
     pub event_ids: Vec<EventId>,
-    /// The size of the ledger that this is of.
+    /// The ledger size that the result is valid for.
     pub evaluated_at: u64,
-    /// The timelines that go on from this one.
     pub forks: Vec<ForkSeen>,
 }
 
-/// A timeline that goes on from the one that events are erased on.
+/// A fork of the timeline on which events are erased.
 #[derive(Clone, Debug)]
 pub struct ForkSeen {
-    /// Which.
     pub timeline_id: TimelineId,
     /// Whether the caller may erase there.
     pub may_erase: bool,
 }
 
-/// What was erased, and what is left.
+/// The result of an erasure.
 #[derive(Clone, Debug)]
 pub struct ErasedEvents {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// How many events.
     pub events_count: u64,
     /// How many payloads were erased, including those of forks.
     pub payloads_count: u64,
-    /// How many forks lost something of their own.
+    /// How many forks lost content of their own.
     pub forks_count: u64,
-    /// How many answers that were kept for repeated requests are forgotten.
+    /// How many stored responses to repeated requests were erased.
     pub outcomes_count: u64,
-    /// How many events that were chosen are left: ask again.
+    /// How many selected events are left. Repeat the request to erase them.
     pub left: u64,
-    /// Where the erasure stands.
+    /// The ledger position of the erasure.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// Which reads are to be erased.
 #[derive(Clone, Debug)]
 pub struct ReadErasure {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// The position of their entry.
+    /// The position of the entry of reads.
     pub position: u64,
-    /// Which of those that it tells of.
+    /// Which reads of that entry.
     pub which: WhichReads,
 }
 
-/// Reads that were erased.
+/// The result of erasing reads.
 #[derive(Clone, Debug)]
 pub struct ErasedReads {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The position of their entry.
+    /// The position of the entry of reads.
     pub position: u64,
-    /// How many.
+    /// How many reads were erased.
     pub erased: u64,
-    /// How many of that entry are left.
+    /// How many reads of that entry are left.
     pub left: u64,
-    /// Where the erasure stands.
+    /// The ledger position of the erasure.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// What is selected at a size of the ledger.
+/// The selection at some ledger size.
 #[derive(Default)]
 struct Selected {
     /// The first ones.
     first: Vec<ChosenEvent>,
-    /// Where each of them was made, or a number that stands for it.
+    /// The position that created each of them, or a number that stands for it.
     all: Vec<u64>,
 }
 
 impl Engine {
-    /// Says which events would be erased, and erases none.
+    /// Dry run: returns which events would be erased.
     ///
     /// # Errors
-    /// The caller may not erase there, too many are selected, one that is named is not there, or the ledger cannot be
-    /// written.
+    /// The caller may not erase there, too many events are selected, a named event does not exist, or the ledger cannot
+    /// be written.
     #[boxed]
     pub async fn foresee_erasure(&self, caller: &Caller, request: EventErasure) -> Result<ForeseenErasure, Refusal> {
         let timeline = caller.timeline(request.timeline);
@@ -171,7 +160,7 @@ impl Engine {
         let reading = reading(&request.which, true);
         let look = self.look(caller, timeline.clone(), Demand::Erase, reading).await?;
         let (state, which) = (Arc::clone(&look.state), request.which);
-        // The read itself is the last entry that counts: it tells what time it is.
+        // The read entry of this dry run is the last one that counts, because it determines the host time.
         let evaluated_at = state.head.frontier.size().min(look.size() + 1);
         let engine = self.clone();
         let looking = async move { engine.select(&state, &which, evaluated_at, evaluated_at).await };
@@ -187,11 +176,10 @@ impl Engine {
         })
     }
 
-    /// Erases events with every version of them, as many as one batch holds. What the ledger says of them stays, and so
-    /// does every proof.
+    /// Erases all versions of events, up to the batch limit. Their leaves stay, and so does every proof.
     ///
     /// # Errors
-    /// The caller may not erase there, or on a fork; what the query selects has changed; or the ledger cannot be written.
+    /// The caller may not erase there or on a fork, the selection has changed, or the ledger cannot be written.
     #[boxed]
     pub async fn erase_events(
         &self,
@@ -205,7 +193,7 @@ impl Engine {
             Some(answer) => answer,
             None => match self.erase_batch(caller, &timeline, request, idempotency).await {
                 Ok(answer) => answer,
-                // The same request may have been carried out meanwhile, which is why the selection has changed.
+                // The selection may have changed because the same request was carried out in the meantime.
                 Err(refusal) => self.answered_before(caller, &timeline, again(), idempotency).await?.ok_or(refusal)?,
             },
         };
@@ -246,7 +234,8 @@ impl Engine {
         }
         let mut selected = self.choose_events(caller, Arc::clone(&state), (&which, evaluated_at)).await?;
         if selected.first.is_empty() {
-            // Nothing else tells that it was looked for, and that nothing was found is answered as of that entry.
+            // An erasure without matches writes no other entry, so the attempt is logged as a read. The empty result is
+            // then valid as of that entry.
             self.log_read(caller, timeline, alone(Demand::Erase), &reading(&which, false)).await?;
             let newest = self.state(timeline).unwrap_or(state);
             selected = self.choose_events(caller, newest, (&which, evaluated_at)).await?;
@@ -260,7 +249,7 @@ impl Engine {
     /// Erases single reads of an entry of reads.
     ///
     /// # Errors
-    /// There is no such entry, or none of these reads is there any more; the caller may not, or the ledger cannot be
+    /// There is no such entry, none of these reads is left, the caller is not authorized, or the ledger cannot be
     /// written.
     #[boxed]
     pub async fn erase_reads(
@@ -276,7 +265,7 @@ impl Engine {
         Ok(ErasedReads { timeline_id, position, erased, left, ledger, replayed })
     }
 
-    /// Checks the size at which events were chosen, which whoever erases by a query or an age must name.
+    /// Checks the ledger size at which events were selected. It is required for a query or an age.
     async fn check_evaluated_at(
         &self,
         state: &TimelineState,
@@ -305,7 +294,8 @@ impl Engine {
         named.map(Some).ok_or_else(wrong)
     }
 
-    /// Chooses what is erased next, in the caller's turn. What a query selects must be what it selected then.
+    /// Selects the next batch, while the caller has its turn. The selection of a query must be unchanged since the dry
+    /// run.
     async fn choose_events(
         &self,
         caller: &Caller,
@@ -323,8 +313,8 @@ impl Engine {
         self.long_work().in_turn(caller, choosing).await
     }
 
-    /// Returns which events are selected on the timeline's own ledger of a size. What was recorded on a timeline that it
-    /// was forked from is not its own.
+    /// Returns the selected events in the timeline's own ledger at some size. Events recorded on a timeline that it was
+    /// forked from are not its own.
     async fn select(
         &self,
         state: &TimelineState,
@@ -407,7 +397,7 @@ impl Engine {
         }
     }
 
-    /// Returns those of some events that were recorded on a timeline that this one was forked from.
+    /// Returns the events that were recorded on a timeline that this one was forked from.
     async fn inherited(&self, state: &TimelineState, event_ids: Vec<EventId>) -> Result<Vec<EventId>, Refusal> {
         if state.ancestors.is_empty() {
             return Ok(Vec::new());
@@ -447,7 +437,7 @@ impl WhichEvents {
     }
 }
 
-/// Returns how it is told that events were looked for and none were erased.
+/// Returns the read to log when nothing was erased.
 fn reading(which: &WhichEvents, dry_run: bool) -> Reading {
     let by = which.by().as_str();
     let (location, time_range, older_than) = match which {
@@ -473,7 +463,7 @@ impl Selected {
     }
 }
 
-/// Returns the id of an event as it is kept.
+/// Returns the id in the stored content of an event.
 fn id_in(content: &str) -> Option<EventId> {
     #[derive(Deserialize)]
     struct Named {

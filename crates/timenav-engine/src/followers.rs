@@ -1,4 +1,4 @@
-//! Who follows a clock under a name, and has each of them seen its last change?
+//! Named followers of a clock, and their confirmations of its changes.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::head::TimelineState;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 
-/// Why a name is refused that stands for all followers.
+/// The error for a reserved name.
 const RESERVED: &str = "`all` stands for all followers; choose another name, such as `web-1`";
 
-/// A follower whose stream is open, until this is dropped.
+/// A follower whose stream is open until this is dropped.
 pub struct FollowedBy {
     engine: Engine,
     timeline: TimelineId,
@@ -28,18 +28,17 @@ pub struct FollowedBy {
 }
 
 impl FollowedBy {
-    /// Returns the id under which the follower confirms.
+    /// Returns the id that the follower confirms with.
     #[must_use]
     pub const fn follower_id(&self) -> &FollowerId {
         &self.follower_id
     }
 
-    /// Returns whose follower it is, and its name.
     pub(crate) const fn whose(&self) -> &(UserId, FollowerName) {
         &self.whose
     }
 
-    /// Returns what is wrong with its clock; `None` where it is right.
+    /// Returns the fault injected into its clock; `None` if there is none.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.engine.fault_of(&self.timeline, &self.whose)
@@ -57,63 +56,59 @@ impl Drop for FollowedBy {
     }
 }
 
-/// As whom somebody follows a clock.
 #[derive(Clone, Debug)]
 pub struct FollowAs {
-    /// Under which name.
     pub name: FollowerName,
-    /// Whether each step of an advance is confirmed too, so that firings wait for that.
+    /// Whether it also confirms each step of an advance, so that firings wait for that.
     pub steps: bool,
-    /// Where the follower runs, as it says itself. It is in no entry.
+    /// Where the follower runs, as reported by it. Not recorded in the ledger.
     pub place: FollowerPlace,
-    /// Whether it shows its clock wrong where that is asked for.
+    /// Whether it supports fault injection.
     pub shows_faults: bool,
 }
 
-/// Which change of a clock a follower has applied.
+/// A follower's confirmation of a clock change.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
-    /// Whose clock.
     pub timeline: Option<TimelineId>,
-    /// Under which id the follower was let in.
+    /// The id that the follower was registered with.
     pub follower_id: FollowerId,
     /// The generation of the clock.
     pub generation: u64,
-    /// How many instants the advance of that generation had come to; 0 without one.
+    /// How many instants the advance of that generation had reached; 0 without an advance.
     pub step: u64,
 }
 
 /// The followers of a clock.
 #[derive(Clone, Debug)]
 pub struct FollowersSeen {
-    /// Whose clock.
     pub timeline_id: TimelineId,
-    /// What the clock has come to.
+    /// The current step of the clock.
     pub step: Step,
-    /// Host time at which it came to that.
+    /// The host time at which it was reached.
     pub changed_at: Instant<Wall>,
-    /// Whose clocks are shown wrong.
+    /// The injected faults.
     pub faults: Arc<Faults>,
     /// The followers at all services on the same database.
     pub followers: Vec<Follower>,
-    /// Whether there may be others of which nothing is heard, since not all services on the database tell of them.
+    /// Whether there may be unknown others, because not all services on the database report them.
     pub may_be_elsewhere: bool,
 }
 
-/// For whom an answer waits.
+/// The followers that a response waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhichFollowers {
-    /// All of users who may write to the timeline. Others hold nobody up.
+    /// All followers whose users may write to the timeline. Others cannot delay anyone.
     All,
-    /// All of these names, whoever their users are. At least one of each has to be there.
+    /// All followers with these names, of any user. Each name must have at least one follower.
     Named(Vec<FollowerName>),
 }
 
 impl WhichFollowers {
-    /// Returns who is meant by a list of names; `all` alone means everybody.
+    /// Parses a list of names; `all` alone means all followers.
     ///
     /// # Errors
-    /// There are none, too many, or `all` is among others.
+    /// The list is empty or too long, or contains `all` and other names.
     pub fn named(mut names: Vec<FollowerName>) -> Result<Self, Refusal> {
         if let [name] = names.as_slice()
             && name.is_all()
@@ -130,7 +125,7 @@ impl WhichFollowers {
     }
 }
 
-/// A change of a clock that followers are to confirm.
+/// A clock change that followers must confirm.
 #[derive(Clone, Debug)]
 pub struct WaitFor {
     timeline: TimelineId,
@@ -139,13 +134,13 @@ pub struct WaitFor {
 }
 
 impl WaitFor {
-    /// Returns the same, of a later change.
+    /// Returns the same for a later change.
     #[must_use]
     pub fn until(self, generation: u64) -> Self {
         Self { generation, ..self }
     }
 
-    /// Returns the generation that they are to confirm.
+    /// Returns the generation to confirm.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
@@ -153,7 +148,7 @@ impl WaitFor {
 }
 
 impl Engine {
-    /// Lets a follower in whose stream is about to open. All services on the database know of it from here on.
+    /// Registers a follower whose stream is about to open, with all services on the database.
     pub(crate) async fn begin_following(
         &self,
         caller: &Caller,
@@ -184,11 +179,12 @@ impl Engine {
         Ok(open)
     }
 
-    /// Says that a follower has applied a change of the clock, and all before. It is no entry. Its stream may be open at any
-    /// service on the database.
+    /// Records that a follower has applied a clock change and all earlier ones. Not recorded in the ledger. Its stream
+    /// may be open at any service on the database.
     ///
     /// # Errors
-    /// The caller may not, has no such follower whose stream is open, or the clock has not changed that often.
+    /// The caller is not authorized, has no such follower with an open stream, or the clock has not reached that
+    /// generation.
     #[boxed]
     pub async fn confirm(&self, caller: &Caller, confirmation: Confirmation) -> Result<(Follower, u64), Refusal> {
         let Confirmation { timeline, follower_id, generation, step } = confirmation;
@@ -196,7 +192,7 @@ impl Engine {
         let mut state = self.admit(caller, &timeline, Demand::Look, "confirm_clock").await?;
         let confirmed = Confirmed { step: Step { generation, number: step }, at: self.now() };
         if confirmed.step > come_to(&state) {
-            // Another service may have moved the clock, and have told the follower already.
+            // Another service may have moved the clock and notified the follower already.
             self.hear_of(&timeline).await?;
             state = self.state(&timeline).unwrap_or(state);
         }
@@ -228,10 +224,10 @@ impl Engine {
         Ok((follower, newest))
     }
 
-    /// Lists the followers of a clock: to those who may write all of them, to others their own.
+    /// Lists the followers of a clock: all of them for callers who may write, otherwise only the caller's own.
     ///
     /// # Errors
-    /// The caller may not, there is no such timeline, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such timeline, or the ledger cannot be written.
     #[boxed]
     pub async fn followers(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<FollowersSeen, Refusal> {
         let look = self.look(caller, timeline, Demand::Look, Reading::Followers {}).await?;
@@ -246,7 +242,7 @@ impl Engine {
         Ok(FollowersSeen { timeline_id, step, changed_at, faults, followers, may_be_elsewhere })
     }
 
-    /// Returns for whom the answer to a change waits: of those who may write, whoever is there now.
+    /// Returns the followers that the response to a change waits for: those present now whose users may write.
     #[boxed]
     pub async fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
         self.hear_or_go_on(timeline).await;
@@ -262,7 +258,7 @@ impl Engine {
         WaitFor { timeline: timeline.clone(), generation, awaited }
     }
 
-    /// Waits until everybody has confirmed a change.
+    /// Waits until all awaited followers have confirmed a change.
     #[boxed]
     pub async fn until_confirmed(&self, wait: &WaitFor) {
         let _waiting = self.roll().wait(&wait.timeline);
@@ -278,13 +274,14 @@ impl Engine {
         }
     }
 
-    /// Tells how everybody stands who is waited for.
+    /// Returns the status of each awaited follower.
     #[must_use]
     pub fn standing_of(&self, wait: &WaitFor) -> Vec<Standing> {
         self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
     }
 
-    /// Returns what a change came to that is waited for, and when, by the host; `None` once the clock has changed again.
+    /// Returns the current step of an awaited change, and when it was reached in host time; `None` once the clock has
+    /// changed again.
     #[must_use]
     pub fn changed_at(&self, wait: &WaitFor) -> Option<(Step, Instant<Wall>)> {
         let state = self.state(&wait.timeline)?;
@@ -292,26 +289,26 @@ impl Engine {
         Some((come_to(&state), changed_at)).filter(|(step, _)| step.generation == wait.generation)
     }
 
-    /// As [`Engine::hear_of_followers`], where the change stays whether they are heard of or not.
+    /// Like [`Engine::hear_of_followers`], but only logs an error, because the change stays in effect either way.
     async fn hear_or_go_on(&self, timeline: &TimelineId) {
         if let Err(refusal) = self.hear_of_followers(timeline).await {
             tracing::warn!(%timeline, %refusal, "it cannot be heard who follows the clock at other services");
         }
     }
 
-    /// Returns the position below which firings may be offered, as far as followers have come to the instant of an advance;
-    /// `None` where nobody is waited for.
+    /// Returns the position below which firings may be offered, given the confirmations of an advance's current
+    /// instant; `None` if no follower is awaited.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     pub(crate) async fn offered_below(&self, state: &TimelineState) -> Result<Option<u64>, Refusal> {
         let Some(advance) = &state.head.timers.advance else { return Ok(None) };
         self.hear_of_followers(&state.head.id).await?;
         Ok(self.follow_steps(state).map(|_| advance.stepped))
     }
 
-    /// Returns for whom the firings of the instant of an advance wait, and until when, by the host. Nobody is waited for any
-    /// longer once that is over.
+    /// Returns the followers that the firings of an advance's current instant wait for, and the deadline in host time.
+    /// After the deadline, they are no longer awaited.
     pub(crate) fn follow_steps(&self, state: &TimelineState) -> Option<(Vec<FollowerName>, Instant<Wall>)> {
         let advance = state.head.timers.advance.as_ref()?;
         let instant = (&state.head.id, state.head.clock.generation, advance);
@@ -319,10 +316,10 @@ impl Engine {
         self.roll().followers().waited_for(instant, self.host(state), may_write)
     }
 
-    /// Says for whom the firings of the instant of an advance wait.
+    /// Describes the followers that the firings of an advance's current instant wait for.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     pub(crate) async fn followed_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
         let has_firings = state.head.timers.advance.as_ref().is_some_and(|advance| advance.open > 0);
         if !has_firings {
@@ -334,20 +331,19 @@ impl Engine {
         Ok(Some(format!("followers that have not confirmed the instant: {}", names.join(", "))))
     }
 
-    /// Returns whether a user may write to a timeline, with whatever key.
+    /// Returns whether a user may write to a timeline, regardless of a key's scopes.
     fn may_write(&self, state: Option<&TimelineState>, user_id: &UserId) -> bool {
         let lists = state.filter(|state| !state.head.id.is_system()).map(|state| &*state.head.permissions);
         access::decide(self.directory().standing(user_id, None, lists, self.for_expiry()), Demand::Record).is_ok()
     }
 }
 
-/// Returns what a clock has come to.
+/// Returns the current step of a clock.
 fn come_to(state: &TimelineState) -> Step {
     let number = state.head.timers.advance.as_ref().map_or(0, |advance| advance.step);
     Step { generation: state.head.clock.generation, number }
 }
 
-/// Checks the name that a follower wants to have.
 pub(crate) fn check_name(name: &FollowerName) -> Result<(), Refusal> {
     if name.is_all() { Err(Refusal::invalid("follow", RESERVED)) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Users, their keys, and who a key belongs to.
+//! Users and their API keys.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Scope};
@@ -21,48 +21,45 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::secrets::{key_digest, new_key_text};
 
-/// What a new key is to be.
+/// A request for a new key.
 #[derive(Clone, Debug)]
 pub struct ApiKeyRequest {
-    /// Whose; the caller's where there is none.
+    /// Defaults to the caller.
     pub user_id: Option<UserId>,
-    /// The timeline meant where a request names none; `main` where there is none.
+    /// The timeline of requests that name none. Defaults to `main`.
     pub timeline_id: Option<TimelineId>,
-    /// What it is for.
+    /// The purpose of the key.
     pub label: String,
-    /// What it may be used for; `None` for all that the user may do.
+    /// Limits what the key may be used for; `None` for everything the user may do.
     pub scopes: Option<Vec<Scope>>,
-    /// When it stops working, by the host.
+    /// When it expires, in host time.
     pub expires_at: Option<Instant<Wall>>,
 }
 
-/// A key that was just made.
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
-    /// Its public name.
     pub key_id: KeyId,
-    /// The key itself, shown this once; `None` for a repeated request.
+    /// The key itself, which is shown only once; `None` for a repeated request.
     pub secret: Option<String>,
-    /// The user it belongs to.
     pub user_id: UserId,
     /// The timeline it is bound to.
     pub timeline_id: TimelineId,
-    /// Where its making stands.
+    /// The ledger position of its creation.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 impl Engine {
-    /// Returns who shows a key.
+    /// Returns the caller for an API key.
     ///
     /// # Errors
-    /// The key is malformed, unknown, expired or revoked, and which of these is not told; or it has a horizon.
+    /// The key is malformed, unknown, expired or revoked, and the error does not reveal which; or it has a horizon.
     pub fn authenticate(&self, text: &str) -> Result<Caller, AuthFailure> {
         if !is_well_formed_key(text) {
             return Err(AuthFailure::Invalid);
         }
-        // Looking up a digest tells nothing about the secret, however long it takes.
+        // The lookup uses a digest, so that its duration reveals nothing about the secret.
         let directory = self.directory();
         let key = directory.keys.shown(&key_digest(text)).filter(|key| key.is_live(self.for_expiry()));
         let key = key.ok_or(AuthFailure::Invalid)?;
@@ -77,13 +74,14 @@ impl Engine {
         })
     }
 
-    /// Returns whether the key a caller showed still works, or their session still lasts.
+    /// Returns whether the caller's key or session is still valid.
     #[must_use]
     pub fn is_live(&self, caller: &Caller) -> bool {
         self.check_live(caller).is_ok()
     }
 
-    /// Returns when what a caller showed ends by itself, by the host; `None` where it does not, or has ended.
+    /// Returns when the caller's credentials expire, in host time; `None` if they do not expire, or are no longer
+    /// valid.
     #[must_use]
     pub fn ends_at(&self, caller: &Caller) -> Option<Instant<Wall>> {
         let directory = self.directory();
@@ -93,8 +91,8 @@ impl Engine {
         }
     }
 
-    /// Returns when a caller's role on a timeline expires, or what they showed does, by the host: the earlier of both.
-    /// `None` where neither does.
+    /// Returns when the caller's role on a timeline or their credentials expire, whichever is earlier, in host time.
+    /// `None` if neither expires.
     #[must_use]
     pub fn access_ends_at(&self, caller: &Caller, timeline: &TimelineId) -> Option<Instant<Wall>> {
         let state = self.state(timeline);
@@ -102,17 +100,18 @@ impl Engine {
         self.ends_at(caller).into_iter().chain(role_end).min()
     }
 
-    /// Lets somebody go on with what takes long: what they showed is still good, and they may still.
+    /// Re-checks authorization during a long operation: credentials are still valid, and the caller is still
+    /// authorized.
     ///
     /// # Errors
-    /// It is not, or they may not.
+    /// They are not.
     pub fn check_still(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_live(caller)?;
         self.check_standing(timeline)?;
         self.decide(caller, timeline, demand).map_err(|denial| Refusal::from(denial).about(timeline))
     }
 
-    /// Lets an answer about a timeline be told that was waited for: the caller may still look there.
+    /// Re-checks that a caller may read a timeline before a delayed response about it is sent.
     ///
     /// # Errors
     /// They may not.
@@ -120,16 +119,15 @@ impl Engine {
         self.check_still(caller, timeline, Demand::Look)
     }
 
-    /// Returns whether a caller may still claim firings of a timeline.
     #[must_use]
     pub fn may_claim(&self, caller: &Caller, timeline: &TimelineId) -> bool {
         self.check_still(caller, timeline, Demand::Record).is_ok()
     }
 
-    /// Lets an answer be told that took a while: what was shown for it is still good.
+    /// Re-checks credentials before a delayed response is sent.
     ///
     /// # Errors
-    /// It is not, which is logged on `system`.
+    /// They are no longer valid, which is logged on `system`.
     #[boxed]
     pub async fn check_told(&self, caller: &Caller, operation: &str) -> Result<(), Refusal> {
         if self.is_live(caller) {
@@ -138,10 +136,10 @@ impl Engine {
         Err(self.refuse_ended(caller, &TimelineId::system(), operation).await)
     }
 
-    /// Makes a user.
+    /// Creates a user.
     ///
     /// # Errors
-    /// The user exists, the caller is no operator, or the ledger cannot be written.
+    /// The user exists, the caller is not an operator, or the ledger cannot be written.
     #[boxed]
     pub async fn create_user(
         &self,
@@ -155,11 +153,10 @@ impl Engine {
         Ok(user_of(answer))
     }
 
-    /// Removes a user and stops their keys. Their name stays in ledgers and permissions.
+    /// Deletes a user and revokes their keys. Their name stays in ledgers and permissions.
     ///
     /// # Errors
-    /// There is no such user, it is the last operator, the caller is no operator, or the ledger
-    /// cannot be written.
+    /// There is no such user, it is the last operator, the caller is not an operator, or the ledger cannot be written.
     #[boxed]
     pub async fn delete_user(
         &self,
@@ -171,10 +168,10 @@ impl Engine {
         Ok(user_of(answer))
     }
 
-    /// Returns a page of the users, by name, and the name after which the next page begins.
+    /// Returns a page of users by name, and the name after which the next page begins.
     ///
     /// # Errors
-    /// The caller is no operator, or the ledger cannot be written.
+    /// The caller is not an operator, or the ledger cannot be written.
     #[boxed]
     pub async fn users(
         &self,
@@ -190,10 +187,10 @@ impl Engine {
         Ok((users, next))
     }
 
-    /// Makes an API key. Its secret is in the answer and nowhere else.
+    /// Creates an API key. Its secret is only in this response.
     ///
     /// # Errors
-    /// There is no such user, the caller may not, or the ledger cannot be written.
+    /// There is no such user, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn create_api_key(
         &self,
@@ -221,7 +218,7 @@ impl Engine {
         };
         let answer = self.submit(caller, TimelineId::system(), CreateKey(key), idempotency).await?;
         let (key_id, ledger, replayed) = key_of(answer);
-        // A key that was made earlier may have been stopped since.
+        // On a repeated request, the key may have been revoked since.
         let made = self.known_key(&key_id).await?;
         let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
         let ApiKey { user_id, timeline_id, .. } = made;
@@ -229,10 +226,10 @@ impl Engine {
         Ok(NewApiKey { key_id, secret, user_id, timeline_id, ledger, replayed })
     }
 
-    /// Stops an API key.
+    /// Revokes an API key.
     ///
     /// # Errors
-    /// There is no such live key, the caller may not, or the ledger cannot be written.
+    /// There is no such live key, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn revoke_api_key(
         &self,
@@ -244,8 +241,8 @@ impl Engine {
         Ok(key_of(answer))
     }
 
-    /// Returns a key, if there ever was one: while it works as the service let it in, whatever another hand has written into
-    /// its row since. One that was revoked or has expired is in the store alone.
+    /// Returns a key, including expired and revoked ones, which are only in the store. A live key comes from memory, so
+    /// that tampering with its row has no effect.
     pub(crate) async fn known_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Refusal> {
         if let Some(key) = self.directory().keys.get(key_id) {
             return Ok(Some(ApiKey::clone(key)));
@@ -253,12 +250,12 @@ impl Engine {
         Ok(self.store().api_key(key_id).await?)
     }
 
-    /// Returns a page of the caller's keys, or those of a user, newest first, and the name after which the next page
-    /// begins. Those that work no more are among them.
+    /// Returns a page of the keys of the caller or of a user, newest first, including those no longer valid, and the
+    /// name after which the next page begins.
     ///
     /// # Errors
-    /// The keys are another user's and the caller is no operator, the page is to begin after a key that is not
-    /// one of them, or the ledger cannot be written.
+    /// The keys are another user's and the caller is not an operator, the page is to begin after a key that is not one
+    /// of them, or the ledger cannot be written.
     #[boxed]
     pub async fn api_keys(
         &self,

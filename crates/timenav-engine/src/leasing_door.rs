@@ -1,8 +1,8 @@
-//! Who keeps the time of a timeline, who is at work on its firings, and who listens to its queues, where several services
-//! share one database: what is kept of that, and what can be asked.
+//! Storage interface for coordination between services that share a database: time keepers of timelines, leases of
+//! firings, and queue listeners.
 //!
-//! None of it is in a ledger, and nothing is lost with it: then a firing is handed out once more, or later. All instants
-//! are by the database's clock, and what an instant is compared with is too, so that no two hosts' clocks ever are.
+//! None of this is in a ledger. If it is lost, firings are delivered again or later. All instants, and those they are
+//! compared with, are readings of the database's clock, so that clocks of two hosts are never compared.
 
 use std::collections::HashSet;
 
@@ -16,132 +16,122 @@ use crate::head::TimelineKey;
 use crate::store_error::StoreError;
 use crate::timer_rows::FiringRow;
 
-/// How long a service counts as being there after it said so, in microseconds. It says so ten times meanwhile.
+/// How long a service counts as present after a heartbeat, in microseconds. It sends ten in that time.
 pub const SERVICE_LASTS_MICROS: i64 = 5_000_000;
-/// How long a service knows that it has said who listens until it says so again, in microseconds.
+/// How often a service repeats its list of listeners, in microseconds.
 pub(crate) const LISTENING_TOLD_MICROS: i64 = 2_000_000;
-/// How long a queue counts as heard after a service said so, in microseconds.
+/// How long a queue counts as listened to after a heartbeat, in microseconds.
 pub const HEARD_LASTS_MICROS: i64 = QUEUE_HEARD_SECONDS * 1_000_000 + LISTENING_TOLD_MICROS + 1_000_000;
-/// How long a lease lasts at most, in microseconds. What ends later was not written by a service, or by another clock.
+/// Maximum duration of a lease, in microseconds. A row with a later end was not written by a service, or by another
+/// clock.
 pub const LEASE_LASTS_MICROS_MAX: i64 = LEASE_SECONDS_MAX * 1_000_000;
-/// Bytes that are read of a cosigned checkpoint that services share. One with as many cosignatures as a note may have is
-/// shorter.
+/// Maximum bytes to read of a shared cosigned checkpoint. A note with the maximum number of cosignatures is shorter.
 pub const COSIGNED_BYTES_MAX: usize = 64 * 1024;
-/// Firings that are looked through for one claim, beside those that are asked for.
+/// Maximum number of leased firings examined per claim, in addition to the requested number.
 pub const OFFERED_BUSY_MAX: usize = 4_096;
 
-/// What is kept of a firing that was handed out and has no outcome.
+/// The stored lease of a firing that was handed out and has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRow {
-    /// Which.
     pub firing_id: FiringId,
-    /// The queue that it waits in.
     pub queue: QueueId,
-    /// The claim that it was handed out by last.
+    /// The last claim that it was handed out by.
     pub lease_id: LeaseId,
-    /// Who has it, or had it last.
+    /// The current or last holder.
     pub holder: String,
     /// How often it was handed out.
     pub attempts: u32,
-    /// Until when it is leased; `None` where nobody has it.
+    /// End of the lease; `None` if it is not leased.
     pub until: Option<Instant<Wall>>,
     /// When it may be handed out again.
     pub not_before: Instant<Wall>,
-    /// Shows that a service wrote how often it was handed out.
+    /// Authenticates the number of attempts.
     pub code: [u8; 32],
 }
 
-/// Which firings of a timeline are meant, with what is kept of their leases.
+/// A query for firings of a timeline and their leases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeasesWanted {
-    /// Those of a queue that have no outcome, in the order in which they are offered: at most so many, and as many more as
-    /// there are leases, up to [`OFFERED_BUSY_MAX`]. None at all where none of them can be handed out.
+    /// Pending firings of a queue in the order of delivery: up to the given number, plus the number of leases up to
+    /// [`OFFERED_BUSY_MAX`]. Empty if none of them can be handed out.
     Offered(QueueId, usize),
-    /// Those of these names.
     Named(Vec<FiringId>),
-    /// At most so many whose leases have ended.
+    /// Up to this many whose leases have expired.
     Ended(usize),
-    /// None, but the leases that hold advances without one.
+    /// Only the holds, which are leases without a firing that keep advances waiting.
     Holds,
 }
 
-/// What was found.
 #[derive(Clone, Debug)]
 pub struct LeasesFound {
-    /// What the database's clock shows.
+    /// The reading of the database's clock.
     pub now: Instant<Wall>,
-    /// The firings, where those of a queue were asked for.
+    /// The firings, if those of a queue were requested.
     pub firings: Vec<FiringRow>,
-    /// What is kept of their leases.
+    /// Their leases.
     pub leases: Vec<LeaseRow>,
 }
 
-/// What becomes of leases.
 #[derive(Clone, Debug, Default)]
 pub struct LeaseChanges {
-    /// New ones, or in the place of those of the same firings.
+    /// Leases to insert or to replace by firing.
     pub put: Vec<LeaseRow>,
-    /// Firings of which nothing is kept any more.
+    /// Firings whose leases are deleted.
     pub removed: Vec<FiringId>,
 }
 
-/// Decides what becomes of leases. It may take no time: others wait.
+/// Decides the changes. Must be fast, because others wait.
 pub type ChangeLeases = Box<dyn FnOnce(LeasesFound) -> LeaseChanges + Send>;
 
-/// That a service is there, and who listens through it.
+/// Heartbeat of a service, with its listeners.
 #[derive(Clone, Debug)]
 pub struct Presence {
-    /// Which service, by an id that no other start has.
+    /// Id of the service, unique per start.
     pub service: String,
-    /// By which name the operator knows it.
+    /// The name of the service for operators.
     pub name: String,
-    /// Its version.
     pub version: String,
-    /// The feature level that it knows.
+    /// The feature level that it supports.
     pub level: u64,
-    /// The queues that somebody listens to.
+    /// The queues that its clients listen to.
     pub listening: Vec<(TimelineKey, QueueId)>,
 }
 
-/// Who keeps the time of a timeline. Grows by one each time that somebody takes it.
+/// The service that keeps the time of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Keeper {
-    /// Which service.
     pub service: String,
-    /// How often the timeline was taken.
+    /// Incremented each time that a service takes the timeline.
     pub epoch: u64,
 }
 
-/// What is asked of who is at work on a timeline.
+/// A query for the activity on a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWorkWanted {
-    /// On which.
     pub timeline: TimelineKey,
-    /// Whether something holds firings that were made by an entry at that position or a later one.
+    /// Set to find out whether firings that were created at or after that position are held.
     pub open_since: Option<u64>,
-    /// Firings of which it is asked who has them.
+    /// Firings whose holders are requested.
     pub firings: Vec<FiringId>,
 }
 
-/// Somebody has a firing.
+/// A leased firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Which.
     pub firing_id: FiringId,
-    /// By which claim.
+    /// The claim that leased it.
     pub lease_id: LeaseId,
-    /// Who.
     pub holder: String,
 }
 
 impl Held {
-    /// Returns what is told of it to somebody who does not have it.
+    /// Returns the part of it that other workers may see.
     pub(crate) fn of_other(&self) -> HeldByOther {
         HeldByOther { firing_id: self.firing_id.clone(), holder: self.holder.clone() }
     }
 }
 
-/// Says who has a firing, or what holds an advance without one.
+/// Describes the holder of a firing, or of a hold on an advance.
 pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
     match holder {
         Some(holder) if *queue == QueueId::of_holds() => {
@@ -153,25 +143,25 @@ pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str
     }
 }
 
-/// Who is at work on a timeline.
+/// Activity on a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtWork {
-    /// Who keeps its time; `None` where nobody ever did.
+    /// The service that keeps its time; `None` if there never was one.
     pub keeper: Option<Keeper>,
-    /// The queues that somebody listens to.
+    /// The queues with a listener.
     pub heard: HashSet<QueueId>,
-    /// A lease that holds advances, by its name, or the first firing that somebody holds, or whose queue is heard: its queue,
-    /// and who has it.
+    /// A hold on advances with its name; or the first firing that is leased or whose queue has a listener, with its
+    /// queue and holder.
     pub held: Option<(FiringId, QueueId, Option<String>)>,
-    /// Those of the firings that were asked for which somebody has.
+    /// The leased ones of the requested firings.
     pub leased: Vec<Held>,
 }
 
-/// Where services that share a database keep who is at work on what. A store that nobody shares keeps nothing of it.
+/// Storage for coordination between services that share a database. A store that is not shared implements none of it.
 #[async_trait]
 pub trait SharedLeases: Send + Sync + 'static {
-    /// Changes leases of a timeline, one after the other with all who do, and with all steps that look at them: `change` is
-    /// told what is committed by then, and what it returns is committed before anybody else is told.
+    /// Changes leases of a timeline. Calls are serialized with each other and with all steps that read leases. `change`
+    /// receives the committed state, and its result is committed before the next reader.
     async fn change_leases(
         &self,
         _timeline: TimelineKey,
@@ -181,19 +171,18 @@ pub trait SharedLeases: Send + Sync + 'static {
         Err(not_shared())
     }
 
-    /// Keeps that a service is there, and who listens through it. Returns whether it was known to be there until now:
-    /// otherwise others may have taken over what it looked after.
+    /// Stores a heartbeat. Returns whether the service counted as present until now. If not, others may have taken its
+    /// timelines.
     async fn tell_presence(&self, _presence: Presence) -> Result<bool, StoreError> {
         Err(not_shared())
     }
 
-    /// Forgets a service that ends.
+    /// Deletes a service that shuts down.
     async fn leave(&self, _service: &str) -> Result<(), StoreError> {
         Err(not_shared())
     }
 
-    /// Gives a service those of some timelines whose time no other service keeps that is still there. Returns them, each
-    /// with its epoch.
+    /// Assigns to a service those of the timelines that no other present service keeps. Returns them with their epochs.
     async fn keep_timelines(
         &self,
         _service: &str,
@@ -202,23 +191,23 @@ pub trait SharedLeases: Send + Sync + 'static {
         Err(not_shared())
     }
 
-    /// Returns the timelines with leases that have ended, of those whose time a service keeps.
+    /// Returns the timelines kept by a service that have expired leases.
     async fn leases_ended(&self, _service: &str) -> Result<Vec<TimelineKey>, StoreError> {
         Err(not_shared())
     }
 
-    /// Returns who is at work on a timeline. Others may be by the time that this is known.
+    /// Returns the activity on a timeline, which may be outdated when this returns.
     async fn at_work(&self, _wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
         Err(not_shared())
     }
 
-    /// Returns the checkpoint that a service has put there for the others, as it stands there: the first
-    /// [`COSIGNED_BYTES_MAX`] bytes of it. Whoever may write to the database may have put anything there.
+    /// Returns the first [`COSIGNED_BYTES_MAX`] bytes of the checkpoint that services share. It is not verified: any
+    /// writer of the database may have stored it.
     async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {
         Err(not_shared())
     }
 
-    /// Puts a checkpoint there, if what is there is still what this service has read. Returns whether it did.
+    /// Stores a shared checkpoint if the stored one is still the one that was read. Returns whether it was stored.
     async fn keep_cosigned_note(&self, _read: Option<Vec<u8>>, _note: Vec<u8>) -> Result<bool, StoreError> {
         Err(not_shared())
     }

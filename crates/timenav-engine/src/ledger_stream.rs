@@ -1,4 +1,4 @@
-//! A ledger as it grows, for those who listen: told from what is kept, so that nothing is missed.
+//! Streams of a growing ledger. Messages are read from the store, so that none is missed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -40,23 +40,22 @@ use firings::{Observing, OfQueue};
 use paradoxes::Watch;
 pub use paradoxes::WatchedParadoxes;
 
-/// Leaves read at a time: all that a stream holds, beside one payload.
+/// Leaves read at a time. A stream buffers no more than these and one payload.
 const BLOCK_LEAVES: usize = 256;
-/// After so many entries that it is told nothing of, a listener is told how far it has come.
+/// After this many entries without a message, the listener is sent its position.
 const SILENT_ENTRIES_MAX: u64 = 1_000;
 
-/// What a listener is told.
+/// A message to a listener.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// Position of the entry that tells it; the newest one where it is of no entry.
+    /// Position of the entry it is about, or the newest position if it is not about an entry.
     pub position: u64,
-    /// Which of several things it is that the entry tells, from 0; `None` for the last or only one.
+    /// The number of the message among several about one entry, from 0; `None` for the last or only one.
     pub part: Option<u32>,
-    /// Up to where it is told what the clock has passed, if that is what is told.
+    /// For a message about passed events: the instant up to which they are reported.
     pub passed: Option<Instant<Virtual>>,
-    /// By which the entry is known again.
+    /// Identifies the entry.
     pub entry: Option<EntryMark>,
-    /// What it is.
     pub what: News,
 }
 
@@ -66,84 +65,77 @@ impl Told {
     }
 }
 
-/// How far a listener has come.
+/// The last message that a listener has received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The entry that was told last.
+    /// The entry of the last message.
     pub position: u64,
-    /// What of it was told last; `None` if it was told all of it.
+    /// The part of it that was sent last; `None` if all parts were.
     pub part: Option<u32>,
-    /// Up to where it was told what the clock has passed, if that was told last.
+    /// If the last message was about passed events: the instant up to which they were reported.
     pub passed: Option<Instant<Virtual>>,
-    /// Which entry it was, where that is known.
+    /// Identifies the entry, if known.
     pub entry: Option<EntryMark>,
 }
 
-/// What to watch.
 #[derive(Clone, Debug)]
 pub struct WatchLedger {
-    /// Which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// What to be told of.
     pub topics: Vec<Topic>,
-    /// Of which paradoxes, if these are among the topics.
+    /// A filter for paradoxes, if these are among the topics.
     pub paradoxes: WatchedParadoxes,
-    /// Of which events, if these or interventions are among the topics.
+    /// A filter for events, if these or interventions are among the topics.
     pub filter: Arc<EventFilter>,
-    /// What was told before; from now on where nothing was.
+    /// Where to resume. `None` to start now.
     pub seen: Option<Seen>,
 }
 
-/// One thing that a listener is told.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
-    /// Nothing: the listener knows everything up to this position.
+    /// No content: the listener is up to date to this position.
     Mark,
-    /// Entries were left out, so what the listener knows is not how things are.
+    /// Entries were skipped, so the listener's state is outdated.
     Reset,
-    /// Something may have happened to firings that no ledger keeps. Their outcomes are told all the same.
+    /// Changes of firings that are not in a ledger may have been missed. Their outcomes are sent regardless.
     Gap,
-    /// The clock is this.
+    /// The state of the clock.
     Clock(Clock),
     /// An event was recorded or corrected.
     Event {
-        /// Which.
         event_id: String,
         /// Whether it was recorded before.
         is_correction: bool,
-        /// The event as JSON; `None` where it was erased since.
+        /// The event as JSON; `None` if it was erased since.
         content: Option<String>,
     },
-    /// Something was done to an event.
+    /// An intervention on an event.
     Intervention {
-        /// To which.
         event_id: String,
-        /// What, as JSON; `None` where it was erased since.
+        /// The intervention as JSON; `None` if it was erased since.
         content: Option<String>,
     },
-    /// A clock change that passes timers one by one has begun, has come to another instant, or has ended. Its firings are
-    /// not told.
+    /// An advance has begun, has reached another instant, or has ended. Its firings are not included.
     Advance(Box<Receipt>),
-    /// The clock has passed events: all of that time, with both its ends.
+    /// The clock has passed events in this range, both ends inclusive.
     Due {
-        /// Its first instant.
         from: Instant<Virtual>,
-        /// Its last one.
         to: Instant<Virtual>,
     },
-    /// Something happened to a firing.
+    /// A firing has changed.
     Firing(Box<(FiringRow, FiringNews)>),
-    /// A paradox was made or healed.
+    /// A paradox was created or healed.
     Paradox {
-        /// Whether it is gone, and not there since.
+        /// Whether it is healed and has not recurred.
         is_healed: bool,
-        /// Which. What is gone is told as it was.
+        /// A healed paradox is sent as it was.
         paradox: Box<Paradox>,
     },
 }
 
-/// A timeline's ledger from some position on. Holds a place, and nothing that waits to be told:
-/// whoever reads slowly is as far behind as the ledger is ahead.
+/// A timeline's ledger from some position on. It stores a position and does not buffer messages: a slow reader lags
+/// behind the ledger.
 pub struct LedgerStream {
     engine: Engine,
     caller: Caller,
@@ -157,11 +149,11 @@ pub struct LedgerStream {
     /// The entry that was read last.
     read_last: Option<(u64, EntryMark)>,
     leaves: VecDeque<Vec<u8>>,
-    /// What is told before the next entry.
+    /// Messages to send before the next entry.
     first: VecDeque<Told>,
-    /// How much of the next entry is told already.
+    /// How many messages about the next entry were sent already.
     told_parts: usize,
-    /// Entries since the listener was last told anything.
+    /// Entries since the last message.
     silent: u64,
     paradoxes: Option<Watch>,
     firings: Option<Observing>,
@@ -170,17 +162,17 @@ pub struct LedgerStream {
 }
 
 impl Engine {
-    /// Watches what happens on a timeline: after what was seen, or from now on.
+    /// Watches a timeline, after the last message that was received or from now on.
     ///
     /// # Errors
-    /// The caller may not, the ledger cannot be written, or paradoxes are asked for and there are too
-    /// many events to follow them.
+    /// The caller is not authorized, the ledger cannot be written, or paradoxes are requested and there are too many
+    /// events to follow them.
     #[boxed]
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
         self.open_ledger(caller, request, None).await
     }
 
-    /// As [`Engine::watch_ledger`]; with firings if these are observed: of one queue, or of all.
+    /// Like [`Engine::watch_ledger`], and optionally observes firings of one queue or of all.
     async fn open_ledger(
         &self,
         caller: &Caller,
@@ -240,14 +232,13 @@ impl Engine {
 }
 
 impl LedgerStream {
-    /// Returns the timeline.
     #[must_use]
     pub const fn timeline_id(&self) -> &TimelineId {
         &self.timeline_id
     }
 
-    /// Waits for what is to be told next. `None` once the caller may not listen any more, or what is
-    /// kept cannot be read: who comes back goes on where this ended.
+    /// Waits for the next message. `None` if the caller is no longer authorized, or if the store cannot be read. A
+    /// listener that reconnects resumes where this ended.
     #[boxed]
     pub async fn next(&mut self) -> Option<Told> {
         let told = match self.wait().await {
@@ -299,7 +290,7 @@ impl LedgerStream {
             }
             let size = self.grown.size();
             if self.next >= size {
-                // Asked before too: to be told a size is to have heard that it is the last.
+                // Check before waiting too: the last growth may have been received before the end.
                 if self.is_over() {
                     return Ok(None);
                 }
@@ -325,13 +316,14 @@ impl LedgerStream {
         self.engine.has_ended(&self.timeline_id)
     }
 
-    /// Says how to wait for a clock that passes events while nothing is written. Without it, that is not told.
+    /// Sets how to wait for a clock that passes events while nothing is written. Without it, passed events are not
+    /// reported.
     #[must_use]
     pub fn waiting_by(self, waiting: Waiting) -> Self {
         Self { waiting: Some(waiting), ..self }
     }
 
-    /// Waits until there may be something to tell. `false` where the service ends.
+    /// Waits until there may be a new message. `false` if the service shuts down.
     async fn more(&mut self) -> Result<bool, Refusal> {
         if let Some(observing) = &self.firings {
             return Ok(tokio::select! {
@@ -347,7 +339,7 @@ impl LedgerStream {
         })
     }
 
-    /// Goes on from now, and tells how things are.
+    /// Restarts from the current state, and sends it.
     fn start_over(&mut self, first: Option<News>) {
         let Some(state) = self.engine.state(&self.timeline_id) else { return };
         self.next = state.head.frontier.size();
@@ -365,7 +357,8 @@ impl LedgerStream {
         }
     }
 
-    /// Returns what an entry tells: what it is about, and what it made and healed. `None` if that is not known any more.
+    /// Returns the messages about an entry: its subject, and paradoxes that it created and healed. `None` if they are
+    /// no longer known.
     async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
         let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
         if self.topics.contains(&Topic::Advances) {
@@ -381,11 +374,10 @@ impl LedgerStream {
         Ok(Some(news))
     }
 
-    /// Returns what an entry is about, if it is of a topic.
+    /// Returns the message about an entry's subject, if it is of a requested topic.
     async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        // Another version may have written a word that this one does not know. It tells of the clock if it says so
-        // itself.
+        // The action may be unknown if another version wrote it. Its payload may still change the clock.
         let topic = match Action::of(&record) {
             Some(Action::FireTimers) => self.newest_step(position).map(|_| Topic::Clock),
             action => action.map_or(Some(Topic::Clock), Action::topic),
@@ -397,7 +389,7 @@ impl LedgerStream {
         let event_id = record.subject.to_string();
         let is_meant = match (topic, content.as_deref()) {
             (Topic::Clock | Topic::Paradoxes | Topic::Advances | Topic::Due, _) => true,
-            // What was just recorded had no version before, or none that stood.
+            // A new event has no previous version, or none that is current.
             (Topic::Events, Some(event)) if Action::of(&record) == Some(Action::RecordEvent) => {
                 self.filter.passes(event)
             }
@@ -407,7 +399,7 @@ impl LedgerStream {
             return Ok(None);
         }
         Ok(match topic {
-            // On `system`, the making of other timelines tells of their clocks.
+            // On `system`, creating other timelines records their clocks.
             Topic::Clock if entry.clock_entry != position => None,
             Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
             Topic::Interventions => Some(News::Intervention { event_id, content }),
@@ -419,8 +411,8 @@ impl LedgerStream {
         })
     }
 
-    /// Returns whether an event passes the filter, as it stood before an entry or as it stands after it. Nothing is known
-    /// of one that was erased since.
+    /// Returns whether an event passes the filter, either before or after an entry. Unknown for an event that was
+    /// erased since.
     async fn is_meant(&self, position: u64, event_id: &str) -> Result<bool, Refusal> {
         if self.filter.is_empty() {
             return Ok(true);
@@ -442,7 +434,7 @@ impl LedgerStream {
     }
 }
 
-/// Returns what is told of an entry, after what was told already.
+/// Returns the remaining messages about an entry.
 fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
     let count = news.len();
     let numbered = news.into_iter().enumerate().skip(told_parts);
@@ -450,12 +442,11 @@ fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
     numbered.map(|(number, what)| Told { part: part(number), ..Told::new(position, what) }).collect()
 }
 
-/// Returns the clock that a payload tells of, unless it says that nothing changed.
+/// Returns the clock in a payload, unless the payload says that nothing changed.
 fn changed_clock(payload: &[u8]) -> Option<Clock> {
     read::<ClockTold>(payload).filter(ClockTold::is_change)?.clock()
 }
 
-/// Returns the event in the payload of a correction.
 fn corrected(payload: &str) -> Option<String> {
     read::<Corrected<'_>>(payload.as_bytes()).map(|corrected| corrected.event.get().to_owned())
 }

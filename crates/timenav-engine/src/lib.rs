@@ -1,15 +1,15 @@
-//! What can be done with timenav, by whom, atomically.
+//! Use cases of timenav: authorization, decision and atomic commit.
 //!
-//! One method of [`Engine`] is one use case: it takes the [`Caller`] first, asks core whether the
-//! caller may, lets core decide what happens, and returns when the outcome is durable and its
-//! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
-//! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`], [`Passwords`] and [`Gazetteer`].
+//! Each public method of [`Engine`] is one use case. It takes the [`Caller`] first, asks core whether the caller is
+//! authorized, lets core decide the outcome, and returns when the outcome is durable and its ledger entry is signed.
+//! Access to the outside world goes through the traits [`Store`], [`Outside`], [`WallClock`], [`Entropy`], [`Signer`],
+//! [`Vault`], [`Passwords`] and [`Gazetteer`].
 
 #![expect(clippy::must_use_candidate, reason = "a boxed future is `must_use` by itself")]
 
-// Floor upon floor: a module uses those above it in this list, and none below.
+// Layered bottom up: a module may use the modules above it in this list, but not those below it.
 
-// Doors, and what is data.
+// Traits for the outside world, and data types.
 mod json;
 mod caller;
 mod actor;
@@ -51,7 +51,7 @@ mod code;
 mod refusal;
 mod idempotency;
 
-// What is written, and the rules by which it is decided.
+// Ledger payloads, and the rules that decide them.
 mod event_content;
 mod payload;
 mod location;
@@ -77,7 +77,7 @@ mod gathering;
 mod lingering;
 mod locking;
 
-// What the writer and every reader share, and the writer.
+// State shared by the writer and readers, and the writer.
 mod turns;
 mod long_work;
 mod attempts;
@@ -97,7 +97,7 @@ mod shared;
 mod comparing;
 mod stats;
 
-// The scan, opening, and the engine: the way every use case takes.
+// Scan, startup and the engine: the path of every use case.
 mod scan;
 mod opening;
 mod committer;
@@ -105,7 +105,7 @@ mod sealing;
 mod engine;
 mod accepting;
 
-// Use cases, and how those that read go.
+// Use cases, and shared code of the reading ones.
 mod catching_up;
 mod looking_back;
 mod replica;

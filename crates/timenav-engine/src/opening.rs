@@ -1,4 +1,4 @@
-//! Opening: the first start, and the comparison with what was signed.
+//! Startup: creation of a new database, and comparison of an existing one with its signatures.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -51,15 +51,13 @@ pub enum OpenError {
     /// The checkpoints outside the database cannot be read.
     #[error(transparent)]
     Outside(#[from] OutsideError),
-    /// What is signed with the newest entries in the database does not verify.
+    /// The signature of the newest entries in the database does not verify.
     #[error(
         "the signature of timeline `{timeline}` in the database does not verify ({error}): the database was modified \
          outside timenav, or belongs to another service; keep it as evidence and restore a backup"
     )]
     Head {
-        /// Which timeline.
         timeline: TimelineId,
-        /// What is wrong with it.
         error: HeadFault,
     },
     /// The tree in the database is not the one that was signed.
@@ -68,29 +66,26 @@ pub enum OpenError {
          database was modified outside timenav; keep it as evidence, or accept it with `timenav accept-rollback`"
     )]
     Unsigned {
-        /// Which timeline.
         timeline: TimelineId,
-        /// Entries in the tree that was signed.
+        /// Entries in the signed tree.
         signed: u64,
-        /// Entries in the tree that the database holds.
+        /// Entries in the database's tree.
         found: u64,
     },
-    /// The checkpoints outside the database are gone.
+    /// All checkpoints outside the database are missing.
     #[error(
         "the database holds {entries} entries, but no checkpoint is kept outside it: the file of checkpoints \
          was removed; put it back, or accept that with `timenav accept-rollback`"
     )]
     OutsideMissing {
-        /// Entries in the database.
         entries: u64,
     },
-    /// The checkpoints of one timeline outside the database are gone.
+    /// The checkpoints of one timeline outside the database are missing.
     #[error(
         "no checkpoint of timeline `{timeline}` is kept outside the database, and there was one: its lines were removed \
          from the file of checkpoints; put them back, or accept that with `timenav accept-rollback`"
     )]
     NotKept {
-        /// Which timeline.
         timeline: TimelineId,
     },
     /// A checkpoint outside the database does not verify.
@@ -99,9 +94,7 @@ pub enum OpenError {
         signing key was rotated with another service's folder, take the checkpoints.log of that folder too"
     )]
     Checkpoint {
-        /// Which timeline.
         timeline: TimelineId,
-        /// What is wrong with it.
         error: CheckpointError,
     },
     /// The database lost entries, or was replaced by an older copy.
@@ -110,14 +103,13 @@ pub enum OpenError {
          the database was rolled back; restore a newer copy, or accept the loss with `timenav accept-rollback`"
     )]
     Rollback {
-        /// Which timeline.
         timeline: TimelineId,
-        /// How many entries the database has.
+        /// Entries in the database.
         found: u64,
-        /// How many were signed.
+        /// Entries that were signed.
         kept: u64,
     },
-    /// Who may do what, a clock or a count in the database is not what was signed.
+    /// Permissions, a clock or a count in the database differ from the signed ones.
     #[error(
         "the rows of timeline `{timeline}` in the database are not the ones signed with its {size} entries: {}; keep \
          the database as evidence and restore a backup",
@@ -130,42 +122,38 @@ pub enum OpenError {
         }
     )]
     Rows {
-        /// Which timeline.
         timeline: TimelineId,
-        /// How many entries it has.
+        /// Its number of entries.
         size: u64,
     },
-    /// A timeline that has ended stands in the database.
+    /// A timeline that has ended is listed as active in the database.
     #[error(
         "timeline `{timeline}` has ended, but the database lists it as active: it was put back outside timenav; keep \
          the database as evidence and restore a backup"
     )]
     Ended {
-        /// Which timeline.
         timeline: TimelineId,
     },
-    /// The database holds another history than the one that was signed.
+    /// The database holds a different history than the signed one.
     #[error(
         "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
          its history was rewritten; keep both as evidence, or accept it with `timenav accept-rollback`"
     )]
     Fork {
-        /// Which timeline.
         timeline: TimelineId,
-        /// How many entries were signed.
+        /// Entries that were signed.
         kept: u64,
     },
-    /// Another key signs by now, and other services may use it.
+    /// The database is signed by another key, possibly that of other services after a rotation.
     #[error(
         "timeline `{timeline}` is signed by another key than that of this service: if the signing key was rotated, put the \
          new `signing.key` into the data folder, or name it with --signing-key; if not, the database belongs to another \
          service"
     )]
     OtherKey {
-        /// Which timeline.
         timeline: TimelineId,
     },
-    /// A later version has written what this one does not know.
+    /// A later version wrote an entry that this version does not know.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),
     /// The first start failed.
@@ -176,30 +164,29 @@ pub enum OpenError {
     Thread(std::io::Error),
 }
 
-/// What is wrong with what is signed with the newest entries of a timeline.
+/// What is wrong with the signature of a timeline's newest entries.
 #[derive(Debug, thiserror::Error)]
 pub enum HeadFault {
-    /// The note that a version before has left there.
+    /// The note of an earlier version.
     #[error(transparent)]
     Note(#[from] CheckpointError),
-    /// The head statement.
     #[error(transparent)]
     Statement(#[from] HeadError),
-    /// There is nothing.
+    /// There is no signature.
     #[error("there is no head statement")]
     Missing,
-    /// The head statement, by the key.
+    /// The head statement names an unknown key.
     #[error("the head statement is signed by another key")]
     UnknownKey,
 }
 
-/// Returns timelines as the engine knows them.
+/// Returns the in-memory states of timelines.
 pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<TimelineId, Arc<TimelineState>> {
     let mut forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
         heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
-    // Few timelines are forks: only the names of their ancestors are looked for.
+    // Few timelines are forks: only the names of their ancestors are looked up.
     let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
-        // A fork goes on from one that has ended as well.
+        // A fork may continue a timeline that has ended.
         forks.extend(ended.iter().map(|ended| (ended.key, (ended.fork, ended.overrides))));
         let ended = ended.iter().map(|ended| (ended.key, ended.id.clone()));
         ended.chain(heads.iter().map(|head| (head.key, head.id.clone()))).collect()
@@ -208,7 +195,7 @@ pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<Ti
     };
     let state_of = |head: Head| {
         let root = head.frontier.root();
-        // What changed before the start is older than anything decided since.
+        // Changes from before the start are older than any later decision.
         let events_changed_at = head.frontier.size();
         let ancestors = ancestors(&forks, head.fork);
         let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
@@ -229,11 +216,11 @@ pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<Ti
     heads.into_iter().map(state_of).collect()
 }
 
-/// Returns what a timeline was forked from, as layers, the oldest first.
+/// Returns the ancestors of a fork as layers, the oldest first.
 fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
     let mut layers = Vec::new();
     let mut next = fork;
-    // A file that says that a timeline is its own ancestor is damaged, and must not hang the start.
+    // A damaged database that makes a timeline its own ancestor must not hang the start.
     while let Some(fork) = next.filter(|_| layers.len() < FORK_DEPTH_MAX) {
         let (before, overrides) = forks.get(&fork.of).copied().unwrap_or_default();
         layers.push(Layer { timeline: fork.of, as_of: fork.size, overrides });
@@ -243,11 +230,11 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
     layers.into()
 }
 
-/// Returns the heads that the store holds, and what has ended. Who may be let in is decided by rows that are still to be
-/// compared.
+/// Returns the stored heads and the ended timelines. The rows that authorize callers have not been verified yet.
 ///
 /// # Errors
-/// The store cannot be read; or the rows of `system` were never signed together, and one was not written by the service.
+/// The store cannot be read; or the rows of `system` were never signed together, and one was not written by the
+/// service.
 pub(crate) async fn heads_of(
     store: &dyn Store,
     opened: Opened,
@@ -273,14 +260,14 @@ pub(crate) async fn heads_of(
         }
         if let Some(fork) = state.head.fork {
             let root = root_at(store, fork.of, fork.size).await;
-            // Where it cannot be told, the timeline is none that was stated.
+            // Without the root, the timeline does not match any statement.
             Arc::make_mut(state).fork_root = root.ok();
         }
     }
     Ok((Heads::new(states, Arc::new(directory), rows, &ended), ended))
 }
 
-/// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
+/// Creates the first operator, their key, `system` and `main` in one atomic step.
 async fn bootstrap(
     store: &dyn Store,
     heads: &mut Heads,
@@ -333,14 +320,14 @@ async fn bootstrap(
     Ok(doors.outside.keep(&checkpoints)?)
 }
 
-/// Returns what the service itself asks for, and waits for no answer to.
+/// Returns a submission by the service itself, without an idempotency key.
 fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
     let (actor, asked) = (Actor::Service, Pending::boxed(deciding, None));
     Submission { actor, timeline: timeline.clone(), asked, idempotency: None }
 }
 
-/// Says that the host's clock is behind what the ledgers tell, so was wrong before or is wrong now. Returns the host time
-/// of the newest entry.
+/// Logs a warning if the host's clock is behind the ledgers, so that it was wrong before or is wrong now. Returns the
+/// host time of the newest entry.
 fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
     let now = doors.clock.now();
     let latest = now.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
@@ -363,7 +350,6 @@ fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
 }
 
 impl OpenError {
-    /// Returns the timeline that the error is about, if it is about one.
     const fn timeline(&self) -> Option<&TimelineId> {
         match self {
             Self::Checkpoint { timeline, .. }
@@ -384,8 +370,7 @@ impl OpenError {
         }
     }
 
-    /// Returns whether the error says that history is not what was signed, which an operator may
-    /// accept.
+    /// Returns whether the error says that history differs from the signed one, which an operator may accept.
     const fn is_about_history(&self) -> bool {
         match self {
             Self::Unsigned { .. }
@@ -393,17 +378,17 @@ impl OpenError {
             | Self::NotKept { .. }
             | Self::Rollback { .. }
             | Self::Fork { .. } => true,
-            // A signature that does not verify may be another service's, whose history is not ours to go on with.
+            // An unverifiable signature may belong to another service, whose history must not be continued.
             Self::Checkpoint { .. }
             | Self::Head { .. }
             | Self::OtherKey { .. }
-            // Whoever wrote them wants to be let in.
+            // Whoever wrote them may want to gain access.
             | Self::Rows { .. }
-            // Nor is what is over history again because it is in a table.
+            // An ended timeline does not become history again by being in a table.
             | Self::Ended { .. }
             | Self::Store(_)
             | Self::Outside(_)
-            // It is history, and right: another version goes on with it.
+            // The history is correct; a version that knows the entry can continue it.
             | Self::UnknownEntry(_)
             | Self::Bootstrap(_)
             | Self::Thread(_) => false,

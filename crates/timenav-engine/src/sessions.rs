@@ -1,4 +1,4 @@
-//! Passwords, and the sessions that begin with one.
+//! Passwords and login sessions.
 
 use std::sync::Arc;
 
@@ -24,58 +24,54 @@ use crate::refusal::Refusal;
 use crate::secrets::key_digest;
 use crate::vault::VaultError;
 
-/// Random bytes of which the secret of a session is made.
+/// Random bytes from which the secret of a session is derived.
 const SECRET_RANDOM_BYTES: usize = 96;
-/// After how many seconds it is worth trying again where too many passwords wait to be hashed.
+/// Suggested delay before a retry, in seconds, if too many passwords wait to be hashed.
 const BUSY_SECONDS: u64 = 1;
 
-/// A session, as it is shown to its user.
+/// A session as shown to its user.
 #[derive(Clone, Debug)]
 pub struct SessionView {
-    /// The public id of the session.
     pub session_id: SessionId,
-    /// When the user logged in, by the host.
+    /// Time of the login, in host time.
     pub created_at: Instant<Wall>,
-    /// When it was last noted that the user does something in it, by the host.
+    /// When activity was last recorded, in host time.
     pub last_seen_at: Instant<Wall>,
-    /// When it ends if nobody uses it, by the host.
+    /// When it ends without activity, in host time.
     pub idle_expires_at: Instant<Wall>,
-    /// When it ends at the latest, by the host.
+    /// When it ends at the latest, in host time.
     pub expires_at: Instant<Wall>,
     /// Whether it is the current session.
     pub is_current: bool,
 }
 
-/// A session that just began.
 #[derive(Debug)]
 pub struct NewSession {
-    /// Who may ask in it.
+    /// The caller of requests in this session.
     pub caller: Caller,
-    /// Its secret, shown this once.
+    /// Its secret, which is shown only once.
     pub secret: Zeroizing<String>,
 }
 
-/// A password to set.
 #[derive(Debug)]
 pub struct PasswordRequest {
-    /// Whose; the caller's own where there is none.
+    /// Defaults to the caller.
     pub user_id: Option<UserId>,
-    /// The new one.
+    /// The new password.
     pub password: Password,
-    /// The one before it.
+    /// The previous password.
     pub current: Option<Password>,
 }
 
-/// The stable word for a request that a page of another site sends with a user's cookie.
+/// The code of a cross-site request that carries a user's cookie.
 pub const CROSS_SITE_CODE: &str = "cross_site_request";
 
 impl Engine {
-    /// Begins a session for a user who shows their password, in the place of the one that they may be in. `None`
-    /// where user and password do not belong together, which is logged; whether there is such a user is not told,
-    /// and takes as long.
+    /// Logs a user in, and replaces the session they may be in. `None` if user and password do not match, which is
+    /// logged. The response and its duration do not reveal whether the user exists.
     ///
     /// # Errors
-    /// Too many log in at this moment, or the ledger cannot be written.
+    /// Too many logins are in progress, or the ledger cannot be written.
     #[boxed]
     pub async fn log_in(
         &self,
@@ -90,7 +86,8 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::log_in`], but a refusal is not logged: it is the reason that is returned, and whoever asks counts it.
+    /// Like [`Engine::log_in`], but returns the reason of a rejection instead of logging it. The caller of this
+    /// function counts rejections.
     ///
     /// # Errors
     /// As [`Engine::log_in`].
@@ -108,7 +105,7 @@ impl Engine {
         let phc = kept.as_ref().map(|kept| Arc::clone(&kept.phc));
         let matched = passwords.compare(None, password.clone(), phc).await.map_err(busy)?;
         let (Some(compared), PasswordMatch::Right | PasswordMatch::RightButWeak) = (kept, matched) else {
-            // A name that is no user's may be a password in the wrong field.
+            // An unknown user name is not logged, because it may be a password typed into the wrong field.
             let whose = directory.users.get(&user_id).map_or("nobody", |user| user.user_id.as_str());
             let detail = format!("a password was shown that is not that of `{whose}`");
             return Ok(Err(detail));
@@ -116,7 +113,7 @@ impl Engine {
         let rehashed = match matched {
             PasswordMatch::RightButWeak => {
                 let phc = passwords.hash(None, password).await.map_err(busy)?;
-                // When it was set does not change.
+                // Rehashing does not change the time at which the password was set.
                 Some(KeptPassword { phc: phc.into(), ..(*compared).clone() })
             }
             PasswordMatch::Wrong | PasswordMatch::Right => None,
@@ -128,7 +125,7 @@ impl Engine {
         let new = ChangeSessions(SessionCommand::LogIn { session, replaced, compared: (*compared).clone(), rehashed });
         match self.submit(&caller, TimelineId::system(), new, None).await {
             Ok(_) => Ok(Ok(NewSession { caller, secret })),
-            // The password was changed or the user removed while this one was compared.
+            // The password was changed or the user deleted during the comparison.
             Err(Refusal::WrongPassword) => Ok(Err("the password was changed in the meantime".to_owned())),
             Err(refusal) => Err(refusal),
         }
@@ -139,15 +136,15 @@ impl Engine {
         self.submit_unknown(TimelineId::system(), LogRefusal { operation, code, detail }).await.map(|_| ())
     }
 
-    /// Returns who asks in the session of that secret.
+    /// Returns the caller for a session's secret.
     ///
     /// # Errors
-    /// The secret is malformed or unknown, or the session has ended; which of these is not told.
+    /// The secret is malformed or unknown, or the session has ended. The error does not reveal which.
     pub fn authenticate_session(&self, secret: &str) -> Result<Caller, AuthFailure> {
         if !is_well_formed_session(secret) {
             return Err(AuthFailure::Session);
         }
-        // Looking up a digest tells nothing about the secret, however long it takes.
+        // The lookup uses a digest, so that its duration reveals nothing about the secret.
         let directory = self.directory();
         let session = directory.sessions.shown(&key_digest(secret));
         let session = session.filter(|session| session.is_live(self.now(), self.session_spans()));
@@ -155,7 +152,7 @@ impl Engine {
         session.map(|session| caller_in(session)).ok_or(AuthFailure::Session)
     }
 
-    /// Notes that a caller does something in their session, unless that was noted a moment ago.
+    /// Records activity in the caller's session, unless that was done recently.
     ///
     /// # Errors
     /// The session has ended, or the ledger cannot be written.
@@ -174,10 +171,10 @@ impl Engine {
         self.submit(caller, TimelineId::system(), renewing, None).await.map(|_| ())
     }
 
-    /// Ends the session that the caller asks in, or all of the caller's sessions.
+    /// Ends the caller's session, or all sessions of the caller.
     ///
     /// # Errors
-    /// The caller asks in none, or the ledger cannot be written.
+    /// The request is not part of a session, or the ledger cannot be written.
     #[boxed]
     pub async fn log_out(&self, caller: &Caller, everywhere: bool) -> Result<(), Refusal> {
         let which = match (caller.session_id(), everywhere) {
@@ -195,7 +192,7 @@ impl Engine {
     /// Ends a session.
     ///
     /// # Errors
-    /// There is no such session, the caller may not, or the ledger cannot be written.
+    /// There is no such session, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn end_session(&self, caller: &Caller, session_id: SessionId) -> Result<(), Refusal> {
         let which = SessionsToEnd::One(session_id);
@@ -203,10 +200,10 @@ impl Engine {
         self.submit(caller, TimelineId::system(), ending, None).await.map(|_| ())
     }
 
-    /// Returns the caller's sessions that last, or those of a user, newest first.
+    /// Returns the live sessions of the caller or of another user, newest first.
     ///
     /// # Errors
-    /// They are another user's and the caller is no operator, or the ledger cannot be written.
+    /// They are another user's and the caller is not an operator, or the ledger cannot be written.
     #[boxed]
     pub async fn sessions(&self, caller: &Caller, user_id: Option<UserId>) -> Result<Vec<SessionView>, Refusal> {
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
@@ -219,19 +216,19 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// Returns the session that a caller asks in, if it is one. Nothing is logged: it is what the caller knows.
+    /// Returns the session of the request, if it belongs to one. It is not logged, because the caller knows it anyway.
     #[must_use]
     pub fn session_of(&self, caller: &Caller) -> Option<SessionView> {
         self.directory().sessions.get(caller.session_id()?).map(|session| self.session_view(session, caller))
     }
 
-    /// Returns whether a user administers the service, and how far their time travel is restricted.
+    /// Returns the caller's user: whether it is an operator, and how far its time travel is restricted.
     #[must_use]
     pub fn user_of(&self, caller: &Caller) -> Option<timenav_core::directory::User> {
         self.directory().users.get(&caller.user_id).cloned()
     }
 
-    /// Returns whether nobody has set the password of an operator yet.
+    /// Returns whether no operator has a password yet.
     #[must_use]
     pub fn is_first_run(&self) -> bool {
         let directory = self.directory();
@@ -239,12 +236,12 @@ impl Engine {
         !directory.users.values().any(|user| user.operator && has_password(&user.user_id))
     }
 
-    /// Sets a password: one's own, or as an operator somebody else's. It ends the sessions of that user, except the
-    /// one that is asked in.
+    /// Sets the caller's own password or, as an operator, another user's. Ends all sessions of that user except the one
+    /// of this request.
     ///
     /// # Errors
-    /// The password is weak, the current one is asked for and wrong, there is no such user, the caller may not, or
-    /// the ledger cannot be written.
+    /// The password is weak, the current one is required and wrong, there is no such user, the caller is not
+    /// authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn set_password(&self, caller: &Caller, request: PasswordRequest) -> Result<UserId, Refusal> {
         let passwords = self.passwords()?;
@@ -272,7 +269,7 @@ impl Engine {
         Ok(of)
     }
 
-    /// Compares the password that a caller shows again, and logs the attempt where it is wrong.
+    /// Compares the current password that a caller must repeat, and logs the attempt if it is wrong.
     async fn compare_current(
         &self,
         caller: &Caller,
@@ -291,7 +288,7 @@ impl Engine {
         Err(Refusal::WrongPassword)
     }
 
-    /// Logs that a page of another site asked with a user's cookie, and returns where the attempt was aimed.
+    /// Logs a cross-site request that carried a user's cookie, and returns the timeline of the attempt.
     ///
     /// # Errors
     /// The ledger cannot be written.
@@ -311,7 +308,7 @@ impl Engine {
         }
     }
 
-    /// Returns something that changes whenever sessions or keys may have, for those who wait for the end of one.
+    /// Returns a signal for changes of sessions and keys. It may fire without one.
     #[must_use]
     pub fn identity_changes(&self) -> Growth {
         let system = TimelineId::system();
@@ -319,8 +316,8 @@ impl Engine {
         self.live().listen_to_growth(&system, size)
     }
 
-    /// Returns something that changes whenever keys, sessions or permissions may have, for those who wait until somebody
-    /// may not look any more.
+    /// Returns a signal for changes of keys, sessions and permissions, to detect loss of access. It may fire without
+    /// one.
     #[must_use]
     pub fn access_changes(&self) -> AccessChanges {
         self.live().listen_to_access(self.identity_changes())
@@ -330,7 +327,6 @@ impl Engine {
         self.doors().passwords.as_deref().ok_or(Refusal::FeatureDisabled { what: "logging in" })
     }
 
-    /// Returns how long sessions last.
     pub(crate) fn session_spans(&self) -> SessionSpans {
         self.options().session_spans()
     }
@@ -346,12 +342,11 @@ impl Engine {
         }
     }
 
-    /// Returns the text of a new secret.
     fn new_session_text(&self) -> String {
         loop {
             let mut random = Zeroizing::new([0; SECRET_RANDOM_BYTES]);
             self.doors().entropy.fill(&mut *random);
-            // So many bytes give 43 characters all but once in many lifetimes.
+            // Too few usable characters occur practically never with this many bytes.
             if let Some(text) = session_text(&*random) {
                 return text;
             }
@@ -372,7 +367,7 @@ impl Engine {
     }
 }
 
-/// Returns who asks in a session: its user, who may do there all that they may.
+/// Returns the caller of a session, which may do everything its user may.
 fn caller_in(session: &Session) -> Caller {
     Caller {
         user_id: session.user_id.clone(),

@@ -1,4 +1,4 @@
-//! The door to what is kept.
+//! The storage interface.
 
 use async_trait::async_trait;
 use std::collections::{HashMap, HashSet};
@@ -28,253 +28,235 @@ use crate::rows::{
 use crate::store_error::StoreError;
 use crate::timer_rows::TimerRows;
 
-/// Everything the engine needs to start. Its size does not grow with history.
+/// Everything the engine needs to start. Its size is independent of the length of the history.
 #[derive(Debug, Default)]
 pub struct Opened {
     /// The newest state of every timeline.
     pub heads: Vec<Head>,
-    /// Timelines that have ended.
     pub ended: Vec<EndedTimeline>,
-    /// Users, and what shows who they are.
+    /// Users and their credentials.
     pub directory: Directory,
-    /// Codes over single rows, where the rows of `system` were never signed together.
+    /// Authentication codes of single rows, for rows of `system` that were never signed together.
     pub seals: CarriedSeals,
 }
 
-/// Codes over single rows of passwords and sessions, as versions before there were head statements wrote them. They
-/// count until the first statement of `system`.
+/// Authentication codes of single password and session rows, as written by versions before head statements. They are
+/// valid until the first head statement of `system`.
 #[derive(Debug, Default)]
 pub struct CarriedSeals {
-    /// By user.
     pub passwords: HashMap<UserId, [u8; 32]>,
-    /// By session.
     pub sessions: HashMap<SessionId, [u8; 32]>,
 }
 
-/// One atomic step: everything in it becomes true, or nothing does.
+/// One atomic step: all of it is applied, or none of it.
 #[derive(Debug, Default)]
 pub struct Commit {
-    /// What happens to each timeline, each at most once.
+    /// Changes of timelines, at most one for each.
     pub timelines: Vec<TimelineCommit>,
-    /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
-    /// there must be no such timeline. Empty where no others write.
+    /// Timelines that the step depends on without changing them, and the ledger sizes they must have; `None` if the
+    /// timeline must not exist. Empty if this service is the only writer.
     pub relied: Vec<(TimelineId, Option<u64>)>,
-    /// The version of the directory that the step was decided against, where its heads are locked. It is looked at last,
-    /// unless the step changes `system`, which is locked then.
+    /// The version of the directory that the step was decided against, if its heads are locked. It is compared last,
+    /// unless the step changes `system`, which is locked in that case.
     pub decided_against: Option<u64>,
-    /// What happens to users, keys, passwords and sessions.
+    /// Changes of users, keys, passwords and sessions.
     pub directory: Vec<DirectoryChange>,
-    /// Outcomes that a repeated request is answered with.
+    /// Outcomes to return for repeated requests.
     pub outcomes: Vec<IdempotencyRecord>,
-    /// Outcomes that are kept, with what is left of them once the content of an event was erased. Each may be one of those
-    /// above. One that is not kept any more stays away.
+    /// Stored outcomes, reduced to what remains after the content of an event was erased. They may include outcomes
+    /// from `outcomes`. An outcome that is no longer stored is not written again.
     pub outcomes_erased: Vec<IdempotencyRecord>,
-    /// Outcomes that have expired by this instant give way to others under their keys. No other outcome does, where several
-    /// write: then the request was done already, and the step is to be decided again.
+    /// Outcomes that expired by this instant may be replaced by others under their keys. With several writers, any
+    /// other conflict means that the request was already carried out, and the step must be decided again.
     pub outcomes_expired_by: Option<Instant<Wall>>,
-    /// Whether the fingerprints of all outcomes from before this step become
+    /// Whether to set the fingerprints of all earlier outcomes to
     /// [`Idempotency::FINGERPRINT_FORGOTTEN`](crate::Idempotency::FINGERPRINT_FORGOTTEN).
     pub forget_fingerprints: bool,
-    /// Is called once all of this is written, right before it is made durable.
+    /// Called once all of this is written, right before it is made durable.
     pub on_written: OnWritten,
 }
 
-/// What happens to one timeline in one step.
+/// The changes of one timeline in one step.
 #[derive(Debug)]
 pub struct TimelineCommit {
     /// The ledger's size before the step; `None` for a new timeline.
     pub expected_size: Option<u64>,
-    /// The state after the step.
     pub head: Head,
-    /// Whether the permissions are to be written.
+    /// Whether to write the permissions.
     pub permissions_changed: bool,
-    /// New ledger entries, in order: the last ones of the ledger.
+    /// New ledger entries in order, appended to the ledger.
     pub entries: Vec<StoredEntry>,
-    /// Versions of events that cease to stand. They were there before the step, or are in it.
+    /// Event versions that end. They existed before the step or are created by it.
     pub ends: Vec<EventEnd>,
-    /// New versions of events.
     pub events: Vec<EventRow>,
-    /// New interventions.
     pub interventions: Vec<InterventionRow>,
-    /// New anchors.
     pub anchors: Vec<Anchor>,
-    /// New sealed records.
     pub data: Vec<DataRecord>,
-    /// Contents to be erased, after everything above is written.
+    /// Content to erase, after everything above is written.
     pub erasures: Vec<Erasure>,
-    /// New policies of retention, with the positions of their entries.
+    /// New retention policies, with the positions of their entries.
     pub policies: Vec<(u64, Retention)>,
-    /// New sweeps. What they name is let go afterwards, by [`Upkeep::sweep`].
+    /// New sweeps. The entries they name are pruned afterwards by [`Upkeep::sweep`].
     pub sweeps: Vec<SweepRow>,
-    /// What happens to timers.
     pub timers: TimerRows,
 }
 
-/// A checkpoint that two keys have signed, where one took the place of the other.
+/// A checkpoint signed by two keys, when one replaced the other.
 #[derive(Clone, Debug)]
 pub struct RotationNote {
-    /// On which timeline.
     pub timeline: TimelineKey,
-    /// The position of the entry that tells of it.
+    /// The position of the entry that records the rotation.
     pub position: u64,
-    /// The signed note.
     pub note: Arc<str>,
 }
 
-/// Rows under numbers below zero, which timelines that were adopted have: what of them is another hand's doing.
+/// Rows under negative numbers, which belong to timelines being adopted, that the service cannot have left there
+/// itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StrayArrivals {
-    /// Rows under numbers that no timeline has, and that nothing arrives under: their mark was taken away.
+    /// Rows under numbers that belong to no timeline and to no arrival, because the arrival's mark was removed.
     pub orphans: Vec<Orphan>,
-    /// Numbers that are marked as those of timelines that arrive, and are those of a timeline that stands or has ended, or
-    /// not below zero.
+    /// Numbers marked as arriving that belong to an existing or ended timeline, or are not negative.
     pub marked: Vec<i64>,
 }
 
-/// Which events are asked for, on one consistent snapshot.
+/// A query for events on one consistent snapshot.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
-    /// On which timeline, as of when: its layers, the oldest first.
+    /// The timeline as of some position: its layers, the oldest first.
     pub layers: Arc<[Layer]>,
-    /// Which: those that fit any of them.
+    /// Events that match any of these.
     pub patterns: Vec<Pattern>,
-    /// When.
     pub range: TimeRange<Virtual>,
-    /// Whether those are meant too that begin before that and last into it. Nobody asks for spots so.
+    /// Whether to include events that begin before the range and last into it. Never set when querying spots.
     pub overlapping: bool,
-    /// Only events after this time, layer and position, in the order that is asked for.
+    /// Only events after this one, in the requested order.
     pub after: Option<EventPlace>,
-    /// At most so many.
     pub items_max: usize,
-    /// Whether the last ones come first.
     pub newest_first: bool,
 }
 
-/// Events that pass a filter, as far as was looked.
+/// Events that pass a filter, as far as the search went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsPassing {
-    /// The events, in the order that was asked for.
+    /// The events in the requested order.
     pub events: Vec<StoredEvent>,
-    /// How many events were looked through that the filter does not hide.
+    /// How many events that the filter does not hide were examined.
     pub searched: usize,
-    /// Time, layer and position of the last event that was looked at, hidden or not, where there may be more after it.
+    /// Time, layer and position of the last event examined, hidden or not. `None` if there are no more after it.
     pub searched_to: Option<EventPlace>,
 }
 
-/// Positions of versions of events, for each layer.
+/// Positions of event versions by layer.
 pub type Overridden = Vec<HashSet<u64>>;
 
-/// Which events are asked for.
+/// A condition on events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
-    /// Those of a place.
+    /// Events at a place.
     Location(LocationQuery),
-    /// That one.
     Event(EventId),
 }
 
-/// What is known of ledgers as a step begins, whose heads it has locked.
+/// The state of the locked ledgers at the start of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Locked {
-    /// The sizes of those that were asked for; one that does not stand has none.
+    /// The sizes of the requested ledgers. A timeline that does not exist is missing.
     pub sizes: HashMap<TimelineKey, u64>,
     /// The size of `system`, and the version of the directory.
     pub system: (u64, u64),
-    /// The feature level of the database.
     pub level: u64,
 }
 
-/// The tree of a ledger, as it stands in the store.
+/// The tree of a ledger as stored.
 #[derive(Clone, Debug)]
 pub struct StoredTree {
-    /// Of which timeline.
     pub timeline: TimelineKey,
-    /// The tree.
     pub frontier: Frontier,
-    /// What is kept of the head statement.
+    /// The stored part of the head statement.
     pub statement: Arc<[u8]>,
 }
 
-/// How the connections to a database are used.
+/// Usage of the database connection pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionsUse {
-    /// Connections there may be.
+    /// The size limit of the pool.
     pub max: u64,
-    /// Connections there are.
+    /// Open connections.
     pub open: u64,
-    /// Those that somebody uses.
+    /// Connections in use.
     pub in_use: u64,
-    /// How many wait for one.
+    /// Tasks waiting for a connection.
     pub waiting: u64,
-    /// Connections that were made since the start.
+    /// Connections opened since startup.
     pub made: u64,
-    /// Transactions that began anew since the start, because they lost against others.
+    /// Transactions retried since startup after a conflict.
     pub retries: u64,
-    /// Commits since the start whose answer was lost, so that it had to be found out what became of them.
+    /// Commits since startup whose response was lost, so that their outcome had to be looked up.
     pub unanswered: u64,
 }
 
-/// What is asked of the health of a store.
+/// A health check of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// Whether it answers.
+    /// Whether it responds.
     Answers,
-    /// Whether something could be written.
+    /// Whether a write would succeed.
     Writes,
 }
 
-/// Keeps ledgers and what follows from them.
+/// Stores ledgers and everything derived from them.
 ///
-/// Each method is one atomic step of a use case: durable on `Ok`, without effect on `Err`.
-/// Retries that make sense happen inside. Methods may be called from many tasks at once, except
-/// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
+/// Each method is one atomic step of a use case: durable on `Ok`, without effect on `Err`. Retries that make sense
+/// happen inside. Methods may be called concurrently, except [`Store::commit`], which the engine calls from one
+/// dedicated thread and which may block it.
 #[async_trait]
 pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
-    /// Returns what the engine starts from. Its cost does not grow with the ledgers.
+    /// Returns the state to start from. Its cost is independent of the size of the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
-    /// Returns whether others may write to what is kept beside this service. Where none may, a size that is not the
-    /// expected one is another hand's doing.
+    /// Returns whether other services may write to the store. If not, an unexpected size means that the store was
+    /// tampered with.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// Returns whether other services may be at work on the same database right now, so that what readers know of it here
-    /// may be older than what somebody was answered there.
+    /// Returns whether other services may be using the same database right now, so that state known to readers here may
+    /// be older than responses sent there.
     fn has_others(&self) -> bool {
         false
     }
 
-    /// Begins a step: locks the heads of timelines, so that nobody moves them until the step ends. What it returns, and
-    /// what [`Asker::Writer`] is told from here on, was read after that. The next commit is the step's; without one it ends
-    /// by [`Store::release`]. `None` where nobody else writes, and nothing has to be locked.
+    /// Begins a step: locks the heads of timelines until the step ends. The returned state, and later reads as
+    /// [`Asker::Writer`], are from after the lock was taken. The next commit ends the step; without a commit,
+    /// [`Store::release`] does. `None` if this service is the only writer and no lock is needed.
     async fn lock(&self, _timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
         Ok(None)
     }
 
-    /// Returns the feature level of the database, now.
+    /// Returns the current feature level of the database.
     async fn feature_level(&self) -> Result<u64, StoreError> {
         Ok(FEATURE_LEVEL)
     }
 
-    /// Ends a step without effect. Does nothing where none has begun.
+    /// Ends a step without effect. Does nothing if none has begun.
     async fn release(&self) {}
 
-    /// Waits until the steps of others have ended that have begun by now. Some of them may have been decided against what
-    /// the directory was before.
+    /// Waits until the steps of other services that have begun by now have ended. Some may have been decided against an
+    /// older directory.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`]: one of them goes on for too long.
+    /// [`StoreError::Unknown`]: one of them takes too long.
     async fn wait_for_open_steps(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Returns the size of each ledger, all of one moment.
+    /// Returns the size of each ledger, from one snapshot.
     async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
         Ok(self.open().await?.heads.iter().map(|head| (head.key, head.frontier.size())).collect())
     }
 
-    /// Returns the newest heads of some timelines, and of all whose numbers are outside of a range, by number.
+    /// Returns the newest heads of some timelines, and of all timelines whose numbers are outside a range, by number.
     async fn newest(
         &self,
         timelines: &[TimelineKey],
@@ -286,7 +268,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         Ok(heads)
     }
 
-    /// Returns what is kept of the passwords of some users, and of some timelines that have ended.
+    /// Returns the password rows of some users, and the rows of some ended timelines.
     async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
         let Opened { directory, ended: mut all_ended, .. } = self.open().await?;
         all_ended.retain(|one| ended.contains(&one.id));
@@ -294,14 +276,14 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         Ok(ToldRows { passwords: passwords.map(|password| (**password).clone()).collect(), ended: all_ended })
     }
 
-    /// Returns what [`Store::open`] does, of all timelines that stand with `system` alone.
+    /// Like [`Store::open`], with `system` as the only timeline that has not ended.
     async fn open_directory(&self) -> Result<Opened, StoreError> {
         let mut opened = self.open().await?;
         opened.heads.retain(|head| head.id.is_system());
         Ok(opened)
     }
 
-    /// Returns the trees of those of some timelines that stand.
+    /// Returns the trees of the given timelines, except those that have ended.
     async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {
         let all = TimelineKey(i64::MIN)..=TimelineKey(i64::MAX);
         let heads = self.newest(&timelines, all).await?.into_iter();
@@ -309,36 +291,36 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         Ok(heads.map(tree).collect())
     }
 
-    /// Waits until another service may have written something, and returns where. It is a hint, which may get lost.
+    /// Waits until another service may have written, and returns what changed. This is only a hint and may be lost.
     async fn hint(&self) -> Hint {
         std::future::pending().await
     }
 
-    /// Returns what the clock of the machine shows that keeps the store; `None` where that is this one.
+    /// Returns the clock of the database's machine; `None` if that is this machine.
     async fn database_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
         Ok(None)
     }
 
-    /// Returns how many transactions ago the oldest snapshot was taken that somebody still holds; 0 where nobody can.
+    /// Returns the age of the oldest snapshot still in use, in transactions; 0 if the store has no snapshots.
     async fn snapshot_age(&self) -> Result<u64, StoreError> {
         Ok(0)
     }
 
-    /// Returns how connections to the store are used; `None` where there are none.
+    /// Returns connection usage; `None` if the store has no connections.
     fn connections_use(&self) -> Option<ConnectionsUse> {
         None
     }
 
-    /// Makes one step true. Compares each timeline's size with the expected one first, and those that it relies on.
+    /// Commits one step. Compares the size of each changed timeline and of those it depends on first.
     ///
-    /// A change of the directory is in force once this returns: no step that was decided before it is still to come.
+    /// A change of the directory is in force once this returns: no step decided before it can still be committed.
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
-    /// Returns an answer to each question, all of one moment.
+    /// Returns the requested facts, from one snapshot.
     async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError>;
 
-    /// Returns the ids of at most `items_max` events of a name, the earliest first: of those that stand, or else of those
-    /// that had the name when they last stood. `key` is what [`crate::name_key`] makes of the name.
+    /// Returns the ids of up to `items_max` events of a name, the earliest first: current events or, if there are none,
+    /// canceled ones that had the name last. `key` is the result of [`crate::name_key`].
     async fn events_named(
         &self,
         layers: Arc<[Layer]>,
@@ -346,8 +328,8 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         items_max: usize,
     ) -> Result<Vec<EventId>, StoreError>;
 
-    /// Returns the earliest event of exactly that description: one that stands, or else one that had it when it stood
-    /// last. Looks through so many rows of events at most.
+    /// Returns the earliest event of exactly that description: a current one or, if there is none, one that had it when
+    /// it was canceled. Examines a limited number of event rows.
     async fn event_described(
         &self,
         layers: Arc<[Layer]>,
@@ -355,8 +337,8 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         searched_max: usize,
     ) -> Result<Described, StoreError>;
 
-    /// Returns standing events whose ids or names are nearly a key, the nearest first, a few of them,
-    /// each with its name if it has one. Looks through so many at most.
+    /// Returns a few current events whose ids or names are similar to a key, the nearest first, each with its name if
+    /// it has one. Examines a limited number of rows.
     async fn names_near(
         &self,
         layers: Arc<[Layer]>,
@@ -364,8 +346,8 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         searched_max: usize,
     ) -> Result<Vec<(EventId, Option<String>)>, StoreError>;
 
-    /// Returns the ids of at most `items_max` events that were recorded on a timeline before a position, and that nothing
-    /// changed from there on: those after one id, in their order. Cancelled ones are among them. May take long.
+    /// Returns the ids of up to `items_max` events that were recorded on a timeline before a position and not changed
+    /// since, including canceled ones, in id order after a given id. May take long.
     async fn events_unchanged_since(
         &self,
         timeline: TimelineKey,
@@ -374,35 +356,35 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         items_max: usize,
     ) -> Result<Vec<EventId>, StoreError>;
 
-    /// Returns what [`Store::events`] would, on the thread that asks, if that takes no more than a moment. `None` where it
-    /// may take longer.
+    /// Returns the result of [`Store::events`] synchronously if that is fast, and `None` if it may take longer.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError>;
 
-    /// Returns events ordered by time, then layer, then position; or the other way round. May take long.
+    /// Returns events ordered by time, then layer, then position; or in reverse. May take long.
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Returns when and where each of the events is that [`Store::events`] would return, in the same order. Where a later
-    /// layer has another version of an event, it is returned all the same; [`Store::overridden`] tells of those.
-    /// With the source and actors of each, if they are asked for.
+    /// Returns time and place of the events that [`Store::events`] would return, in the same order. Events that a later
+    /// layer overrides are included; see [`Store::overridden`]. The source and actors of each event are included on
+    /// request.
     async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError>;
 
-    /// Counts the events that [`Store::events`] would return in stretches of time. `None` where that is no quicker than to
-    /// ask for their spots: it depends on the query but for [`EventQuery::after`] and [`EventQuery::items_max`].
+    /// Counts the events that [`Store::events`] would return, in buckets of time. `None` if that would not be faster
+    /// than querying their spots. This depends on the query except for [`EventQuery::after`] and
+    /// [`EventQuery::items_max`].
     async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError>;
 
-    /// Returns whether an index has the source and the actors of events, so that no event is read for them.
+    /// Returns whether the source and actors of events are in an index, so that events need not be read for them.
     fn keeps_parties(&self) -> bool;
 
-    /// Returns the positions of all versions of events, layer by layer, that do not count because a later layer overrides
-    /// them. `None` if later layers have so many versions that more than `rows_max` rows would be looked at.
+    /// Returns the positions of all event versions, by layer, that a later layer overrides. `None` if more than
+    /// `rows_max` rows would have to be examined.
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError>;
 
-    /// Returns those of the events that [`Store::events`] would that pass a filter. Looks through so many at most, and
-    /// stops where as many pass as are asked for. Events that the filter hides do not count, and many of them are an end
-    /// too, so that none of them is looked at in vain for long.
+    /// Returns the events of [`Store::events`] that pass a filter. Stops after examining a limited number of events, or
+    /// when as many pass as were requested. Hidden events are not counted, but a large number of them also ends the
+    /// search, so that it does not run for long without a result.
     async fn events_passing(
         &self,
         query: EventQuery,
@@ -410,7 +392,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         searched_max: usize,
     ) -> Result<EventsPassing, StoreError>;
 
-    /// Returns API keys of a user, newest first, from the one after `after` on.
+    /// Returns API keys of a user after `after`, newest first.
     async fn api_keys(
         &self,
         user_id: &UserId,
@@ -418,8 +400,8 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         items_max: usize,
     ) -> Result<Vec<ApiKey>, StoreError>;
 
-    /// Returns the payloads of entries that tell of a timeline's clock, the newest first: that of the entry at `last`,
-    /// then of those before it. At most so many.
+    /// Returns the payloads of entries that record a timeline's clock, newest first, starting with the entry at `last`.
+    /// At most as many as requested.
     async fn clock_payloads(
         &self,
         timeline: TimelineKey,
@@ -427,17 +409,17 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         items_max: usize,
     ) -> Result<Vec<Vec<u8>>, StoreError>;
 
-    /// Keeps checkpoints that two keys have signed. Those that are kept already stay.
+    /// Stores checkpoints signed by two keys. Checkpoints that are already stored are not replaced.
     async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError>;
 
-    /// Returns the leaves of at most `items_max` entries from position `first` on, in order.
+    /// Returns the leaves of up to `items_max` entries from position `first` on, in order.
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError>;
 
-    /// Returns the leaves there are at these positions of some timelines, those of each in order.
+    /// Returns the existing leaves in these ranges of positions, in order for each timeline.
     async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError>;
 
-    /// Returns what entries in a range of positions tell of who did what, in the order of positions or the other way
-    /// round: at least one, if there is one, and no more once those that tell of reads have so many bytes.
+    /// Returns the log rows of entries in a range of positions, in either order. Returns at least one if there is one,
+    /// and stops once the entries of reads exceed a number of bytes.
     async fn log_rows(
         &self,
         timeline: TimelineKey,
@@ -446,54 +428,54 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         bytes_max: usize,
     ) -> Result<Vec<LogRow>, StoreError>;
 
-    /// Returns the position of the first entry recorded at or after a host instant, among the
-    /// first `size` entries; `size` where there is none. Costs the logarithm of `size`.
+    /// Returns the position of the first of the first `size` entries recorded at or after a host instant, or `size` if
+    /// there is none. Runs in time logarithmic in `size`.
     async fn first_recorded_at(&self, timeline: TimelineKey, host: Instant<Wall>, size: u64)
     -> Result<u64, StoreError>;
 
-    /// Returns the first `width` hashes of one tile of a timeline's tree. The caller asks only
-    /// for hashes of complete subtrees of a tree that was committed.
+    /// Returns the first `width` hashes of one tile of a timeline's tree. Callers only request hashes of complete
+    /// subtrees of a committed tree.
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
 
-    /// Returns whether the store answers, or whether a commit would fail: then something that changes nothing is written, as
-    /// durable as a commit.
+    /// Returns whether the store responds, or whether a commit would succeed. The latter check makes a write that
+    /// changes nothing and is as durable as a commit.
     async fn health(&self, asked: Health) -> Result<(), StoreError>;
 }
 
-/// Lets go what is not kept forever, beside the commits, and keeps the time by which that is decided.
+/// Prunes data that is not kept forever, separately from commits, and stores the host time by which this is decided.
 ///
 /// Each method is one atomic step, as those of [`Store`].
 #[async_trait]
 pub trait Upkeep: Send + Sync + 'static {
-    /// Empties the payloads and salts of at most `items_max` entries of a timeline that has ended, from position `from`
-    /// on, or takes away so many of its other rows. Returns from where to go on, and `None` once nothing is left: then the
-    /// timeline is marked, and what was erased is in no log any more.
+    /// Clears the payloads and salts of up to `items_max` entries of an ended timeline, from position `from` on, or
+    /// deletes as many of its other rows. Returns the position to continue from. Returns `None` when nothing is left:
+    /// the timeline is then marked, and erased data is in no database log any more.
     ///
-    /// Nothing happens to a timeline that stands.
+    /// Does nothing to a timeline that has not ended.
     async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
 
-    /// Returns the sweeps that are not finished: timelines, and positions of the sweeps' entries.
+    /// Returns the unfinished sweeps: timelines and positions of the sweeps' entries.
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError>;
 
-    /// Lets payload and salt of entries go, which a sweep that was committed names; their leaves stay. With `finished`, the
-    /// sweep at that position is finished by it. The caller hands over few at a time: nothing is committed meanwhile.
+    /// Prunes payload and salt of entries named by a committed sweep; their leaves stay. With `finished`, also marks
+    /// the sweep at that position as finished. Pass few positions at a time, because commits wait in the meantime.
     async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError>;
 
     /// Returns how far a timeline is swept.
     async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError>;
 
-    /// Keeps how far a timeline is swept, where no sweep has anything to name.
+    /// Stores how far a timeline is swept, if there is nothing for a sweep to name.
     async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError>;
 
-    /// Forgets at most so many of the outcomes that expired before an instant. Returns whether there may be more.
+    /// Deletes a limited number of outcomes that expired before an instant. Returns whether there may be more.
     async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError>;
 
-    /// Returns what no service leaves behind. Its cost does not grow with ledgers.
+    /// Returns rows that no service leaves behind. Its cost is independent of the size of the ledgers.
     async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError>;
 
-    /// Returns host time when it was last known to be right.
+    /// Returns the last host time known to be right.
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError>;
 
-    /// Keeps that it is known to be right.
+    /// Stores a host time known to be right.
     async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError>;
 }

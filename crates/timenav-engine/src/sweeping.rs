@@ -1,7 +1,7 @@
-//! Sweeps: what a timeline keeps no longer is named in an entry, and goes then.
+//! Sweeps prune data whose retention has passed. An entry names the positions first, then their contents are deleted.
 //!
-//! A sweep has bounded size, and there is one at a time. It is cut off at no harm: what was committed and did not go yet
-//! goes with the next one, or after the next start.
+//! A sweep has bounded size, and there is one at a time. It can be interrupted safely: contents that were named and not
+//! yet deleted are deleted by the next sweep, or after the next start.
 
 use std::collections::VecDeque;
 
@@ -31,55 +31,49 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::SweepMark;
 
-/// Most positions that one sweep names.
+/// Maximum number of positions that one sweep names.
 pub const SWEEP_POSITIONS_MAX: u64 = 10_000;
-/// Most entries that are looked through for one sweep.
+/// Maximum number of entries examined for one sweep.
 pub const SWEEP_ENTRIES_READ_MAX: u64 = 20_000;
-/// Entries read from the store at a time.
 const BLOCK_ENTRIES: u64 = 1_000;
-/// Contents that go at a time: nothing is committed meanwhile, for about a millisecond.
+/// Contents deleted at a time. Commits wait for about a millisecond in the meantime.
 const LET_GO_ENTRIES: usize = 256;
-/// How often a sweep is chosen where policies are set meanwhile.
+/// How often a sweep is chosen again if policies change in the meantime.
 const CHOSEN_AGAIN_MAX: usize = 3;
-/// What is attempted, where it is refused.
+/// The operation name for rejected attempts.
 const OPERATION: &str = "prune";
 
-/// How long reads and refusals are kept from now on.
+/// How long to keep reads and refusals from now on.
 #[derive(Clone, Debug)]
 pub struct RetentionRequest {
-    /// Of reads.
     pub reads: KeptFor,
-    /// Of refusals.
     pub refusals: KeptFor,
 }
 
-/// What a call to prune has done.
+/// The result of a prune request.
 #[derive(Clone, Debug)]
 pub struct Pruned {
-    /// What is in force.
+    /// The policy in force.
     pub retention: Retention,
-    /// What was let go by a new sweep.
+    /// What a new sweep pruned.
     pub let_go: Option<LetGone>,
-    /// Of a dry run, what the next sweep would let go.
+    /// For a dry run, what the next sweep would prune.
     pub foreseen: Option<ForeseenSweep>,
-    /// Contents that went only now, although an earlier sweep had named them.
+    /// Contents deleted only now that an earlier sweep had named.
     pub finished: u64,
-    /// Why nothing is let go, where the host's clock is not to be trusted.
+    /// Why nothing is pruned, if the host's clock is not trusted.
     pub waits: Option<HostClockDoubt>,
-    /// Whether there may be more to let go.
+    /// Whether there may be more to prune.
     pub has_more: bool,
-    /// Where the sweep stands.
+    /// The ledger position of the sweep.
     pub ledger: Option<LedgerPosition>,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// What a sweep would prune.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeseenSweep {
-    /// Of which class.
     pub class: LetGoClass,
-    /// How many.
     pub count: u64,
     /// All of it was recorded before this host time.
     pub cutoff: Instant<Wall>,
@@ -91,7 +85,7 @@ impl Pruned {
         Self { retention, let_go: None, foreseen: None, finished: 0, waits: None, has_more, ledger: None, replayed }
     }
 
-    /// Returns what a sweep is answered with. There may be more after each.
+    /// Returns the response to a sweep. There may always be more after one.
     fn swept(answer: &Answer<Swept>) -> Self {
         let Swept { let_go, finished, retention } = answer.change;
         let (let_go, ledger) = (Some(let_go), Some(answer.ledger));
@@ -99,19 +93,19 @@ impl Pruned {
     }
 }
 
-/// What a sweep would name, and how far that goes.
+/// The next sweep, and how far it reaches.
 struct Chosen {
     sweep: Option<(Sweep<'static>, SweepMark)>,
     has_more: bool,
 }
 
 impl Engine {
-    /// Says how long contents of reads and refusals are kept on a timeline. A shorter time counts for what is recorded
-    /// after it.
+    /// Sets how long contents of reads and refusals are kept on a timeline. A shorter time applies to entries recorded
+    /// afterwards.
     ///
     /// # Errors
-    /// It is less than the service is configured to keep, the caller does not administer the timeline, or the ledger
-    /// cannot be written.
+    /// It is below the service's configured minimum, the caller does not administer the timeline, or the ledger cannot
+    /// be written.
     #[boxed]
     pub async fn set_retention(
         &self,
@@ -126,7 +120,7 @@ impl Engine {
         Ok((answer.change.retention, answer.ledger, answer.replayed))
     }
 
-    /// Says what the next sweep of a timeline would let go, and lets nothing go.
+    /// Dry run: returns what the next sweep of a timeline would prune.
     ///
     /// # Errors
     /// The caller does not administer the timeline, or the ledger cannot be written.
@@ -134,7 +128,7 @@ impl Engine {
     pub async fn foresee_pruning(&self, caller: &Caller, timeline: TimelineId) -> Result<Pruned, Refusal> {
         let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
         self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
-        // Readers see an entry before it is answered, so this state holds it.
+        // Readers see an entry before its response is sent, so this state includes it.
         let state = self.state(&timeline).unwrap_or(state);
         let (engine, retention) = (self.clone(), state.head.retention.in_force());
         let looking = self.long_work().aside(async move {
@@ -151,13 +145,13 @@ impl Engine {
         looking.await
     }
 
-    /// Lets go, of one timeline, what its retention keeps no longer: one sweep, and what earlier ones have left. With
-    /// `accept_host_clock` an operator says that the host's clock is right. The answer is kept if there is a sweep:
-    /// otherwise nothing has happened, and a repetition looks again.
+    /// Prunes a timeline by its retention policy: one sweep, and the remainder of earlier ones. With
+    /// `accept_host_clock`, an operator confirms that the host's clock is right. The response is stored only if there
+    /// is a sweep. Otherwise nothing has changed, and a repeated request searches again.
     ///
     /// # Errors
-    /// The caller does not administer the timeline, or is no operator and speaks for the clock; or the ledger cannot be
-    /// written.
+    /// The caller does not administer the timeline, or sets `accept_host_clock` without being an operator; or the
+    /// ledger cannot be written.
     #[boxed]
     pub async fn prune(
         &self,
@@ -174,17 +168,17 @@ impl Engine {
         if pruned.let_go.is_some() {
             return Ok(pruned);
         }
-        // What was found is told, and nothing else tells that it was looked for.
+        // A prune request without matches writes no other entry, so it is logged as a read.
         self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
         if pruned.has_more || pruned.waits.is_some() {
             return Ok(pruned);
         }
-        // That nothing is due is answered as of that entry.
+        // The empty result must be valid as of the entry of the read.
         let again = self.prune_once(caller, &timeline, accept_host_clock, idempotency).await?;
         Ok(Pruned { finished: pruned.finished + again.finished, ..again })
     }
 
-    /// As [`Engine::prune`], for a caller who has been let on to it. What is not let go is not logged.
+    /// Like [`Engine::prune`], for an authorized caller. Does not log a request that prunes nothing.
     async fn prune_once(
         &self,
         caller: &Caller,
@@ -205,7 +199,7 @@ impl Engine {
             }
             let finished = engine.finish_left(Some(key)).await?;
             let waits = engine.doubt_host_clock().await?;
-            // Nobody's word makes two clocks agree.
+            // An operator's confirmation cannot override a difference between two clocks.
             let is_beyond_words = engine.host_clock().apart_from_database().is_some();
             if let Some(doubt) = waits.filter(|_| !accept_host_clock || is_beyond_words) {
                 return Ok(Pruned { finished, waits: Some(doubt), ..nothing });
@@ -219,11 +213,11 @@ impl Engine {
         pruning.await
     }
 
-    /// Does a piece of what retention asks for, on any timeline: what earlier sweeps have left, or one sweep. Returns
-    /// whether there may be more to do.
+    /// Does one unit of pruning on any timeline: the remainder of earlier sweeps, or one sweep. Returns whether there
+    /// may be more.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn sweep_in_turn(&self) -> Result<bool, Refusal> {
         let engine = self.clone();
@@ -251,14 +245,14 @@ impl Engine {
         match swept {
             Ok((_, true)) => round.push_front(timeline),
             Ok((_, false)) => {}
-            // It is tried again. If the store is at fault, the writer has logged the error.
+            // It will be retried. If the store is at fault, the writer has logged the error.
             Err(refusal) => tracing::warn!(timeline_id = %timeline, %refusal, "a timeline could not be swept"),
         }
         Ok(!round.is_empty())
     }
 
-    /// Prunes contents whose retention has passed, as much as one sweep names. Returns whether there may be more. To be
-    /// called by one at a time.
+    /// Prunes contents whose retention has passed, as much as one sweep names. Returns whether there may be more. Calls
+    /// must be serialized.
     async fn sweep(
         &self,
         asking: Option<(&Caller, Option<Idempotency>)>,
@@ -287,8 +281,8 @@ impl Engine {
         Ok((None, true))
     }
 
-    /// Chooses what the next sweep of a timeline names: entries that were recorded under one policy, of one class. A dry run
-    /// does not keep how far was looked.
+    /// Chooses the entries of the next sweep of a timeline: of one class, recorded under one policy. A dry run does not
+    /// store how far the search went.
     async fn choose(&self, state: &TimelineState, is_dry: bool) -> Result<Chosen, Refusal> {
         let (policies, key, size) = (&state.head.retention, state.head.key, state.head.frontier.size());
         let marks = self.store().sweep_marks(key).await?;
@@ -302,7 +296,7 @@ impl Engine {
                 let mark = marks.iter().find(|mark| (mark.policy, mark.class) == (policy, class));
                 let first = mark.map_or(policy + 1, |mark| mark.until);
                 let Some(cutoff) = now.checked_sub(period.max(floor)).filter(|_| first < end) else { continue };
-                // Host time goes up within a ledger.
+                // Host time increases within a ledger.
                 let due = self.store().first_recorded_at(key, cutoff, end).await?;
                 let mut draft = SweepDraft::new(class, policies, size, now, floor);
                 let until = self.offer(key, first, due, &mut draft).await?;
@@ -321,7 +315,7 @@ impl Engine {
         Ok(Chosen { sweep: None, has_more: false })
     }
 
-    /// Offers entries to a sweep until it is full, or enough was looked through. Returns how far that went.
+    /// Offers entries to a sweep until it is full or the search limit is reached. Returns how far that went.
     async fn offer(&self, key: TimelineKey, first: u64, end: u64, draft: &mut SweepDraft<'_>) -> Result<u64, Refusal> {
         let end = end.min(first.saturating_add(SWEEP_ENTRIES_READ_MAX));
         let (mut at, mut named) = (first, 0);
@@ -345,7 +339,7 @@ impl Engine {
         Ok(at)
     }
 
-    /// Lets go what sweeps have named that were cut off. Returns how much that was.
+    /// Deletes contents named by interrupted sweeps. Returns how many.
     async fn finish_left(&self, only: Option<TimelineKey>) -> Result<u64, Refusal> {
         let mut finished = 0;
         for (key, position) in self.store().sweeps_left().await? {
@@ -362,7 +356,7 @@ impl Engine {
         Ok(finished)
     }
 
-    /// Lets go what a sweep names that was committed, and nothing that it may not.
+    /// Deletes the contents named by a committed sweep, after checking that each may be pruned.
     async fn finish(&self, key: TimelineKey, position: u64) -> Result<u64, Refusal> {
         let damaged = |what: &str| Refusal::Damaged(format!("the sweep at position {position}: {what}"));
         let entry = self.store().entry(key, position).await?.ok_or_else(|| damaged("its entry is missing"))?;
@@ -403,7 +397,7 @@ impl Engine {
     }
 }
 
-/// Reads the entry that is kept at a position.
+/// Decodes the stored leaf at a position.
 fn entry_at(leaf: &[u8], position: u64) -> Result<(LeafRecord<'_>, Instant<Wall>), Refusal> {
     let damaged = |what: &str| Refusal::Damaged(format!("entry {position}: {what}"));
     let record = LeafRecord::decode(leaf).map_err(|error| damaged(&error.to_string()))?;

@@ -1,6 +1,6 @@
-//! Witnesses: what `system` is committed to for them, what they have cosigned, and what is proven with it.
+//! Witnesses: commitments of `system` to the trees of timelines, cosignatures, and proofs based on them.
 //!
-//! Nothing here asks a witness: that is for whoever runs the engine, which also says when.
+//! This module does not contact witnesses. The program that runs the engine does, and controls when.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,47 +26,44 @@ use crate::refusal::Refusal;
 use crate::tree::{SignedTree, node_hashes, root_at};
 use crate::witnessed::{Cosigned, HeadAt, WitnessStatus, WitnessedLog};
 
-/// Entries `heads` that are written in one interval. What grew beyond them is committed to in the next one.
+/// Maximum number of `heads` entries per interval. Timelines beyond it are committed to in the next one.
 const HEADS_ENTRIES_MAX: usize = 64;
-/// Entries of `system` that are looked through at the start for the newest entry `heads`. Where it is not among them,
-/// every timeline is committed to again.
+/// How many entries of `system` are searched at startup for the newest `heads` entry. If it is not among them, all
+/// timelines are committed to again.
 pub(crate) const RECALLED_ENTRIES_MAX: u64 = 65_536;
-/// Entries read at a time.
 pub(crate) const BLOCK_ENTRIES: u64 = 256;
 
-/// Shows that an entry is in a tree that witnesses vouch for.
+/// Proves that an entry is in a tree that witnesses vouch for.
 #[derive(Clone, Debug)]
 pub struct WitnessedProof {
     /// Position of the entry.
     pub position: u64,
-    /// The bytes that are hashed.
+    /// The hashed bytes.
     pub leaf: Vec<u8>,
     /// The hashes from the entry to the root of its timeline.
     pub hashes: Vec<Hash>,
     /// The tree of the timeline.
     pub tree: Checkpoint,
-    /// Shows that `system` is committed to that tree; `None` where it is the tree of `system` itself.
+    /// Proves that `system` is committed to that tree; `None` for the tree of `system` itself.
     pub head: Option<HeadProof>,
-    /// The cosigned checkpoint of `system`.
     pub cosigned: Arc<Cosigned>,
-    /// The key that verifies the service's signature on it, as text.
+    /// The public key of the service's signature on it, as text.
     pub verifier_key: String,
 }
 
-/// A checkpoint that this service has signed, compared with what is here.
+/// A checkpoint signed by this service, compared with the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedCheckpoint {
-    /// What it says.
     pub checkpoint: Checkpoint,
-    /// How it contradicts what is here, if it does.
+    /// How it contradicts the database, if it does.
     pub contradiction: Option<String>,
-    /// Whether an operator has accepted that this very tree was lost.
+    /// Whether an operator has accepted the loss of this very tree.
     pub is_accepted: bool,
 }
 
 impl Engine {
-    /// Commits `system` to the trees of all timelines that have grown since the last time, in one entry or several. Returns
-    /// how many there were.
+    /// Commits `system` to the trees of all timelines that have grown since the last call, in one or several entries.
+    /// Returns the number of timelines.
     ///
     /// # Errors
     /// The ledger cannot be written.
@@ -97,14 +94,14 @@ impl Engine {
         Ok(count)
     }
 
-    /// Returns the timelines whose trees are not those that were committed to last: those that waited longest first, and no
-    /// more than are written at a time.
+    /// Returns the timelines whose trees have changed since the last commitment: those that waited longest first, up to
+    /// the limit of one interval.
     fn moved_heads(&self) -> Vec<(TimelineKey, CommittedHead)> {
         let states = self.states();
         let told = self.witnessed().told.lock();
         let mut moved: Vec<_> = states
             .iter()
-            // Layers never change, and what adopted them tells of them.
+            // Layers of an adopted timeline never change, and the adopting timeline records them.
             .filter(|state| !state.head.id.is_system() && state.head.id.came_with().is_none())
             .filter_map(|state| {
                 let before = told.newest(state.head.key);
@@ -122,7 +119,7 @@ impl Engine {
         moved.into_iter().map(|(_, state)| (state.head.key, head(state))).collect()
     }
 
-    /// Finds the newest entry `heads`, and whether an operator has accepted since that the database was taken back.
+    /// Finds the newest `heads` entry, and whether an operator has accepted a rollback of the database since.
     pub(crate) async fn newest_heads(&self, system: &TimelineState) -> Result<Recall, Refusal> {
         let size = system.head.frontier.size();
         let (mut end, mut is_accepted) = (size, false);
@@ -133,7 +130,7 @@ impl Engine {
             if leaves.len() != count {
                 return Err(Refusal::Damaged(format!("some of the entries {first} to {end} of `system` are missing")));
             }
-            // The last one first.
+            // The newest entry first.
             for (position, leaf) in (first..end).rev().zip(leaves.iter().rev()) {
                 let action = LeafRecord::decode(leaf).ok().and_then(|record| Action::of(&record));
                 is_accepted |= action == Some(Action::AcceptRollback);
@@ -146,7 +143,7 @@ impl Engine {
         Ok(Recall { newest: None, is_accepted })
     }
 
-    /// Returns what an entry of `system` is committed to, and its bytes, once it is known to be in the tree.
+    /// Returns the commitments of an entry of `system`, and its bytes, after verifying that it is in the tree.
     pub(crate) async fn heads_at(
         &self,
         system: &TimelineState,
@@ -169,8 +166,7 @@ impl Engine {
         self.published().read().get(timeline).cloned()
     }
 
-    /// Returns the newest checkpoint of a timeline, to be shown to witnesses; `None` where it is not there any more, or not
-    /// yet.
+    /// Returns the newest checkpoint of a timeline, to show to witnesses; `None` if the timeline does not exist.
     ///
     /// # Errors
     /// It cannot be signed.
@@ -178,10 +174,10 @@ impl Engine {
         self.state(timeline).map(|state| self.newest_checkpoint(&state)).transpose()
     }
 
-    /// Shows that a checkpoint of a timeline continues the tree of an earlier size.
+    /// Proves that a checkpoint of a timeline extends the tree of an earlier size.
     ///
     /// # Errors
-    /// What is kept does not show it.
+    /// The stored tree does not prove it.
     #[boxed]
     pub async fn witness_consistency(
         &self,
@@ -194,18 +190,17 @@ impl Engine {
         let nodes = consistency_nodes(from, to.size).map_err(|error| damaged(&error))?;
         let hashes = node_hashes(self.store(), state.head.key, &nodes).await?;
         let root = root_at(self.store(), state.head.key, from).await?;
-        // Else a tile that somebody damaged would look like another history.
+        // Otherwise a damaged tile would look like a different history.
         verify_consistency(from, &root, to.size, &to.root, &hashes).map_err(|error| damaged(&error))?;
         Ok(hashes)
     }
 
-    /// Takes the cosigned checkpoint of a timeline that was kept when the service ran last. What it says is compared with
-    /// what is here: if it contradicts that, nothing is written any more, and why is returned as the text of the refusal.
-    /// Returns the checkpoint with those of the given witnesses that have cosigned it; `None` where none has, or another
-    /// key signed it.
+    /// Restores the cosigned checkpoint of a timeline from the previous run. If it contradicts the database, all
+    /// writing stops, and the contradiction is returned as the text of the refusal. Returns the checkpoint with the
+    /// cosignatures of the given witnesses; `None` if there are none, or another key signed it.
     ///
     /// # Errors
-    /// It is no checkpoint of what is here, or the store does not answer.
+    /// The checkpoint contradicts the database, or the store does not respond.
     #[boxed]
     pub async fn recall_cosigned(
         &self,
@@ -225,7 +220,7 @@ impl Engine {
                 );
                 return Ok(None);
             }
-            // First all writing is stopped: else the reason would be another one at first.
+            // Stop all writing first. Otherwise the first reported reason would be a different one.
             self.stop_as_taken_back(timeline, &checkpoint, note);
             self.witnessed().contradiction.lock().get_or_insert_with(|| contradiction.clone());
             return Err(Refusal::Damaged(contradiction));
@@ -243,7 +238,7 @@ impl Engine {
         }
         let (size, root) = (checkpoint.size, checkpoint.root);
         let cosigned = Arc::new(Cosigned { size, root, note: note.into(), by });
-        // A request may have found a newer one where services share it.
+        // If services share the database, a request may have found a newer one.
         self.witnessed_log(timeline)?.cosigned.rcu(|known| match known {
             Some(known) if known.size >= size => Some(Arc::clone(known)),
             Some(_) | None => Some(Arc::clone(&cosigned)),
@@ -251,11 +246,11 @@ impl Engine {
         Ok(Some(cosigned))
     }
 
-    /// Reads a checkpoint of a timeline that this service is said to have signed, and says how it contradicts what is here.
-    /// `None` where this service has not signed it, or where the timeline has ended: `system` tells of its last tree.
+    /// Parses a checkpoint of a timeline, supposedly signed by this service, and compares it with the database. `None`
+    /// if this service has not signed it, or if the timeline has ended: `system` records its last tree.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn compare_signed(
         &self,
@@ -283,7 +278,7 @@ impl Engine {
         Ok(Some(ComparedCheckpoint { checkpoint, contradiction, is_accepted }))
     }
 
-    /// Returns how a signed checkpoint contradicts what is here of its timeline, if it does.
+    /// Returns how a signed checkpoint contradicts the timeline in the database, if it does.
     async fn contradiction_of(&self, state: &TimelineState, signed: &Checkpoint) -> Result<Option<String>, Refusal> {
         let (timeline, size, here) = (&state.head.id, signed.size, state.head.frontier.size());
         if size > here {
@@ -301,8 +296,7 @@ impl Engine {
         self.witnessed().log(timeline).ok_or_else(unknown)
     }
 
-    /// Takes a cosignature that was verified. Returns the newest cosigned checkpoint where this made another one, to be
-    /// kept.
+    /// Adds a verified cosignature. Returns the newest cosigned checkpoint if it has changed and must be stored.
     ///
     /// # Errors
     /// The checkpoint cannot take it.
@@ -342,13 +336,13 @@ impl Engine {
         failure.map_or(Ok(newer), Err)
     }
 
-    /// Returns whether what is kept here contradicts what `system` was committed to, or what was cosigned.
+    /// Returns whether the database contradicts a commitment of `system` or a cosigned checkpoint.
     #[must_use]
     pub fn contradicts_itself(&self) -> bool {
         self.witnessed().contradiction.lock().is_some()
     }
 
-    /// Remembers how a witness stands to a timeline that it is shown by itself.
+    /// Stores the status of a witness for a timeline that is shown to it individually.
     pub fn note_witness(&self, timeline: &TimelineId, name: &str, status: WitnessStatus) {
         if let Some(log) = self.witnessed().log(timeline) {
             log.board.lock().insert(name.to_owned(), status);
@@ -356,13 +350,13 @@ impl Engine {
         self.witnesses_moved();
     }
 
-    /// Returns how witnesses stand to a timeline that they are shown by itself, by name.
+    /// Returns the status of the witnesses, by name, of a timeline that is shown to them individually.
     #[must_use]
     pub fn witnesses(&self, timeline: &TimelineId) -> BTreeMap<String, WitnessStatus> {
         self.witnessed().log(timeline).map(|log| log.board.lock().clone()).unwrap_or_default()
     }
 
-    /// Returns the timelines that witnesses are shown by themselves, beside `system`.
+    /// Returns the timelines that are shown to witnesses individually, in addition to `system`.
     pub fn named_to_witnesses(&self) -> impl Iterator<Item = &TimelineId> {
         self.witnessed().named.get().into_iter().flat_map(BTreeMap::keys)
     }
@@ -373,7 +367,7 @@ impl Engine {
         self.witnessed().log(timeline)?.cosigned.load_full()
     }
 
-    /// Shows that an entry is in a tree that witnesses vouch for.
+    /// Proves that an entry is in a tree that witnesses vouch for.
     ///
     /// # Errors
     /// No cosigned checkpoint covers it yet, the caller may not read the timeline, or the ledger cannot be written.
@@ -433,7 +427,7 @@ impl Engine {
 }
 
 impl WitnessedProof {
-    /// Checks all but the signatures: what is kept may be damaged.
+    /// Verifies the proof except for signatures, because stored data may be damaged.
     fn check(&self) -> Result<(), Refusal> {
         let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(error.to_string());
         let Self { position, leaf, hashes, tree, head, cosigned, .. } = self;
@@ -445,13 +439,13 @@ impl WitnessedProof {
     }
 }
 
-/// What is off where no witness has cosigned anything.
+/// The unavailable feature, if no witness has cosigned anything.
 const NO_COSIGNATURE: &str = "proving an entry with cosignatures of witnesses, of which there are none yet,";
 
-/// What is found of entries `heads` at the start.
+/// The result of searching for `heads` entries at startup.
 pub(crate) struct Recall {
     /// The position of the newest.
     pub(crate) newest: Option<u64>,
-    /// Whether an operator has accepted since that the database was taken back.
+    /// Whether an operator has accepted a rollback of the database since.
     pub(crate) is_accepted: bool,
 }
