@@ -1,4 +1,4 @@
-//! What an entry says was done, and what follows from that: one row for each action.
+//! Ledger actions and their properties, in one table.
 
 use timenav_core::access::Demand;
 use timenav_core::ledger::LeafRecord;
@@ -14,7 +14,7 @@ use facts::{Facts, admins, readers};
 const ADMINISTER: Demanded = Demanded::All(&[Demand::Administer]);
 const CREATE: Demanded = Demanded::All(&[Demand::Create]);
 const ERASE: Demanded = Demanded::All(&[Demand::Erase]);
-/// Nobody could change the timeline here any more, so it took the right to change it too.
+/// Nobody could change the permissions after a handover, so `Administer` alone does not suffice.
 const HAND_OVER: Demanded = Demanded::All(&[Demand::Look, Demand::Administer, Demand::Erase]);
 const INSPECT: Demanded = Demanded::All(&[Demand::Inspect]);
 const INTERVENE: Demanded = Demanded::All(&[Demand::Intervene]);
@@ -23,20 +23,20 @@ const RECORD: Demanded = Demanded::All(&[Demand::Record]);
 const SET_RATE: Demanded = Demanded::All(&[Demand::SetRate]);
 const STEER: Demanded = Demanded::All(&[Demand::Steer]);
 
-/// Makes the enum, the list of all actions, and what is known of each.
+/// Generates the enum, the list of all actions, and their properties.
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $word:literal: $facts:expr,)+) => {
-        /// What an entry says was done. `docs/logging.md` lists the actions, and on which timeline each is recorded.
+        /// The action of a ledger entry. `docs/logging.md` lists the actions, and the timeline on which each is
+        /// recorded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Action {
             $($(#[$doc])* $name,)+
         }
 
         impl Action {
-            /// Every action.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// Returns the word for it in the ledger.
+            /// Returns the name of the action in the ledger.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self {
@@ -44,7 +44,7 @@ macro_rules! actions {
                 }
             }
 
-            /// Returns the action of a word; `None` for one that this version does not write.
+            /// Parses the name of an action; `None` for one that this version does not write.
             #[must_use]
             pub fn parse(word: &str) -> Option<Self> {
                 match word {
@@ -62,189 +62,167 @@ macro_rules! actions {
     };
 }
 
-// `readers` or `admins` are shown what an entry says; in brackets is the permission that it takes to do it.
+// `readers` or `admins`: who may see the payload. In parentheses: the permission required for the action.
 actions! {
-    /// A timeline was made.
     CreateTimeline = "create_timeline": readers(CREATE).topic(Topic::Clock).by_nobody(Nobody::FirstStart),
-    /// A timeline has ended.
     EndTimeline = "end_timeline": admins(Demanded::Nothing).by_nobody(Nobody::Service),
-    /// The clock was set to a moment, or to a place.
+    /// The clock was set to an instant, to a place, or both.
     Travel = "travel": readers(STEER).clock(OnClock::Travels).advance(OnAdvance::BeginsOrEnds),
-    /// The clock was paused.
     PauseTime = "pause_time": readers(STEER).clock(OnClock::Pauses).advance(OnAdvance::BeginsOrEnds),
-    /// The clock was resumed.
     ResumeTime = "resume_time": readers(STEER).clock(OnClock::Resumes),
-    /// The clock was put forward.
     FastForward = "fast_forward": readers(STEER).clock(OnClock::GoesOn).advance(OnAdvance::BeginsOrEnds),
-    /// The clock was put back.
     Rewind = "rewind": readers(STEER).clock(OnClock::GoesBack),
-    /// The clock was given another rate.
     SetRate = "set_rate": readers(SET_RATE).clock(OnClock::SetsRate),
-    /// The clock was taken back to an anchor.
     ReturnToAnchor = "return_to_anchor": readers(STEER).clock(OnClock::Returns),
-    /// A moment was marked.
     SetAnchor = "set_anchor": readers(STEER),
-    /// An event was recorded.
     RecordEvent = "record_event": readers(RECORD).events(OnEvents::Records).by_nobody(Nobody::Timer),
-    /// An event was recorded anew.
+    /// A new version of an event was recorded.
     CorrectEvent = "correct_event": readers(RECORD).events(OnEvents::Corrects),
-    /// Something was done to an event.
+    /// An intervention changed, canceled or restored an event.
     ManipulateEvent = "manipulate_event": readers(INTERVENE).events(OnEvents::Intervenes),
-    /// Data was sealed.
     EncryptData = "encrypt_data": admins(RECORD),
-    /// Sealed data was opened.
     DecryptData = "decrypt_data": admins(INSPECT),
     /// The content of an event or a sealed record was erased.
     EraseData = "erase_data": readers(ERASE).erases(Erases::Data),
-    /// Events were erased, with every version of them.
+    /// All versions of events were erased.
     EraseEvents = "erase_events": readers(ERASE).erases(Erases::Events),
-    /// Single reads were erased, of an entry that tells of many.
+    /// Single reads of an entry of reads were erased.
     EraseReads = "erase_reads": admins(ERASE).erases(Erases::Reads),
-    /// It was said who may do what.
+    /// Permissions were changed.
     SetAccessControl = "set_access_control": admins(ADMINISTER),
-    /// Somebody looked for tampering.
+    /// A ledger was scanned for tampering.
     DetectTampering = "detect_tampering": admins(INSPECT),
-    /// A user was made.
     CreateUser = "create_user": admins(OPERATE).directory(OnDirectory::MakesUser).by_nobody(Nobody::FirstStart),
-    /// A user was removed.
     DeleteUser = "delete_user": admins(OPERATE).directory(OnDirectory::RemovesUser),
     /// A user's time travel was restricted.
     RestrictTimeTravel = "restrict_time_travel": admins(OPERATE).directory(OnDirectory::RestrictsUser),
-    /// An API key was made.
     CreateApiKey = "create_api_key": admins(Demanded::Own).directory(OnDirectory::MakesKey).by_nobody(Nobody::FirstStart),
-    /// An API key was stopped.
     RevokeApiKey = "revoke_api_key": admins(Demanded::Own).directory(OnDirectory::StopsKey),
-    /// A session began.
     LogIn = "log_in": admins(Demanded::Nothing).directory(OnDirectory::LogsIn),
-    /// Somebody ended their session, or all of them.
+    /// A user ended their session, or all of them.
     LogOut = "log_out": admins(Demanded::Own).directory(OnDirectory::EndsSessions),
-    /// A session went on.
+    /// Activity in a session extended it.
     RenewSession = "renew_session": admins(Demanded::Nothing).directory(OnDirectory::RenewsSession),
-    /// A session was ended.
+    /// A session was ended from outside of it.
     EndSession = "end_session": admins(Demanded::Own).directory(OnDirectory::EndsSessions).by_nobody(Nobody::Service),
-    /// A password was set.
     SetPassword = "set_password": admins(Demanded::Own).directory(OnDirectory::SetsPassword),
-    /// Something was read: an entry of earlier versions, which had one for each read.
+    /// One read. Earlier versions wrote one entry per read.
     Read = "read": admins(Demanded::Reading),
-    /// Things were read, each by somebody.
+    /// Several reads, each with its caller.
     Reads = "reads": admins(Demanded::Reading),
-    /// Somebody was refused.
+    /// An attempt was rejected.
     Attempt = "unauthorized_access_attempt": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
-    /// Strangers were refused, so many.
+    /// Rejected attempts without valid credentials, as a count.
     AttemptsCounted = "unauthorized_access_attempts": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
-    /// Another key began to sign.
     RotateSigningKey = "rotate_signing_key": admins(Demanded::Service).by_nobody(Nobody::Service),
-    /// The service started although the database is not what was signed.
+    /// The service was started with `accept-rollback`, although the database differs from what was signed.
     AcceptRollback = "accept_rollback": admins(Demanded::Service).by_nobody(Nobody::Service),
-    /// A timeline of another service goes on here.
+    /// A timeline of another service was adopted.
     Adopt = "adopt": admins(CREATE),
-    /// A timeline goes on at another service, and nothing is written to it here any more.
+    /// A timeline was handed over to another service. Nothing is written to it here any more.
     HandedOver = "handed_over": admins(HAND_OVER),
-    /// Something of a timeline that came with a fork was erased at the other service after it was forked.
+    /// Content of a layer that came with a fork was erased at the other service, after the fork.
     LayerErased = "layer_erased": admins(ADMINISTER).erases(Erases::OfLayer),
-    /// It was said how long reads and refusals are kept.
+    /// The retention policy was changed.
     SetRetention = "set_retention": admins(ADMINISTER),
-    /// It was said how the clock of somebody who follows it is wrong.
+    /// Fault injection into a follower's clock was changed.
     SetFault = "set_fault": admins(RECORD),
-    /// Contents of reads or refusals were let go.
+    /// Contents of reads or refusals were pruned.
     Sweep = "sweep": admins(ADMINISTER).erases(Erases::Contents).by_nobody(Nobody::Service),
-    /// An operator said that the host's clock is right.
+    /// An operator confirmed that the host's clock is right.
     AcceptHostClock = "accept_host_clock": admins(OPERATE),
     /// `system` was committed to the trees of other timelines, for witnesses to cosign.
     Heads = "heads": admins(Demanded::Service).by_nobody(Nobody::Service),
-    /// A timer was set.
     SetTimer = "set_timer": readers(RECORD).timers(OnTimers::Sets),
-    /// A timer was changed.
     ChangeTimer = "change_timer": readers(RECORD).timers(OnTimers::Changes),
-    /// A timer was cancelled.
     CancelTimer = "cancel_timer": readers(RECORD).timers(OnTimers::Cancels),
-    /// Moments of timers fell due; in an advance, the clock came to them.
+    /// Timers fell due. In an advance, the clock reached their instant.
     FireTimers = "fire_timers": readers(Demanded::Service).advance(OnAdvance::Steps).timers(OnTimers::Fires).by_nobody(Nobody::Service),
-    /// Firings came to their outcomes.
+    /// The outcomes of firings were recorded.
     SettleFirings = "settle_firings": readers(RECORD).timers(OnTimers::Settles).by_nobody(Nobody::Service),
-    /// A clock change that passed timers one by one came to its end.
+    /// An advance ended.
     EndAdvance = "end_advance": readers(Demanded::Service).topic(Topic::Clock).advance(OnAdvance::BeginsOrEnds).by_nobody(Nobody::Service),
-    /// Timers stand as they did at another moment, or on another timeline.
+    /// Timers were restored to their state at another instant, or on another timeline.
     RestoreTimers = "restore_timers": readers(STEER).timers(OnTimers::Restores),
 }
 
 impl Action {
-    /// Returns what an entry says was done; `None` where another version, or another program, has written another word.
+    /// Returns the action of an entry; `None` if another version or program has written an unknown one.
     #[must_use]
     pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
         Self::parse(&record.action)
     }
 
-    /// Returns the topic of an entry, if listeners can ask for it. The first entry of a timeline tells of its clock. What is
-    /// told of advances is told beside it, and the steps of one count as changes of the clock while they are the newest.
+    /// Returns the topic of an entry, if listeners can subscribe to it. The first entry of a timeline records its
+    /// clock. Messages about advances are sent in addition, and the steps of an advance count as clock changes while
+    /// they are the newest.
     #[must_use]
     pub const fn topic(self) -> Option<Topic> {
         self.facts().topic
     }
 
-    /// Returns whether whoever may read a timeline is shown what its entries of this action say.
+    /// Returns whether readers of a timeline may see the payloads of this action.
     #[must_use]
     pub const fn is_shown_to_readers(self) -> bool {
         matches!(self.audience(), Audience::Readers)
     }
 
-    /// Returns who may see what an entry says. A reader can make clock, anchors, events and erasures from what they see.
+    /// Returns who may see the payload. Readers can derive the clock, anchors, events and erasures from the payloads
+    /// they see.
     pub(crate) const fn audience(self) -> Audience {
         self.facts().audience
     }
 
-    /// Returns what whoever does it must be allowed to. The writer asks core for that, and so does a scan.
+    /// Returns the permissions required for the action. Both the writer and a scan check them.
     pub(crate) const fn demands(self) -> Demanded {
         self.facts().demands
     }
 
-    /// Returns who may have done it where an entry names nobody.
+    /// Returns who may have acted if an entry names no actor.
     pub(crate) const fn by_nobody(self) -> Nobody {
         self.facts().by_nobody
     }
 
-    /// Returns what it does to an event; `None` where it makes no version of one and ends none.
+    /// Returns the effect on an event; `None` if it neither creates nor ends a version.
     pub(crate) const fn on_events(self) -> Option<OnEvents> {
         self.facts().events
     }
 
-    /// Returns whether events stand otherwise after it.
+    /// Returns whether it changes the set of current events.
     pub(crate) const fn changes_events(self) -> bool {
         self.on_events().is_some()
     }
 
-    /// Returns whether it may take the content of an event away.
+    /// Returns whether it may erase the content of an event.
     pub(crate) const fn erases_events(self) -> bool {
         matches!(self.erases(), Some(Erases::Data | Erases::Events))
     }
 
-    /// Returns what was asked of a clock; `None` where an entry does not say that anything was.
+    /// Returns the clock command; `None` if entries of the action do not record one.
     pub(crate) const fn on_clock(self) -> Option<OnClock> {
         self.facts().clock
     }
 
-    /// Returns what it does to timers; `None` where that is nothing.
     pub(crate) const fn on_timers(self) -> Option<OnTimers> {
         self.facts().timers
     }
 
-    /// Returns what it does to an advance.
     pub(crate) const fn on_advance(self) -> OnAdvance {
         self.facts().advance
     }
 
-    /// Returns what it does to users, keys, sessions or passwords; `None` where that is nothing.
+    /// Returns the effect on users, keys, sessions or passwords, if any.
     pub(crate) const fn on_directory(self) -> Option<OnDirectory> {
         self.facts().directory
     }
 
-    /// Returns what it says is gone; `None` where that is nothing.
+    /// Returns what it erases, if anything.
     pub(crate) const fn erases(self) -> Option<Erases> {
         self.facts().erases
     }
 
-    /// Returns whether it may take something from the directory that let somebody in. Permissions and timelines that end are
-    /// not in it: whoever writes there waits for the same lock.
+    /// Returns whether it may revoke credentials. Permissions and the end of a timeline are not included, because
+    /// writers of that timeline wait for the same lock.
     pub(crate) const fn revokes(self) -> bool {
         match self.on_directory() {
             Some(

@@ -268,7 +268,6 @@ impl<'a> Draft<'a> {
         self.ledger(&TimelineId::system())
     }
 
-    ///
     /// # Errors
     /// There is no such timeline, or it was handed over.
     pub(crate) fn ledger(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {

@@ -119,10 +119,7 @@ pub enum News {
     /// An advance has begun, has reached another instant, or has ended. Its firings are not included.
     Advance(Box<Receipt>),
     /// The clock has passed events in this range, both ends inclusive.
-    Due {
-        from: Instant<Virtual>,
-        to: Instant<Virtual>,
-    },
+    Due { from: Instant<Virtual>, to: Instant<Virtual> },
     /// A firing has changed.
     Firing(Box<(FiringRow, FiringNews)>),
     /// A paradox was created or healed.

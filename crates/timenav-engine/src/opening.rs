@@ -56,10 +56,7 @@ pub enum OpenError {
         "the signature of timeline `{timeline}` in the database does not verify ({error}): the database was modified \
          outside timenav, or belongs to another service; keep it as evidence and restore a backup"
     )]
-    Head {
-        timeline: TimelineId,
-        error: HeadFault,
-    },
+    Head { timeline: TimelineId, error: HeadFault },
     /// The tree in the database is not the one that was signed.
     #[error(
         "timeline `{timeline}` has a signed tree of {signed} entries, but holds another one of {found} entries: the \
@@ -77,26 +74,19 @@ pub enum OpenError {
         "the database holds {entries} entries, but no checkpoint is kept outside it: the file of checkpoints \
          was removed; put it back, or accept that with `timenav accept-rollback`"
     )]
-    OutsideMissing {
-        entries: u64,
-    },
+    OutsideMissing { entries: u64 },
     /// The checkpoints of one timeline outside the database are missing.
     #[error(
         "no checkpoint of timeline `{timeline}` is kept outside the database, and there was one: its lines were removed \
          from the file of checkpoints; put them back, or accept that with `timenav accept-rollback`"
     )]
-    NotKept {
-        timeline: TimelineId,
-    },
+    NotKept { timeline: TimelineId },
     /// A checkpoint outside the database does not verify.
     #[error(
         "the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}; if the \
         signing key was rotated with another service's folder, take the checkpoints.log of that folder too"
     )]
-    Checkpoint {
-        timeline: TimelineId,
-        error: CheckpointError,
-    },
+    Checkpoint { timeline: TimelineId, error: CheckpointError },
     /// The database lost entries, or was replaced by an older copy.
     #[error(
         "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
@@ -131,9 +121,7 @@ pub enum OpenError {
         "timeline `{timeline}` has ended, but the database lists it as active: it was put back outside timenav; keep \
          the database as evidence and restore a backup"
     )]
-    Ended {
-        timeline: TimelineId,
-    },
+    Ended { timeline: TimelineId },
     /// The database holds a different history than the signed one.
     #[error(
         "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
@@ -150,9 +138,7 @@ pub enum OpenError {
          new `signing.key` into the data folder, or name it with --signing-key; if not, the database belongs to another \
          service"
     )]
-    OtherKey {
-        timeline: TimelineId,
-    },
+    OtherKey { timeline: TimelineId },
     /// A later version wrote an entry that this version does not know.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),

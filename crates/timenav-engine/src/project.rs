@@ -1,7 +1,7 @@
-//! What follows from an entry: the rows that it makes or ends, and what it adds to the counts of its timeline.
+//! Projection of an entry: the rows that it creates or ends, and its effect on the counts of its timeline.
 //!
-//! The writer commits what these functions return, and a scan compares it with the tables. They are pure: an entry, and
-//! where it needs them the rows before it, come in by value.
+//! The writer commits the result of these functions, and a scan compares the tables with it. The functions are pure:
+//! they take the entry and, if needed, the previous rows by value.
 
 mod events;
 mod timers;

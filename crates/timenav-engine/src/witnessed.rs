@@ -1,4 +1,5 @@
-//! What witnesses have cosigned, and what they said: shared by those who ask them and those who are shown it.
+//! Cosigned checkpoints and the status of witnesses, shared by the code that contacts witnesses and the code that
+//! reports them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -11,42 +12,38 @@ use tokio::sync::Notify;
 
 use crate::head::TimelineKey;
 
-/// A checkpoint with the cosignatures of witnesses: of `system`, or of a timeline that was named to them.
+/// A checkpoint with cosignatures of witnesses: of `system`, or of a timeline that is shown to witnesses individually.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cosigned {
-    /// Entries of the timeline.
     pub size: u64,
-    /// The root over them.
     pub root: Hash,
     /// The note, signed by the service and by witnesses.
     pub note: Arc<str>,
-    /// Which witnesses have cosigned, and when by their clocks, in seconds since 1970.
+    /// Time of each witness's cosignature by its own clock, in seconds since 1970.
     pub by: BTreeMap<String, u64>,
 }
 
-/// How a witness stands to the service.
+/// The state of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessState {
-    /// It was not heard of since the start.
+    /// No contact since startup.
     Waiting,
-    /// It has cosigned what it was shown last.
+    /// It has cosigned the last checkpoint that it was shown.
     Cosigning,
-    /// It does not answer.
+    /// It does not respond.
     Unreachable,
-    /// It does not cosign, for a reason that tells nothing of the ledger: it does not know the log, or its answer cannot be used.
+    /// It does not cosign for a reason unrelated to the ledger: it does not know the log, or its response is invalid.
     Refusing,
-    /// It has cosigned a larger tree than there is here: what is here was taken back.
+    /// It has cosigned a larger tree than the current one: the database was rolled back.
     Rollback,
-    /// It has cosigned another tree than the one that is here.
+    /// It has cosigned a tree that contradicts the current one.
     Fork,
 }
 
 impl WitnessState {
-    /// Every state.
     pub const ALL: [Self; 6] =
         [Self::Waiting, Self::Cosigning, Self::Unreachable, Self::Refusing, Self::Rollback, Self::Fork];
 
-    /// Returns the word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -60,30 +57,28 @@ impl WitnessState {
     }
 }
 
-/// What is known of a witness.
+/// The status of a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessStatus {
-    /// How it stands to the service.
     pub state: WitnessState,
-    /// The size that it cosigned last, as far as is known.
+    /// The size that it cosigned last, if known.
     pub size: u64,
-    /// When it did, by its own clock, in seconds since 1970; 0 where it has not.
+    /// The time of that by its own clock, in seconds since 1970; 0 if it has not cosigned.
     pub time: u64,
-    /// A sentence on what is wrong; empty where nothing is.
+    /// A sentence describing the problem; empty if there is none.
     pub detail: String,
-    /// What the checkpoint shows that it has, where it says that what is here was taken back or is another history.
+    /// The evidence, if it reports a rollback or a fork.
     pub evidence: Evidence,
 }
 
-/// What a witness shows of what it says.
+/// The evidence for a rollback or a fork that a witness reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Evidence {
-    /// Nothing.
     #[default]
     None,
-    /// A checkpoint with this service's own signature that contradicts what is here.
+    /// A checkpoint signed by this service that contradicts the database.
     Proven,
-    /// As [`Evidence::Proven`], and an operator has accepted that this very tree was lost.
+    /// Like [`Evidence::Proven`], and an operator has accepted the loss of this very tree.
     Accepted,
 }
 
@@ -93,30 +88,29 @@ impl Default for WitnessStatus {
     }
 }
 
-/// Where an entry `heads` commits to a timeline's tree.
+/// A commitment to a timeline's tree in a `heads` entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadAt {
     /// The position of the entry on `system`.
     pub(crate) position: u64,
-    /// Which of its heads it is.
+    /// The index of the head in the entry.
     pub(crate) index: usize,
     /// The size of the timeline's tree.
     pub(crate) size: u64,
 }
 
-/// What entries `heads` have committed to.
+/// The known commitments of `heads` entries.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// The position of the newest.
+    /// The position of the newest entry.
     pub(crate) last: Option<u64>,
-    /// How many entries of `system` were looked through for them.
+    /// How many entries of `system` were searched.
     pub(crate) looked_to: u64,
     heads: HashMap<TimelineKey, (HeadAt, Option<HeadAt>)>,
 }
 
 impl Told {
-    /// Takes what the newest entry says of a timeline. What the one before said is kept as long as that alone is
-    /// cosigned.
+    /// Adds a commitment of the newest entry. The previous one is kept as long as only that one is cosigned.
     pub(crate) fn insert(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
         let (newest, before) = self.heads.entry(key).or_insert((at, None));
         if newest.position < cosigned_size {
@@ -125,7 +119,7 @@ impl Told {
         *newest = at;
     }
 
-    /// Takes what an entry from before those that are known says of a timeline.
+    /// Adds a commitment of an entry older than the known ones.
     pub(crate) fn insert_earlier(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
         let (newest, before) = self.heads.entry(key).or_insert((at, None));
         if newest.position >= cosigned_size && at.position < cosigned_size {
@@ -133,7 +127,7 @@ impl Told {
         }
     }
 
-    /// Takes what an entry says of a timeline, which may be the newest that does.
+    /// Adds a commitment of an entry that may be the newest for its timeline.
     pub(crate) fn insert_walked(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
         if self.newest(key).is_some_and(|known| known.position > at.position) {
             self.insert_earlier(key, at, cosigned_size);
@@ -142,12 +136,12 @@ impl Told {
         }
     }
 
-    /// Returns what was committed to last of a timeline.
+    /// Returns the newest commitment to a timeline.
     pub(crate) fn newest(&self, key: TimelineKey) -> Option<HeadAt> {
         self.heads.get(&key).map(|(newest, _)| *newest)
     }
 
-    /// Returns the newest of a timeline that is in the first entries of `system`.
+    /// Returns the newest commitment to a timeline within the first entries of `system`.
     pub(crate) fn within(&self, key: TimelineKey, system_size: u64) -> Option<HeadAt> {
         let (newest, before) = self.heads.get(&key)?;
         let all = [Some(*newest), *before];
@@ -155,76 +149,75 @@ impl Told {
     }
 }
 
-/// How far back entries `heads` were looked at.
+/// The progress of the backward search for `heads` entries.
 #[derive(Debug)]
 pub(crate) struct HeadsWalk {
-    /// The position of the next.
+    /// The position of the next entry to read.
     pub(crate) next: Option<u64>,
-    /// Timelines that none of them has named so far.
+    /// Timelines not found so far.
     pub(crate) missing: HashSet<TimelineKey>,
-    /// Whether an operator has accepted since that the database was taken back.
+    /// Whether an operator has accepted a rollback of the database since.
     pub(crate) is_accepted: bool,
-    /// Whether those that are too new to be named were taken out.
+    /// Whether timelines too new to be found were removed from `missing`.
     pub(crate) has_forgotten: bool,
 }
 
-/// What was found where services on one database share what witnesses have cosigned.
+/// The cosigned checkpoint that services share through the database.
 #[derive(Default)]
 pub(crate) struct SharedCosigned {
-    /// What was read last, or written, whatever it is.
+    /// The bytes that were last read or written, valid or not.
     pub(crate) read: Option<Vec<u8>>,
-    /// The size of the largest checkpoint that was there and could be believed.
+    /// The size of the largest valid checkpoint seen there.
     pub(crate) size: u64,
-    /// The size of the one that is there and who has cosigned it, if it can be believed.
+    /// The size and cosigners of the current one, if it is valid.
     pub(crate) holds: Option<(u64, BTreeMap<String, u64>)>,
 }
 
-/// What witnesses have cosigned of one timeline, and what they said of it.
+/// The cosigned checkpoint of one timeline, and the status of its witnesses.
 #[derive(Default)]
 pub(crate) struct WitnessedLog {
     pub(crate) cosigned: ArcSwapOption<Cosigned>,
     pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
 }
 
-/// What witnesses have cosigned, and what they said.
 #[derive(Default)]
 pub(crate) struct Witnessed {
-    /// Of `system`, which is committed to all others.
+    /// For `system`, which commits to all other timelines.
     pub(crate) system: WitnessedLog,
-    /// Of the timelines that witnesses are shown by themselves.
+    /// For the timelines that are shown to witnesses individually.
     pub(crate) named: OnceLock<BTreeMap<TimelineId, WitnessedLog>>,
-    /// Whose cosignatures count.
+    /// The witnesses whose cosignatures count.
     pub(crate) trusted: OnceLock<Vec<WitnessKey>>,
-    /// What services share of it. Held by who reads or writes that.
+    /// Locked while the shared checkpoint is read or written.
     pub(crate) shared: tokio::sync::Mutex<SharedCosigned>,
     pub(crate) told: Mutex<Told>,
-    /// Held by whoever commits to heads.
+    /// Locked while commitments are made.
     pub(crate) committing: tokio::sync::Mutex<()>,
-    /// Where the comparison of the start goes on.
+    /// The progress of the comparison that continues after startup.
     pub(crate) walk: Mutex<Option<HeadsWalk>>,
-    /// How what is kept here contradicts what `system` was committed to, or what was cosigned.
+    /// How the database contradicts a commitment of `system` or a cosigned checkpoint.
     pub(crate) contradiction: Mutex<Option<String>>,
-    /// Trees of which an operator has accepted that they were lost, once somebody asked.
+    /// Trees whose loss an operator has accepted. Loaded on first use.
     pub(crate) accepted: tokio::sync::OnceCell<HashSet<(TimelineId, u64, Hash)>>,
-    /// Somebody waits for witnesses.
+    /// Signals that a caller waits for witnesses.
     pub(crate) wanted: Notify,
-    /// Those who wait look again.
+    /// Signals waiting callers to check again.
     pub(crate) moved: Notify,
 }
 
 impl Witnessed {
-    /// Returns what witnesses are shown of a timeline, if they are shown it by itself.
+    /// Returns the witnessed state of a timeline, if it is shown to witnesses individually.
     pub(crate) fn log(&self, timeline: &TimelineId) -> Option<&WitnessedLog> {
         if timeline.is_system() { Some(&self.system) } else { self.named.get()?.get(timeline) }
     }
 
-    /// Returns how many entries of `system` are under a cosignature.
+    /// Returns how many entries of `system` are covered by a cosignature.
     pub(crate) fn size(&self) -> u64 {
         self.system.cosigned.load().as_ref().map_or(0, |cosigned| cosigned.size)
     }
 
-    /// Returns how many entries of `system` at least so many witnesses vouch for, each of which counts once. One that has
-    /// seen another history vouches for nothing.
+    /// Returns how many entries of `system` are cosigned by at least `witnesses` distinct witnesses. A witness that
+    /// reports a rollback or a fork does not count.
     pub(crate) fn vouched_size(&self, witnesses: usize) -> u64 {
         let board = self.system.board.lock();
         let is_good = |status: &&WitnessStatus| !matches!(status.state, WitnessState::Rollback | WitnessState::Fork);
@@ -233,9 +226,9 @@ impl Witnessed {
         witnesses.checked_sub(1).and_then(|last| sizes.get(last).copied()).unwrap_or(0)
     }
 
-    /// Returns why the service is not what it was, if so. A witness that shows no evidence is believed unless another one
-    /// cosigns: one that lies could take the service down otherwise. Where there is evidence, the service has stopped. What
-    /// an operator has accepted alarms nobody any more.
+    /// Returns the reason for an alarm, if there is one. A witness that reports a rollback or a fork without evidence
+    /// raises an alarm only if no other witness cosigns, because a lying witness could otherwise take the service down.
+    /// With evidence, the service has stopped. A loss that an operator has accepted raises no alarm.
     pub(crate) fn alarm(&self) -> Option<String> {
         if let Some(contradiction) = self.contradiction.lock().clone() {
             return Some(contradiction);
@@ -272,7 +265,7 @@ mod tests {
         assert_eq!((told.newest(key), told.within(key, 100)), (None, None));
         told.insert(key, at(5), 0);
         assert_eq!((told.newest(key), told.within(key, 5), told.within(key, 6)), (Some(at(5)), None, Some(at(5))));
-        // Cosigned up to 6: the next one does not make this one forgotten, and neither does the one after.
+        // The newest commitments at 8 and 9 are not cosigned yet, so this one is kept.
         told.insert(key, at(8), 6);
         told.insert(key, at(9), 6);
         assert_eq!(

@@ -1,8 +1,8 @@
-//! What is known of an action.
+//! Properties of ledger actions.
 
 use timenav_core::access::Demand;
 
-/// A row of the table of actions. What is not given is nothing; who may act without a name is nobody.
+/// A row of the table of actions. Properties that are not set are empty, and entries without an actor are not allowed.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
     pub(super) audience: Audience,
@@ -17,7 +17,7 @@ pub(super) struct Facts {
     pub(super) erases: Option<Erases>,
 }
 
-/// An action whose entries readers of the timeline are shown whole.
+/// An action whose payloads all readers of the timeline may see.
 pub(super) const fn readers(demands: Demanded) -> Facts {
     Facts {
         audience: Audience::Readers,
@@ -33,7 +33,7 @@ pub(super) const fn readers(demands: Demanded) -> Facts {
     }
 }
 
-/// An action whose entries only admins of the timeline are shown whole.
+/// An action whose payloads only admins of the timeline may see.
 pub(super) const fn admins(demands: Demanded) -> Facts {
     Facts { audience: Audience::Admins, ..readers(demands) }
 }
@@ -76,31 +76,27 @@ impl Facts {
     }
 }
 
-/// What a listener may ask to be told.
+/// A topic that listeners can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Changes of the clock.
     Clock,
     /// Events that are recorded or corrected.
     Events,
-    /// Interventions on events.
     Interventions,
-    /// Paradoxes that are made and healed.
+    /// Paradoxes that are created or healed.
     Paradoxes,
-    /// Clock changes that pass timers one by one: begun, at another instant, ended.
+    /// Advances: begun, at another instant, ended.
     Advances,
-    /// Which stretches of time with events in them the clock has passed.
+    /// Ranges of time containing events that the clock has passed.
     Due,
 }
 
 impl Topic {
-    /// Every topic.
     pub const ALL: [Self; 6] =
         [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances, Self::Due];
-    /// The topics of a stream that asks for none: what entries tell, and not what a clock does by itself.
+    /// The default topics of a stream: those of entries, without the passage of time.
     pub const OF_ENTRIES: [Self; 5] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes, Self::Advances];
 
-    /// Returns its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -114,18 +110,18 @@ impl Topic {
     }
 }
 
-/// What an action does to an event.
+/// The effect of an action on an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnEvents {
-    /// Its first version is made.
+    /// It creates the first version.
     Records,
-    /// Another version replaces the one that stands.
+    /// It replaces the current version.
     Corrects,
     /// An intervention changes, cancels or restores it.
     Intervenes,
 }
 
-/// What an action does to users, keys, sessions and passwords.
+/// The effect of an action on users, keys, sessions and passwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDirectory {
     MakesUser,
@@ -139,103 +135,99 @@ pub(crate) enum OnDirectory {
     SetsPassword,
 }
 
-/// Who may see what an entry says beside its leaf, which every reader of the timeline is shown.
+/// Who may see the payload of an entry. Every reader of the timeline may see the leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// Whoever may look at the timeline's clock, anchors and events, which these entries make.
+    /// Callers who may read the timeline's clock, anchors and events, which follow from these entries.
     Readers,
-    /// Those who administer the timeline.
+    /// Admins of the timeline.
     Admins,
 }
 
-/// What whoever does something must be allowed to, where it is done.
+/// The permissions required for an action on its timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Demanded {
     /// All of these.
     All(&'static [Demand]),
-    /// To manage what is one's own, or to administer the service where it is somebody else's.
+    /// To manage one's own resources; for those of other users, to be an operator.
     Own,
-    /// What is read says it.
+    /// Depends on what is read.
     Reading,
-    /// To show who one is.
+    /// Valid credentials only.
     Nothing,
     /// To be the service itself.
     Service,
 }
 
-/// What an action does to timers and firings.
+/// The effect of an action on timers and firings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnTimers {
-    /// A timer is there.
+    /// A timer is created.
     Sets,
-    /// A timer is another one.
+    /// A timer is replaced.
     Changes,
-    /// A timer does not fall due any more.
     Cancels,
-    /// Moments fell due.
+    /// Timers fall due.
     Fires,
-    /// Firings have their outcomes.
+    /// Firings get their outcomes.
     Settles,
-    /// Timers stand as they did elsewhere.
+    /// Timers are restored to an earlier state.
     Restores,
 }
 
-/// What was asked of a clock.
+/// A clock command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnClock {
-    /// To go to a moment, and maybe to a place.
+    /// Go to an instant and, optionally, a place.
     Travels,
-    /// To stand still, or its advance to end where it is.
+    /// Pause the clock, or end its advance where it is.
     Pauses,
-    /// To go on.
     Resumes,
-    /// To go forward by a length of time.
+    /// Move forward by a duration.
     GoesOn,
-    /// To go back by a length of time.
+    /// Move back by a duration.
     GoesBack,
-    /// To go faster, or slower.
     SetsRate,
-    /// To go back to an anchor.
+    /// Return to an anchor.
     Returns,
 }
 
-/// What an action does to a clock change that passes timers one by one.
+/// The effect of an action on an advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnAdvance {
-    /// It comes to another instant, if one goes on.
+    /// Moves a running advance to its next instant.
     Steps,
-    /// It may begin or end, which the payload tells.
+    /// May begin or end one; the payload says which.
     BeginsOrEnds,
-    /// Nothing.
     Nothing,
 }
 
-/// What an action says is gone.
+/// What an action erases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erases {
     /// The content of an event or a sealed record.
     Data,
-    /// Events, with every version.
+    /// Events with all their versions.
     Events,
     /// Single reads.
     Reads,
     /// Contents of reads or refusals.
     Contents,
-    /// Something of a layer that came with a fork.
+    /// Content of a layer that came with a fork.
     OfLayer,
 }
 
-/// Who may have done it where an entry names nobody.
+/// Who may have acted if an entry names no actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nobody {
-    /// A stranger, who was refused.
+    /// A caller without valid credentials, who was rejected.
     Stranger,
-    /// The service by itself.
+    /// The service on its own.
     Service,
-    /// A timer of the service, on a timeline of users.
+    /// A timer, on a timeline of users.
     Timer,
-    /// The first start, before there is anybody.
+    /// The first start, before the first user exists.
     FirstStart,
-    /// Somebody has to be named.
+    /// An actor is required.
     Never,
 }

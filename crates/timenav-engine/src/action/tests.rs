@@ -1,4 +1,4 @@
-//! Every action has a word, and the page on logging tells of each.
+//! Every action has a unique name and is documented on the logging page.
 
 use timenav_core::ledger::is_erasable;
 
@@ -27,7 +27,6 @@ fn the_page_on_logging_lists_every_action_and_no_other() {
     assert_eq!(listed, words);
 }
 
-/// Returns the text between two others.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = text.split_once(begin).unwrap();
     rest.split_once(end).unwrap().0

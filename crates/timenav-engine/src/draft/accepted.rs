@@ -1,4 +1,4 @@
-//! What was decided before a draft.
+//! Decisions of the group that precede a draft.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,38 +18,38 @@ use crate::rows::{IdempotencyRecord, KnownEvent};
 use crate::timer_rows::FiringRow;
 use crate::wall_clock::Host;
 
-/// Reads of one timeline that are told together.
+/// Reads of one timeline that share an entry.
 pub(crate) struct GatheredReads {
-    /// When all of them were, by the host.
+    /// Host time of all of them.
     pub(crate) host: Host,
     pub(crate) salt: Salt,
     pub(crate) reads: ReadsDraft,
 }
 
-/// A read that a draft has decided.
+/// A read decided by a draft.
 pub(crate) struct DraftedRead {
     pub(crate) timeline: TimelineId,
     pub(crate) host: Host,
     pub(crate) read: Read<'static>,
 }
 
-/// What the drafts that were accepted so far add to what was committed before.
+/// Changes by the accepted drafts of a group, on top of the committed state.
 pub(crate) struct Accepted {
     pub(crate) steps: BTreeMap<TimelineId, Step>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) directory_changes: Vec<DirectoryChange>,
-    /// Whether fingerprints of requests were made with a key that goes.
+    /// Whether the key of the request fingerprints was removed.
     pub(crate) forget_fingerprints: bool,
-    /// Reads that are told in the next entry of their ledger. It is written before any other.
+    /// Reads for the next entry of their ledger. It is written before any other.
     pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     pub(super) events: HashMap<(TimelineKey, EventId), KnownEvent>,
-    /// Firings that have come to their outcomes.
+    /// Settled firings.
     settled: HashSet<(TimelineKey, Fallen)>,
     pub(super) data_erased: HashSet<DataId>,
     pub(super) reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
-    /// Outcomes of this group that hold the content of an event of a timeline.
+    /// Outcomes of this group that contain an event's content.
     pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<[u8; 32]>>,
-    /// Outcomes that are forgotten; those of earlier groups are there as they were kept.
+    /// Outcomes to erase. Those of earlier groups are here as they were stored.
     pub(crate) outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     pub(super) ended: HashSet<TimelineId>,
     pub(super) last_key: i64,
@@ -58,7 +58,7 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
-    /// Returns that nothing was accepted yet.
+    /// Returns the state before any draft was accepted.
     pub(crate) fn nothing(heads: &Heads) -> Self {
         Self {
             steps: BTreeMap::new(),
@@ -79,14 +79,14 @@ impl Accepted {
         }
     }
 
-    /// Returns whether one of the firings that were found on a timeline has come to its outcome.
+    /// Returns whether one of the firings found on a timeline has been settled.
     pub(crate) fn has_settled(&self, timeline: TimelineKey, found: &[FiringRow]) -> bool {
         !self.settled.is_empty() && found.iter().any(|firing| self.settled.contains(&(timeline, firing.fallen)))
     }
 
-    /// Makes a draft count for those that are decided after it.
+    /// Applies a draft, so that later drafts see it.
     pub(crate) fn accept(&mut self, draft: Drafted) {
-        // A ledger that was only looked at is no step.
+        // A ledger that was opened without an entry is not a step.
         for step in draft.steps.into_iter().filter(|step| !step.entries.is_empty()) {
             let (id, key) = (&step.state.head.id, step.state.head.key);
             self.settled.extend(step.timers.settled.iter().map(|end| (key, end.fallen)));
@@ -118,7 +118,7 @@ impl Accepted {
     }
 }
 
-/// What counts before a draft.
+/// The state that a draft is decided on.
 #[derive(Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub(crate) heads: &'a Heads,
@@ -126,24 +126,22 @@ pub(crate) struct Ground<'a> {
     pub(crate) accepted: &'a Accepted,
     pub(crate) doors: &'a Doors,
     pub(crate) options: &'a Options,
-    /// What all services on the database may write.
+    /// The feature level of the database.
     pub(crate) level: u64,
-    /// The time of the host's own clock. It is one for all that is decided of a submission: a key that is found to work
-    /// works when the entry is recorded.
+    /// The reading of the host's clock. One instant is used for all decisions of a submission, so that a key that
+    /// passes the check is still valid when the entry is recorded.
     pub(crate) now: Host,
-    /// The host time that destroys: what has not run out by it stays.
+    /// The host time for destructive decisions: anything that has not expired by then is kept.
     pub(crate) sure: Host,
     /// The host time by which keys and permissions expire.
     pub(crate) for_expiry: Host,
 }
 
 impl<'a> Ground<'a> {
-    /// Returns whether a timeline of that name has ended.
     pub(super) fn has_ended(&self, timeline: &TimelineId) -> bool {
         self.accepted.ended.contains(timeline) || self.heads.rows().has_ended(timeline)
     }
 
-    /// Returns the newest state of a timeline.
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<&'a TimelineState> {
         if self.accepted.ended.contains(timeline) {
             return None;

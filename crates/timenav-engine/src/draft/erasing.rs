@@ -1,4 +1,4 @@
-//! What must be forgotten beside rows and payloads where something is erased.
+//! Erasure of content outside of rows and payloads.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::rows::{KnownEvent, StoredEntry};
 
 impl Draft<'_> {
-    /// Returns the timelines that stand and go on from entries of another one, through others too, by their names.
+    /// Returns the names of the timelines forked from another one, directly or indirectly, that have not ended.
     pub(crate) fn forks_of(&self, timeline: TimelineKey) -> BTreeSet<TimelineId> {
         let Ground { heads, accepted, .. } = self.ground;
         let is_fork = |state: &&TimelineState| state.ancestors.iter().any(|layer| layer.timeline == timeline);
@@ -19,7 +19,7 @@ impl Draft<'_> {
         forks.filter(|id| !accepted.ended.contains(*id)).cloned().collect()
     }
 
-    /// Lets nothing that is decided after this know an event any more: neither on the timeline nor on its forks.
+    /// Hides an event from later decisions, on the timeline and its forks.
     pub(crate) fn forget_event(&mut self, ledger: Ledger, event_id: &EventId, forks: &BTreeSet<TimelineId>) {
         let erased = self.state(ledger).head.key;
         *self.known_event_mut(ledger, event_id) = KnownEvent::default();
@@ -41,7 +41,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Makes what requests were answered with forget the content of an event. Returns under which keys that was kept.
+    /// Erases the content of an event from stored outcomes. Returns the keys of these outcomes.
     pub(crate) fn forget_outcomes(&mut self, timeline: &TimelineId, event_id: &EventId) -> Vec<[u8; 32]> {
         let key = (timeline.clone(), event_id.clone());
         let Ground { known, accepted, .. } = self.ground;
@@ -55,7 +55,7 @@ impl Draft<'_> {
         keys
     }
 
-    /// Returns what is known of an event on a timeline that this draft has not opened, if it was ever recorded.
+    /// Returns a recorded event of a timeline that this draft has not opened.
     pub(crate) fn known_on(&self, state: &TimelineState, event_id: &EventId) -> Option<&KnownEvent> {
         let key = (state.head.key, event_id.clone());
         let Ground { known, accepted, .. } = self.ground;
@@ -63,7 +63,7 @@ impl Draft<'_> {
         found.or_else(|| known.events.get(&key)).filter(|event| !event.versions.is_empty())
     }
 
-    /// Returns an entry of a ledger that was there before the group, with what is left of its payload.
+    /// Returns an entry from before the group, with the remainder of its payload.
     pub(crate) fn known_entry(&self, ledger: Ledger, position: u64) -> Option<StoredEntry> {
         let key = (self.state(ledger).head.key, position);
         let Ground { known, accepted, .. } = self.ground;
@@ -75,7 +75,7 @@ impl Draft<'_> {
         Some(entry)
     }
 
-    /// Remembers what is left of an entry of reads.
+    /// Stores the remainder of an entry of reads.
     pub(crate) fn leave_reads(&mut self, ledger: Ledger, position: u64, left: Vec<u8>) {
         let key = (self.state(ledger).head.key, position);
         self.drafted.reads_left.insert(key, left);

@@ -1,4 +1,4 @@
-//! Entries about events, with the rows that follow from them.
+//! Entries about events, and their rows.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::project::{EventChange, EventMade};
 use crate::rows::{EventEnd, EventRow, EventVersion};
 use crate::wall_clock::Host;
 
-/// A version as its row holds it.
+/// The columns and content of a version's row.
 pub(crate) type NewVersion = (Arc<EventColumns>, Arc<str>);
 
 impl Draft<'_> {
-    /// Appends an entry about an event and takes over what follows from it. Returns its position.
+    /// Appends an entry about an event and applies its changes. Returns its position.
     pub(crate) fn append_event(
         &mut self,
         ledger: Ledger,
@@ -52,7 +52,7 @@ impl Draft<'_> {
         position
     }
 
-    /// Ends the version of this timeline that stands.
+    /// Ends the current version of this timeline.
     fn end_version(&mut self, ledger: Ledger, event_id: &EventId, until: u64) {
         let layer = self.own_layer(ledger);
         let last = self.known_event_mut(ledger, event_id).versions.last_mut();

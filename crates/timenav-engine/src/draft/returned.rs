@@ -1,4 +1,4 @@
-//! Events that a return to an anchor or the undoing of an import has taken away: their ids are free.
+//! Events removed by a return to an anchor or by undoing an import. Their ids can be used again.
 
 use super::{Draft, Ledger};
 use crate::json::read;
@@ -6,8 +6,7 @@ use crate::payload::Intervened;
 use crate::rows::{KnownEvent, StoredEntry};
 
 impl Draft<'_> {
-    /// Returns whether an event does not stand because a return to an anchor or the undoing of an import
-    /// took it away, and nobody cancelled it.
+    /// Returns whether an event was removed by a return to an anchor or by undoing an import, rather than canceled.
     pub(crate) fn is_taken_back(&self, ledger: Ledger, event: &KnownEvent) -> bool {
         let Some((layer, position)) = event.ending() else { return false };
         let state = self.state(ledger);

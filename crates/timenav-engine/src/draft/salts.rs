@@ -1,10 +1,8 @@
-//! Salts for entries.
-
 use timenav_core::ledger::Salt;
 
 use crate::doors::Doors;
 
-/// Salts, made by the block: one call to the source of randomness serves many entries.
+/// Generates salts in blocks, so that one call to the entropy source serves many entries.
 #[derive(Default)]
 pub(crate) struct SaltPool {
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a draft knows of timers.
+//! Prefetched timer state of a draft.
 
 use timenav_core::ids::{FiringId, TimerId};
 
@@ -8,19 +8,19 @@ use crate::refusal::Refusal;
 use crate::timer_rows::{TimerRow, TimersFound, TimersWanted};
 
 impl<'a> Draft<'a> {
-    /// Returns what is known of the timers of a ledger, as it was asked for. What the group has changed of them before is
-    /// not in it: what needs that is decided in a later group.
+    /// Returns the prefetched result of a query for timers of a ledger. It does not include changes by this group: a
+    /// decision that needs them is postponed to a later group.
     pub(crate) fn known_timers(&self, ledger: Ledger, wanted: &TimersWanted) -> Option<&'a TimersFound> {
         let key = self.state(ledger).head.key;
         let known: &'a Known = self.ground.known;
         known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted).map(|(_, _, found)| found)
     }
 
-    /// Returns who is at work on a ledger's timeline, where a service that keeps its time asks, and still does. Without a
-    /// keeper nobody else could be.
+    /// Returns the activity on a ledger's timeline, for a service that still keeps its time. Returns nothing if this
+    /// service is the only one.
     ///
     /// # Errors
-    /// Another service keeps its time by now.
+    /// Another service keeps the timeline's time now.
     pub(crate) fn check_keeper(
         &self,
         ledger: Ledger,
@@ -35,8 +35,8 @@ impl<'a> Draft<'a> {
         found.map(Some).ok_or(Refusal::ChangedMeanwhile)
     }
 
-    /// Returns whether something holds the advance of a ledger's timeline at any service, firings among them that were made
-    /// by an entry at that position or a later one. Where one service is alone, whoever asks has looked.
+    /// Returns whether any service has a hold on the advance of a ledger's timeline, including firings created at or
+    /// after that position. With a single service, the submitter has checked this.
     pub(crate) fn is_held(&self, ledger: Ledger, open_since: Option<u64>) -> bool {
         let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
         let known: &'a Known = self.ground.known;
@@ -44,7 +44,7 @@ impl<'a> Draft<'a> {
         found.is_some_and(|(_, found)| found.held.is_some())
     }
 
-    /// Returns who has firings, of those that were asked for; nobody where one service alone knows that.
+    /// Returns the leased ones of the requested firings. Empty with a single service, which has this in memory.
     pub(crate) fn leased(&self, ledger: Ledger, firing_ids: &[FiringId]) -> &'a [Held] {
         let key = self.state(ledger).head.key;
         let known: &'a Known = self.ground.known;
@@ -52,7 +52,7 @@ impl<'a> Draft<'a> {
         found.map(|(_, found)| found.leased.as_slice()).unwrap_or_default()
     }
 
-    /// Returns the timer of a name that the group has set before.
+    /// Returns a timer set earlier in this group, by name.
     pub(crate) fn timer_set_now(&self, ledger: Ledger, timer_id: &TimerId) -> Option<&'a TimerRow> {
         let accepted: &'a Accepted = self.ground.accepted;
         let step = accepted.steps.get(&self.state(ledger).head.id)?;

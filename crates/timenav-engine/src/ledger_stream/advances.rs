@@ -1,4 +1,4 @@
-//! Advances, for those who listen to a ledger.
+//! Advances in ledger streams.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::receipts::{Receipt, running};
 use crate::refusal::Refusal;
 
 impl LedgerStream {
-    /// Returns the newest state, if the entry at a position tells of the instant that an advance stands at now. What it has
-    /// left is not told: it may have come to a million of them.
+    /// Returns the newest state if the entry at a position records the current instant of an advance. Instants that the
+    /// advance has already left are skipped, because there may be a million of them.
     pub(super) fn newest_step(&self, position: u64) -> Option<Arc<TimelineState>> {
         let state = self.engine.state(&self.timeline_id)?;
         state.head.timers.advance.as_ref().filter(|advance| advance.stepped == position)?;
         Some(state)
     }
 
-    /// Returns what an entry tells of an advance.
+    /// Returns the message of an entry about an advance.
     pub(super) async fn advance_of(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let told = |receipt: Receipt| News::Advance(Box::new(receipt));

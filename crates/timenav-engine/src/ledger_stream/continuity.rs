@@ -1,4 +1,4 @@
-//! Where a listener goes on who comes back, and by what it is known that they were told of the same history.
+//! Resuming a stream, and detecting that the listener has seen a different history.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -9,8 +9,8 @@ use timenav_core::ledger::leaf_hash;
 use super::{LedgerStream, Seen, Told};
 use crate::refusal::Refusal;
 
-/// Tells an entry from any other one that could have its position, as after a loss that was accepted: the first eight
-/// bytes of the hash of its leaf, in which there is a salt.
+/// Distinguishes an entry from any other at the same position, such as after an accepted loss: the first eight bytes of
+/// the hash of its leaf, which includes a salt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryMark(u64);
 
@@ -36,12 +36,12 @@ impl FromStr for EntryMark {
 }
 
 impl LedgerStream {
-    /// Notes which entry was read last.
+    /// Records the entry that was read last.
     pub(super) fn note_read(&mut self, position: u64, leaf: &[u8]) {
         self.read_last = Some((position, EntryMark::of(leaf)));
     }
 
-    /// Returns what is told, with the mark of its entry.
+    /// Returns a message with the mark of its entry.
     pub(super) async fn marked(&self, told: Told) -> Result<Told, Refusal> {
         let entry = match self.read_last {
             Some((position, mark)) if position == told.position => Some(mark),
@@ -50,8 +50,8 @@ impl LedgerStream {
         Ok(Told { entry, ..told })
     }
 
-    /// Returns whether the entry that a listener was told last stands where it was told. One that did not say which it was
-    /// is believed.
+    /// Returns whether the last entry that a listener received is still at its position. A listener that sent no mark
+    /// is trusted.
     pub(super) async fn continues(&self, seen: Seen) -> Result<bool, Refusal> {
         let Some(entry) = seen.entry else { return Ok(true) };
         Ok(self.mark_at(seen.position).await? == Some(entry))
@@ -63,9 +63,8 @@ impl LedgerStream {
     }
 }
 
-/// Returns the position from which a listener goes on, and how much of that entry it was told already.
-/// `None` where it begins anew: it knows nothing, it knows of more than there is, or it is more than `behind_max` entries
-/// behind.
+/// Returns the position to resume from, and how many messages about that entry were sent already. `None` to restart:
+/// there is no last message, it is beyond the end, or the listener is more than `behind_max` entries behind.
 pub(super) fn begin(seen: Option<Seen>, size: u64, behind_max: u64) -> Option<(u64, usize)> {
     let Seen { position, part, .. } = seen?;
     let (next, told_parts) = match part {

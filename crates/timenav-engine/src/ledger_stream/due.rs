@@ -1,7 +1,7 @@
-//! Which events a clock has passed, for those who play history back: told as stretches of virtual time, whether it ran, was
-//! moved, or is in an advance.
+//! Ranges of virtual time with events that a clock has passed, for playing history back. They are reported whether the
+//! clock ran, was moved, or is in an advance.
 //!
-//! What is kept is the moment up to which it was told, and the time of the next event.
+//! The state of a stream is the instant up to which ranges were reported, and the time of the next event.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -21,26 +21,26 @@ use crate::one_fact::OneFact as _;
 use crate::refusal::Refusal;
 use crate::store::{EventQuery, Pattern};
 
-/// Least host time between two stretches while a clock runs, in microseconds: the faster it runs, the longer they are.
+/// Minimum host time between two ranges while a clock runs, in microseconds. The faster it runs, the longer the ranges.
 const PACE_MICROS: i64 = 100_000;
 
-/// Waits for a while of host time, which nothing in the engine does by itself.
+/// Waits for a span of host time. The caller provides it, because the engine has no timer of its own.
 pub type Waiting = Arc<dyn Fn(Span) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// How far a clock has come, for somebody who listens.
+/// The progress of a clock for one listener.
 pub(super) struct Passing {
-    /// The clock after the entries that were read.
+    /// The clock as of the entries that were read.
     clock: Clock,
-    /// Up to where it is told what the clock has passed.
+    /// The instant up to which passed events were reported.
     passed: Instant<Virtual>,
     next: Next,
-    /// When a stretch was told last while the clock ran.
+    /// When a range was last reported while the clock ran.
     told: Option<Instant<Wall>>,
-    /// Whether nothing was read since it was waited for more.
+    /// Whether the stream has waited since the last entry.
     waited: bool,
 }
 
-/// The time of the first event after what was passed.
+/// The time of the first event after the reported range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// It has to be looked up.
@@ -50,7 +50,7 @@ enum Next {
 }
 
 impl Passing {
-    /// Begins with the clock as it is.
+    /// Starts from the current clock.
     pub(super) fn now(state: &TimelineState, host: Instant<Wall>) -> Self {
         Self::since(state.head.clock.clone(), state.head.clock.now(host))
     }
@@ -61,7 +61,7 @@ impl Passing {
 }
 
 impl Engine {
-    /// Returns how far the clock of a timeline has come: since what was seen, or now.
+    /// Returns the progress of a timeline's clock: since the last message, or from now.
     pub(super) async fn passing(&self, state: &TimelineState, seen: Option<Seen>) -> Result<Passing, Refusal> {
         let then = match seen {
             Some(seen) => self.clock_then(state.head.key, seen.position).await?.map(|then| (then, seen.passed)),
@@ -76,7 +76,7 @@ impl Engine {
         })
     }
 
-    /// Returns the clock after an entry, and when that was recorded. `None` if there is no such entry.
+    /// Returns the clock after an entry, and the entry's host time. `None` if there is no such entry.
     async fn clock_then(&self, key: TimelineKey, position: u64) -> Result<Option<(Clock, Instant<Wall>)>, Refusal> {
         let Some(entry) = self.store().entry(key, position).await? else { return Ok(None) };
         let host = LeafRecord::decode(&entry.leaf).ok().as_ref().and_then(record_host);
@@ -86,8 +86,8 @@ impl Engine {
 }
 
 impl LedgerStream {
-    /// Takes what an entry tells of the clock and of events, before it is told what the entry is about. Returns what the
-    /// clock has passed by then.
+    /// Processes the clock and event changes of an entry before the message about its subject. Returns the ranges
+    /// passed by then.
     pub(super) async fn pass_entry(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<Told>, Refusal> {
         if self.passing.is_none() {
             return Ok(Vec::new());
@@ -95,7 +95,7 @@ impl LedgerStream {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let Some(host) = record_host(&record) else { return Ok(Vec::new()) };
         let mut told = Vec::new();
-        // What is recorded from here on was not there when the clock came so far.
+        // Events recorded from here on did not exist when the clock passed this range.
         if self.passing.as_mut().is_some_and(|passing| std::mem::take(&mut passing.waited)) {
             told.extend(self.pass_by(host).await?);
         }
@@ -120,7 +120,7 @@ impl LedgerStream {
         Ok(told)
     }
 
-    /// Returns what the clock has passed by now, once all entries were read.
+    /// Returns the range passed by now, once all entries were read.
     pub(super) async fn pass_now(&mut self) -> Result<Option<Told>, Refusal> {
         let Some(passing) = &mut self.passing else { return Ok(None) };
         passing.waited = true;
@@ -135,7 +135,7 @@ impl LedgerStream {
         Ok(told)
     }
 
-    /// Returns for how long there is nothing to tell, if no entry comes first.
+    /// Returns the host time until the next event is due, if no entry comes first.
     pub(super) async fn next_due(&mut self) -> Result<Option<Span>, Refusal> {
         let Next::At(next) = self.next_event().await? else { return Ok(None) };
         let Some(passing) = &self.passing else { return Ok(None) };
@@ -150,7 +150,7 @@ impl LedgerStream {
         self.pass_to(passing.clock.now(host)).await
     }
 
-    /// Takes another clock. One that goes back comes to the same events again.
+    /// Switches to a changed clock. A clock that moved back passes the same events again.
     async fn pass_change(&mut self, clock: Clock, host: Instant<Wall>) -> Result<Option<Told>, Refusal> {
         let Some(passing) = &self.passing else { return Ok(None) };
         let (here, there) = (passing.clock.now(host), clock.now(host));
@@ -176,12 +176,12 @@ impl LedgerStream {
             return Ok(None);
         }
         passing.next = Next::Unknown;
-        // The entries that were read are those before: what comes after this is told with the next one.
+        // The range belongs to the entries read so far; anything after it is reported with the next entry.
         let position = self.next.saturating_sub(1);
         Ok(Some(Told { passed: Some(to), ..Told::new(position, News::Due { from, to }) }))
     }
 
-    /// Returns the time of the first event after what was passed, as of the entries that were read.
+    /// Returns the time of the first event after the reported range, as of the entries that were read.
     async fn next_event(&mut self) -> Result<Next, Refusal> {
         let Some(passing) = &self.passing else { return Ok(Next::Never) };
         if passing.next != Next::Unknown {

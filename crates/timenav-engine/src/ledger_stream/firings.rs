@@ -1,4 +1,4 @@
-//! Firings as they are offered, worked on and settled, for those who observe them and claim none.
+//! Streams of firing state changes, without claiming any.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,62 +21,61 @@ use crate::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestore
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimersWanted};
 
-/// Which firings to observe.
 #[derive(Clone, Debug)]
 pub struct WatchFirings {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// Of which queue; of all where there is none.
+    /// `None` for all queues.
     pub queue: Option<QueueId>,
-    /// What was told before; from now on where nothing was.
+    /// Where to resume. `None` to start now.
     pub seen: Option<Seen>,
 }
 
-/// What happened to a firing.
+/// A state change of a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FiringNews {
-    /// It fell due, and waits for whoever claims it.
+    /// It fell due and can be claimed.
     Offered,
-    /// It is made again, because the one of the round before has failed.
+    /// It replaces the failed firing of the previous round.
     Redelivered,
-    /// Somebody has claimed it.
+    /// A worker has claimed it.
     Leased {
-        /// Who.
         holder: Arc<str>,
-        /// Which attempt it is.
+        /// The number of the attempt.
         attempt: u32,
-        /// Until when it is leased, by the host.
+        /// End of the lease, in host time.
         until: Instant<Wall>,
     },
-    /// Whoever has it keeps it until then, by the host.
+    /// The lease was extended until this host time.
     Extended(Instant<Wall>),
-    /// An attempt came to nothing. It is tried again, not before that host instant.
+    /// An attempt failed. It is not retried before this host time.
     AttemptEnded(Instant<Wall>),
-    /// It came to its outcome, and why if it failed.
+    /// It was settled, with the reason if it failed.
     Settled(FiringState, Option<String>),
 }
 
-/// The queue whose firings are to be observed; those of all where there is none.
+/// The queue to observe; `None` for all.
 pub(super) struct OfQueue(pub(super) Option<QueueId>);
 
-/// Whose firings somebody observes.
+/// A subscription to firings.
 pub(super) struct Observing {
     queue: Option<QueueId>,
     ear: Ear,
 }
 
 impl Engine {
-    /// Observes the firings of a timeline: after what was seen, or from now on. Claims none, and holds up none.
+    /// Observes the firings of a timeline, after the last message that was received or from now on. Neither claims
+    /// firings nor delays them.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn watch_firings(&self, caller: &Caller, request: WatchFirings) -> Result<LedgerStream, Refusal> {
         let WatchFirings { timeline, queue, seen } = request;
         let (paradoxes, filter) = (WatchedParadoxes::default(), Arc::new(EventFilter::default()));
         let watch = WatchLedger { timeline, topics: Vec::new(), paradoxes, filter, seen };
         let mut stream = self.open_ledger(caller, watch, Some(OfQueue(queue))).await?;
-        // What no ledger keeps happened unheard. Whoever knows nothing, or begins anew, misses nothing by that.
+        // Changes that are not in a ledger may have been missed. A listener that starts or restarts misses none.
         if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
             stream.first.push_back(Told { part, ..Told::new(position, News::Gap) });
         }
@@ -89,14 +88,14 @@ impl Observing {
         Self { queue, ear: engine.timing().observers().listen(timeline) }
     }
 
-    /// Waits until something may be told that no ledger keeps.
+    /// Waits until there may be a change that is not in the ledger.
     pub(super) async fn told(&self) {
         self.ear.told().await;
     }
 }
 
 impl LedgerStream {
-    /// Returns what is told next that no ledger keeps.
+    /// Returns the next changes that are not in the ledger.
     pub(super) async fn attempts(&mut self) -> Result<Vec<News>, Refusal> {
         let Some(heard) = self.firings.as_ref().and_then(|observing| observing.ear.next(self.next)) else {
             return Ok(Vec::new());
@@ -116,17 +115,17 @@ impl LedgerStream {
             .await
     }
 
-    /// Returns what an entry tells of firings.
+    /// Returns the messages of an entry about firings.
     pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let told = match Action::of(&record).and_then(Action::on_timers) {
             Some(told @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => told,
-            // A timer alone is no firing.
+            // These entries are about timers, not firings.
             Some(OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels) | None => return Ok(Vec::new()),
         };
         let entry = self.engine.store().entry(self.key, position).await?;
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
-        // What firings of a layer are called that came with a fork is what its entries tell.
+        // In a layer that came with a fork, firing ids contain the name that its own entries use.
         let timeline = self.timeline_id.told();
         let firings = match told {
             OnTimers::Fires => read(&entry.payload).map(|told: TimersFired| offered(&told, &timeline)),
@@ -138,7 +137,7 @@ impl LedgerStream {
         self.of_firings(firings.ok_or_else(unreadable)?).await
     }
 
-    /// Returns what happened to firings, of those that are observed.
+    /// Returns messages for the observed ones among some firings.
     async fn of_firings(&self, happened: Vec<(FiringId, FiringNews)>) -> Result<Vec<News>, Refusal> {
         let Some(observing) = self.firings.as_ref().filter(|_| !happened.is_empty()) else { return Ok(Vec::new()) };
         let named = happened.iter().map(|(firing_id, _)| firing_id.clone()).collect();
@@ -170,7 +169,7 @@ fn restored(told: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, 
     let superseded = told.superseded.iter().filter_map(fallen_of);
     let superseded =
         superseded.map(|fallen| (fallen.firing_id(timeline), FiringNews::Settled(FiringState::Superseded, None)));
-    // Neither a return nor a fork made it: then somebody asked for it.
+    // Without an anchor or a fork as the cause, a redelivery was requested.
     let is_asked_for = told.anchor_id.is_none() && !told.inherited;
     let again = if is_asked_for { FiringNews::Redelivered } else { FiringNews::Offered };
     let fired = told.fired.iter().filter_map(|one| fallen_of(&(one.timer, one.due, one.round)));

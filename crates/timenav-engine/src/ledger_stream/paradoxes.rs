@@ -1,4 +1,4 @@
-//! Paradoxes that entries make and heal, for those who listen.
+//! Paradoxes that entries create and heal, in ledger streams.
 
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
@@ -12,18 +12,18 @@ use crate::payload::DataErased;
 use crate::refusal::Refusal;
 use crate::view_board::Following;
 
-/// Which paradoxes a listener is told of.
+/// A filter for paradoxes.
 #[derive(Clone, Debug, Default)]
 pub struct WatchedParadoxes {
-    /// Of which kinds; of all that are no observations, if it is left out.
+    /// The requested kinds. Defaults to all except observations.
     pub kinds: Option<Vec<Kind>>,
-    /// Whether observations about the data are told too.
+    /// Whether to include observations about the data.
     pub observations: bool,
-    /// What counts as a paradox.
+    /// The paradox settings.
     pub settings: Settings,
 }
 
-/// What a listener wants to be told of, and what it is found in.
+/// The filter of a listener, and the state in which paradoxes are found.
 pub(super) struct Watch {
     wanted: WatchedParadoxes,
     following: Following,
@@ -37,7 +37,7 @@ impl WatchedParadoxes {
         }
     }
 
-    /// Returns whether an entry can tell of it that is about no event: jumps of the clock show in any.
+    /// Returns whether entries that are not about an event can match: jumps of the clock can occur in any entry.
     fn is_of_any_entry(&self) -> bool {
         self.kinds.as_ref().map_or(self.observations, |kinds| kinds.contains(&Kind::ClockDiscontinuity))
     }
@@ -51,7 +51,7 @@ impl Engine {
 }
 
 impl LedgerStream {
-    /// Makes what is needed to tell of the next entry, so that who cannot be told is refused at once.
+    /// Prepares the state for the next entry, so that a listener that cannot be served is rejected at once.
     pub(super) async fn prepare(&mut self) -> Result<(), Refusal> {
         let is_behind = self.next < self.size();
         let Some(watch) = self.paradoxes.as_mut().filter(|_| is_behind) else { return Ok(()) };
@@ -63,14 +63,15 @@ impl LedgerStream {
         Ok(())
     }
 
-    /// Returns what an entry made and healed, as far as the listener wants to know; `None` if that is not known any more.
+    /// Returns the paradoxes that an entry created and healed and that match the filter; `None` if they are no longer
+    /// known.
     pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
         let Some(watch) = &mut self.paradoxes else { return Ok(Some(Vec::new())) };
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let action = Action::of(&record);
         if action.is_some_and(Action::erases_events) {
             let entry = self.engine.store().entry(self.key, position).await?;
-            // What the paradoxes of an erased event were is told to nobody any more, and so is not what became of them.
+            // Paradoxes of an erased event are no longer reported, so neither is their healing.
             let is_event = entry.is_none_or(|entry| DataErased::may_be_of_event(&entry.payload));
             return Ok(Some(if is_event { vec![News::Reset] } else { Vec::new() }));
         }
@@ -83,14 +84,14 @@ impl LedgerStream {
         let Some(delta) = delta else { return Ok(None) };
         let told = |is_healed| move |paradox| News::Paradox { is_healed, paradox: Box::new(paradox) };
         let wanted = |paradox: &Paradox| watch.wanted.includes(paradox);
-        // What one paradox becomes another is healed first: the sum of what is told is what there is.
+        // Report healed paradoxes before created ones, so that the sum of the messages is the current set.
         let healed = delta.healed.into_iter().filter(wanted).map(told(true));
         let made = delta.made.into_iter().filter(wanted).map(told(false));
         Ok(Some(healed.chain(made).collect()))
     }
 }
 
-/// Returns whether an entry may tell of firings that come, or do not occur any more: they are causes of events.
+/// Returns whether an action may create or remove firings, which can be causes of events.
 const fn is_of_firings(action: Action) -> bool {
     match action.on_timers() {
         Some(OnTimers::Fires | OnTimers::Changes | OnTimers::Cancels | OnTimers::Restores) => true,

@@ -1,9 +1,9 @@
-//! What an operator accepts although it is not as it was signed, and what an entry of that explains to others.
+//! Differences from the signed state that an operator accepts, and the entries that explain them to other services.
 //!
-//! A loss is decided once: the entry `accept_rollback` on `system` has every signed checkpoint that was lost, whole. A
-//! service that has seen exactly such a tree goes on from what the database has. One that has seen anything else refuses,
-//! also a later part of the same lost history: only what was accepted is explained, so an old entry never covers a second
-//! rollback.
+//! A loss is accepted once: the `accept_rollback` entry on `system` contains every lost signed checkpoint in full. A
+//! service that has seen exactly such a tree continues from the current database. A service that has seen any other
+//! tree refuses to, even for a later part of the same lost history. Only what was accepted is explained, so that an old
+//! entry never covers a second rollback.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,34 +25,33 @@ use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::tree::SignedTree;
 
-/// Entries of `system` that are looked through for those that accept a rollback, from the newest on. They are read where
-/// something differs, and only then.
+/// How many entries of `system`, from the newest on, are searched for `accept_rollback`. They are read only if there is
+/// a difference.
 const LOOKED_THROUGH_ENTRIES_MAX: u64 = 1 << 22;
-/// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 1_024;
-/// Lost trees that one entry of `system` tells of.
+/// Maximum number of lost trees per entry of `system`.
 const LOST_PER_ENTRY_MAX: usize = 256;
 
-/// A signed tree that a timeline had and has no more: timeline, size, root.
+/// Signed trees that timelines no longer have: timeline, size, root.
 pub(crate) type LostTrees = HashSet<(TimelineId, u64, Hash)>;
 
-/// Something that is not as it was signed, and that an operator has accepted.
+/// A difference from the signed state that an operator has accepted.
 #[derive(Debug)]
 pub(crate) struct AcceptedFinding {
-    /// The timeline, where it is there to have an entry of its own.
+    /// The timeline, if it still exists and can record an entry of its own.
     pub(crate) timeline: Option<TimelineId>,
-    /// What it is, as a sentence.
+    /// A sentence describing it.
     pub(crate) text: String,
-    /// The signed tree that was lost, if one was.
+    /// The signed tree that was lost, if any.
     pub(crate) lost: Option<LostTree>,
 }
 
-/// What an operator has accepted although it is not as it was signed.
+/// All differences that an operator has accepted.
 #[derive(Debug, Default)]
 pub(crate) struct Accepted(pub(crate) Vec<AcceptedFinding>);
 
 impl Accepted {
-    /// Returns what becomes an entry on which timeline, those of `system` first: they have all of it.
+    /// Returns the payloads to record on each timeline. Those of `system` come first and contain everything.
     pub(crate) fn payloads(self, acceptance: &Acceptance) -> Vec<(TimelineId, RollbackAccepted)> {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let payload = |findings: &[&AcceptedFinding]| RollbackAccepted {
@@ -75,16 +74,16 @@ impl Accepted {
     }
 }
 
-/// What is accepted while the store is compared with what was signed.
+/// State of the comparison at startup.
 pub(super) struct Accepting<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) heads: &'a Heads,
     pub(super) doors: &'a Doors,
     pub(super) options: &'a Options,
     accepted: Accepted,
-    /// What entries explain, once something differed.
+    /// Losses explained by entries. Loaded on the first difference.
     explained: Option<LostTrees>,
-    /// Whether anything that differed was explained.
+    /// Whether an entry explained any difference.
     has_explained: bool,
 }
 
@@ -94,7 +93,7 @@ impl<'a> Accepting<'a> {
         Self { store, heads, doors, options, accepted, explained: None, has_explained: false }
     }
 
-    /// Takes the outcome of a comparison: what differs is accepted, or ends the start.
+    /// Handles the result of a comparison: a difference is accepted or ends the startup.
     pub(super) fn take(&mut self, compared: Result<(), OpenError>) -> Result<(), OpenError> {
         match compared {
             Err(error) if self.options.accept_rollback.is_some() && error.is_about_history() => {
@@ -105,7 +104,7 @@ impl<'a> Accepting<'a> {
         }
     }
 
-    /// As [`Accepting::take`], of a kept checkpoint. `found` is the tree of a timeline that has ended.
+    /// Like [`Accepting::take`], for a kept checkpoint. `found` is the tree of a timeline that has ended.
     pub(super) async fn take_kept(
         &mut self,
         kept: &KeptOutside,
@@ -129,7 +128,7 @@ impl<'a> Accepting<'a> {
         let nothing = || SeenTree { size: 0, root: Frontier::default().root() };
         let found = standing.or(found).unwrap_or_else(nothing);
         let found_statement = state.map(|state| signed_text(&state.head.statement)).unwrap_or_default();
-        // Where it replaces what is kept, nothing else in the folder tells of it any more.
+        // Save the evidence first: if the kept checkpoint is replaced, this is its only trace in the folder.
         let timeline = kept.timeline.clone();
         let divergence = Divergence { timeline, kind, seen, found, found_statement };
         self.doors.outside.keep_divergence(&divergence, &kept.note)?;
@@ -140,7 +139,7 @@ impl<'a> Accepting<'a> {
         }
         let (timeline_id, root) = (kept.timeline.to_string(), found.root.to_hex());
         let lost = LostTree { checkpoint: kept.note.to_string(), root, size: found.size, timeline_id };
-        // Of several witnesses that have cosigned one tree, the note of the first is enough.
+        // If several witnesses have cosigned the same tree, one note is enough.
         let text = error.to_string();
         if !self.accepted.0.iter().any(|finding| finding.text == text) {
             self.accept(&error, Some(lost));
@@ -149,7 +148,7 @@ impl<'a> Accepting<'a> {
     }
 
     fn accept(&mut self, error: &OpenError, lost: Option<LostTree>) {
-        // What is about one timeline is told there too: its next checkpoint signs what is there.
+        // A difference of one timeline is also recorded there, because its next checkpoint signs the current state.
         let timeline = error.timeline().filter(|timeline| self.heads.get(timeline).is_some()).cloned();
         self.accepted.0.push(AcceptedFinding { timeline, text: error.to_string(), lost });
     }
@@ -175,8 +174,8 @@ impl<'a> Accepting<'a> {
         Ok(self.explained.as_ref().is_some_and(|trees| trees.contains(&key)))
     }
 
-    /// Returns whether the kept checkpoint of `system` is of a history whose loss was accepted: it tells nothing of what
-    /// the database must have.
+    /// Returns whether the kept checkpoint of `system` is of a history whose loss was accepted, so that it no longer
+    /// restricts the database.
     pub(super) async fn explains_system(&mut self, signed: &Checkpoint) -> Result<bool, OpenError> {
         let Some(system) = self.heads.get(&TimelineId::system()).cloned() else { return Ok(false) };
         let there = SignedTree::of(&system).begins_with(self.store, (signed.size, signed.root)).await;
@@ -185,17 +184,17 @@ impl<'a> Accepting<'a> {
         Ok(!is_there && self.explains(&TimelineId::system(), seen).await?)
     }
 
-    /// Returns what was accepted, and whether what is kept outside is to be replaced by what the store has.
+    /// Returns what was accepted, and whether to replace the checkpoints outside by those of the store.
     pub(super) fn finish(self) -> (Accepted, bool) {
         let replaces = self.has_explained || !self.accepted.0.is_empty();
         (self.accepted, replaces)
     }
 }
 
-/// Returns the trees whose loss an operator has accepted, by entries of `system` that are in its signed tree.
+/// Returns the trees whose loss an operator has accepted, from entries of `system` that are in its signed tree.
 ///
 /// # Errors
-/// The store cannot be read, or such an entry is not the one that was signed.
+/// The store cannot be read, or such an entry differs from the signed one.
 pub(crate) async fn accepted_losses(store: &dyn Store, system: &TimelineState) -> Result<LostTrees, Refusal> {
     let size = system.head.frontier.size();
     let (mut end, mut trees) = (size, LostTrees::new());
@@ -216,7 +215,7 @@ pub(crate) async fn accepted_losses(store: &dyn Store, system: &TimelineState) -
     Ok(trees)
 }
 
-/// Returns the trees that a payload says were lost. Entries from before trees were told of name none.
+/// Returns the lost trees of a payload. Entries of earlier versions name none.
 fn lost_in(payload: &[u8]) -> Vec<(TimelineId, u64, Hash)> {
     let Ok(RollbackAccepted { lost, .. }) = serde_json::from_slice(payload) else { return Vec::new() };
     let tree = |lost: LostTree| {

@@ -1,6 +1,6 @@
-//! What a later version has written to `system`, which this one must not take over: it does not know what follows from it.
+//! Entries on `system` by a later version. This version must not process them, because it does not know their effects.
 //!
-//! The feature level keeps services apart that do not understand each other. This is for what was written all the same.
+//! The feature level normally keeps incompatible services apart. This is a second line of defense.
 
 use timenav_core::ledger::{Checkpoint, LeafError, LeafRecord, Note};
 
@@ -16,11 +16,12 @@ use crate::store_error::StoreError;
 use crate::tree::SignedTree;
 use crate::unknown_entry::UnknownEntry;
 
-/// Newest entries of `system` that each start looks at, whatever is kept outside. All would be too many: a large service
-/// has a million. A later version that has served from the same folder has kept a newer checkpoint there.
+/// How many of the newest entries of `system` each start checks, regardless of the checkpoints outside. Checking all
+/// would be too slow, as a large service has a million. A later version that ran from the same folder has kept a newer
+/// checkpoint there.
 const LOOKED_AT_MIN: u64 = 4_096;
 
-/// Returns the first entry of `system` from a position on that is not known, if there is one.
+/// Returns the first unknown entry of `system` from a position on.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -38,12 +39,12 @@ pub(crate) async fn later_entry(
             let Some(what) = not_known(&entry.leaf) else { continue };
             match tree.leaf(store, entry.position).await {
                 Ok(_) => return Ok(Some(UnknownEntry { position: entry.position, what })),
-                // Another hand has put it there, and what is signed differs: that is told elsewhere.
+                // The entry was tampered with, so the signed tree differs, which is reported elsewhere.
                 Err(Refusal::Damaged(_)) => {}
                 Err(refusal) => return Err(StoreError::Unavailable(refusal.to_string())),
             }
         }
-        // Some are missing, which is told elsewhere too.
+        // Missing entries are reported elsewhere too.
         if end <= at {
             break;
         }
@@ -52,7 +53,7 @@ pub(crate) async fn later_entry(
     Ok(None)
 }
 
-/// Returns what of an entry is not known, if it has the form of one that a later version may have written.
+/// Returns the unknown part of an entry, if it has the form of one by a later version.
 fn not_known(leaf: &[u8]) -> Option<String> {
     match LeafRecord::decode(leaf) {
         Ok(record) if Action::of(&record).is_some() => None,
@@ -62,11 +63,11 @@ fn not_known(leaf: &[u8]) -> Option<String> {
     }
 }
 
-/// Makes sure that this version knows what others have written to `system` since, where that has not changed the directory,
-/// so that nobody else reads it.
+/// Checks that this version knows the entries that others have written to `system`. Used if the directory has not
+/// changed, because nothing else reads them in that case.
 ///
 /// # Errors
-/// It does not; or there is too much to look at while heads are locked; or the store cannot be read.
+/// An entry is unknown; or there are too many to check while heads are locked; or the store cannot be read.
 pub(crate) async fn check_since(store: &dyn Store, before: &Heads, system: &Head) -> Result<(), NotTold> {
     let known = before.get(&system.id).map_or(0, |known| known.head.frontier.size());
     let count = system.frontier.size().saturating_sub(known);
@@ -79,7 +80,8 @@ pub(crate) async fn check_since(store: &dyn Store, before: &Heads, system: &Head
     }
 }
 
-/// Returns from which entry of `system` on a start looks: what is kept outside was known to whoever kept it.
+/// Returns the first entry of `system` to check at startup: entries covered by a kept checkpoint were known to the
+/// service that kept it.
 pub(crate) fn first_unseen(kept: &[KeptOutside], system: &Head) -> u64 {
     let size_of = |kept: &KeptOutside| {
         let note = Note::parse(kept.note.as_bytes()).ok()?;

@@ -1,5 +1,4 @@
-//! How a start goes: load what the store holds and compare it with what was signed and kept, or begin where there is
-//! nothing.
+//! Startup: load the store and compare it with the signed and kept state, or initialize an empty store.
 
 use std::sync::Arc;
 
@@ -19,22 +18,22 @@ use crate::options::Options;
 use crate::store::Store;
 use crate::store_error::StoreError;
 
-/// What the store holds, compared with what was signed and kept.
+/// The content of the store, after the comparison.
 pub(crate) struct Loaded {
     pub(crate) heads: Heads,
     pub(crate) ended: Vec<EndedTimeline>,
     pub(crate) findings: Accepted,
     pub(crate) newest_at_start: Instant<Wall>,
     pub(crate) clock_offset: Option<ClockOffset>,
-    /// Whether nothing was kept outside to compare the store with.
+    /// Whether no checkpoint was available outside to compare the store with.
     pub(crate) is_unseen: bool,
 }
 
-/// Loads what the store holds, or begins where it holds nothing. Of several that begin at once one does, and the others
-/// join it.
+/// Loads the store, or initializes an empty one. If several services start at once, one initializes it and the others
+/// join.
 ///
 /// # Errors
-/// The store cannot be read or written, or is not as it was signed.
+/// The store cannot be read or written, or differs from what was signed.
 pub(crate) async fn load_or_begin(
     store: &dyn Store,
     doors: &Doors,
@@ -50,7 +49,7 @@ pub(crate) async fn load_or_begin(
         return Err(OpenError::Bootstrap(offset.to_string()));
     }
     match bootstrap(store, &mut loaded.heads, doors, options, keep_first_key).await {
-        // Another service was first. Of what it made nothing is kept here.
+        // Another service initialized the store first. Nothing of it is kept outside here.
         Err(OpenError::Store(StoreError::Moved(_))) if store.has_others() => {
             let joined = load(store, doors, &Options { joins: true, ..options.clone() }).await?;
             Ok(Loaded { clock_offset: loaded.clock_offset, ..joined })
@@ -59,19 +58,19 @@ pub(crate) async fn load_or_begin(
     }
 }
 
-/// Loads what the store holds, and compares it with what was signed and kept.
+/// Loads the store and compares it with the signed and kept state.
 ///
 /// # Errors
-/// The store cannot be read, or is not as it was signed.
+/// The store cannot be read, or differs from what was signed.
 pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loaded, OpenError> {
-    // Both are long where there are many timelines.
+    // Both take long if there are many timelines, so run them in parallel.
     let outside = Arc::clone(&doors.outside);
     let kept = tokio::task::spawn_blocking(move || outside.last());
     let opened = store.open().await?;
     let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
     let is_anything_kept = !kept.is_empty();
     let (heads, ended) = heads_of(store, opened, doors).await?;
-    // What is not known must not look as if another hand had written it.
+    // Check this first, so that an unknown entry is not reported as tampering.
     if let Some(system) = heads.get(&TimelineId::system())
         && let Some(later) = later_entry(store, &system.head, first_unseen(&kept, &system.head)).await?
     {
@@ -84,7 +83,7 @@ pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) ->
     Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None, is_unseen })
 }
 
-/// Compares the host's clock with the database's, before anything goes by it.
+/// Compares the host's clock with the database's, before anything depends on it.
 async fn compare_at_start(
     store: &dyn Store,
     heads: &Heads,

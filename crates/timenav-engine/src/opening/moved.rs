@@ -1,4 +1,4 @@
-//! What other writers have committed, taken over.
+//! Loading commits of other writers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -25,30 +25,30 @@ use crate::statement::HowStated;
 use crate::store::Store;
 use crate::tree::{SignedTree, root_at};
 
-/// How often heads are read, where another one turns out to be needed or rows were read too late.
+/// How often to read heads again, if another one is needed or rows were read too late.
 const READ_AGAIN_MAX: usize = 4;
-/// How many entries of a timeline are read at most to tell that it goes on from what is known. A proof is shorter than more.
+/// Maximum number of entries read per timeline to verify that it continues the known tree. Beyond that, a proof is
+/// shorter.
 const LEAVES_READ_MAX: u64 = 64;
-/// How many entries of several timelines are read at once, so that memory does not grow with how many have moved.
+/// Maximum number of entries read at a time for several timelines, to bound memory.
 const LEAVES_READ_TOGETHER_MAX: u64 = 16_384;
 
-/// What other writers have committed.
+/// The commits of other writers.
 pub(crate) struct Moved {
-    /// All heads and the directory anew, where that was needed.
+    /// All heads and the directory, if a full reload was needed.
     pub(crate) heads: Option<Heads>,
-    /// The directory alone and its rows, where they were brought forward.
+    /// The directory and its rows, if they were updated from entries.
     pub(crate) directory: Option<(Arc<Directory>, Arc<DirectoryRows>)>,
-    /// The timelines that are new, or have grown.
+    /// New and grown timelines.
     pub(crate) states: Vec<Arc<TimelineState>>,
-    /// Timelines that have ended.
     pub(crate) ended: Vec<EndedTimeline>,
 }
 
-/// Returns the newest heads. Each of them is signed, and goes on from the one that is known: nothing that another hand
-/// has put into the store is taken over.
+/// Returns the newest heads. Each must be signed and must continue the known one, so that nothing tampered with is
+/// loaded.
 ///
 /// # Errors
-/// The store cannot be read, or what is in it is not what went on from here.
+/// The store cannot be read, or does not continue the known state.
 pub(crate) async fn heads_moved(
     store: &dyn Store,
     before: &Heads,
@@ -59,7 +59,7 @@ pub(crate) async fn heads_moved(
     let (mut heads, mut ended) = opened.map_err(refused)?;
     if let Some(system) = heads.get(&TimelineId::system()) {
         let known = before.get(&TimelineId::system()).map_or(0, |known| known.head.frontier.size());
-        // What is not known must not look as if another hand had written it.
+        // Check this first, so that an unknown entry is not reported as tampering.
         if let Some(later) = later_entry(store, &system.head, known).await? {
             return Err(later.into());
         }
@@ -81,11 +81,11 @@ pub(crate) async fn heads_moved(
         }
         states.push(Arc::clone(state));
     }
-    // Where `system` went back too, it was named before.
+    // If `system` went back too, that was reported above.
     if let Some(gone) = gone {
         return Err(diverged(DivergenceKind::Rollback, gone, None));
     }
-    // What no entry tells of has not changed: rows that another hand has written are not taken over.
+    // Without a new entry, nothing has changed: rows that were tampered with are not loaded.
     let is_known = |state: &TimelineState| before.get(&state.head.id).is_some_and(|known| known.root == state.root);
     let stays = |known: &TimelineState| heads.get(&known.head.id).is_some_and(|state| state.root == known.root);
     let unmoved: Vec<_> = before.all().filter(|known| stays(known)).cloned().collect();
@@ -96,16 +96,15 @@ pub(crate) async fn heads_moved(
     Ok(Moved { heads: Some(heads), directory: None, states, ended })
 }
 
-/// What others have committed on some timelines.
+/// The commits of others on some timelines.
 pub(crate) enum SomeMoved {
-    /// This.
     Moved(Moved),
-    /// That cannot be told without looking at all: [`heads_moved`] does.
+    /// All timelines must be read, by [`heads_moved`].
     Untold(Untold),
 }
 
-/// As [`heads_moved`], of some timelines that are known to have moved, and of all that are new. Costs no more than these, and
-/// the entries that tell of the directory where that has changed.
+/// Like [`heads_moved`], for timelines that are known to have moved and for all new ones. The cost is proportional to
+/// these, plus the entries that changed the directory.
 ///
 /// # Errors
 /// As those of [`heads_moved`].
@@ -125,7 +124,7 @@ pub(crate) async fn some_moved(
                 asked.insert(timeline);
                 untold = Untold::Moving;
             }
-            // Rows may have been read a moment later than the entries.
+            // The rows may have been read later than the entries.
             Err(NotTaken::Not(NotTold::Untold(Untold::Otherwise))) => untold = Untold::Otherwise,
             Err(NotTaken::Not(NotTold::Untold(untold))) => return Ok(SomeMoved::Untold(untold)),
             Err(NotTaken::Not(NotTold::Refused(refusal))) => return Err(refusal),
@@ -134,9 +133,9 @@ pub(crate) async fn some_moved(
     Ok(SomeMoved::Untold(untold))
 }
 
-/// Why timelines were not taken over.
+/// Why timelines were not loaded.
 enum NotTaken {
-    /// Another one is to be looked at together with them.
+    /// Another timeline must be read together with them.
     Also(TimelineKey),
     Not(NotTold),
 }
@@ -147,7 +146,7 @@ impl<E: Into<NotTold>> From<E> for NotTaken {
     }
 }
 
-/// Takes over what others have committed on some timelines.
+/// Loads the commits of others on some timelines.
 struct Taking<'a> {
     store: &'a dyn Store,
     before: &'a Heads,
@@ -192,9 +191,8 @@ impl Taking<'_> {
         Ok(Moved { heads: None, directory, states, ended })
     }
 
-    /// Returns the timelines whose new entries, added to what is known of them, make the tree that was found: so it goes on
-    /// from the known one. They are read of all timelines together, as whoever asks may hold their locks. Of the others a
-    /// proof has to tell.
+    /// Returns the timelines whose new entries, appended to the known tree, result in the found tree. The entries are
+    /// read for all timelines together, because the caller may hold their locks. The other timelines need a proof.
     async fn grown(&self, found: &[Head]) -> Result<BTreeSet<TimelineKey>, Refusal> {
         let known = |head: &Head| self.before.get(&head.id).filter(|known| known.head.key == head.key);
         let added = |head: &Head| {
@@ -218,7 +216,7 @@ impl Taking<'_> {
         Ok(grown)
     }
 
-    /// Makes sure that what is not there any more has ended.
+    /// Checks that missing timelines have ended.
     fn check_missing(
         &self,
         asked: &BTreeSet<TimelineKey>,
@@ -229,7 +227,7 @@ impl Taking<'_> {
             found.iter().any(|head| head.key == *key) || ended.iter().any(|ended| ended.key == *key)
         };
         let missing: BTreeSet<TimelineKey> = asked.iter().copied().filter(|key| !is_told(key)).collect();
-        // What was never known may have come and gone.
+        // Timelines that were never known may have been created and ended since.
         if missing.is_empty() || !self.before.all().any(|state| missing.contains(&state.head.key)) {
             return Ok(());
         }
@@ -239,8 +237,8 @@ impl Taking<'_> {
         }
     }
 
-    /// Makes sure that a timeline was signed as it is. The rows of a directory that entries tell have to be those that were
-    /// signed with it.
+    /// Checks the signature of a timeline. If the directory was updated from entries, its rows must match the signed
+    /// ones.
     async fn check(&self, state: &TimelineState, (directory_root, is_told): (Hash, bool)) -> Result<(), NotTaken> {
         let Self { store, doors, options, .. } = *self;
         check_current(state, doors, options)?;
@@ -251,7 +249,7 @@ impl Taking<'_> {
         Ok(check_signed(store, state, directory_root, doors, options).await.map_err(refused)?)
     }
 
-    /// Returns what a timeline goes on from: others that stand or have ended, which may be new too.
+    /// Returns the ancestors of a timeline, which may be ended or new.
     async fn origin_of(
         &self,
         head: &Head,
@@ -278,7 +276,7 @@ impl Taking<'_> {
             }
             let mut standing = new.iter().chain(self.before.all());
             let parent = standing.find(|state| state.head.key == fork.of).ok_or(Untold::Missing)?;
-            // Whether events were changed there before the fork is told by a head that has come as far.
+            // Only a head that has reached the fork says whether events were changed there before it.
             if parent.head.frontier.size() < fork.size {
                 return Err(NotTaken::Also(fork.of));
             }
@@ -294,10 +292,9 @@ impl Taking<'_> {
     }
 }
 
-/// Entries of a timeline.
 type Entries = (TimelineKey, Range<u64>);
 
-/// Divides entries of timelines into groups of no more than so many, in which each timeline stays whole.
+/// Splits entries of timelines into groups of limited size, without splitting a timeline.
 fn read_together(of: impl Iterator<Item = Entries>, entries_max: u64) -> Vec<Vec<Entries>> {
     let (mut groups, mut room) = (Vec::<Vec<Entries>>::new(), 0);
     for (timeline, entries) in of {
@@ -313,7 +310,7 @@ fn read_together(of: impl Iterator<Item = Entries>, entries_max: u64) -> Vec<Vec
     groups
 }
 
-/// Makes sure that a timeline goes on from what is known of it: that the tree which was signed begins with the known one.
+/// Checks that a signed tree extends the known tree of the timeline.
 async fn check_continued(store: &dyn Store, known: &TimelineState, state: &TimelineState) -> Result<(), Refusal> {
     let (size, found) = (known.head.frontier.size(), state.head.frontier.size());
     if found < size {
@@ -326,7 +323,7 @@ async fn check_continued(store: &dyn Store, known: &TimelineState, state: &Timel
     Ok(())
 }
 
-/// Returns that a ledger in the store does not go on from what is known of it; `None` where it is gone.
+/// Returns the refusal for a ledger that does not continue the known one; `None` for `found` if it is missing.
 fn diverged(kind: DivergenceKind, known: &TimelineState, found: Option<&TimelineState>) -> Refusal {
     let tree = |state: &TimelineState| SeenTree { size: state.head.frontier.size(), root: state.root };
     Refusal::Diverged(Arc::new(Divergence {
@@ -338,7 +335,6 @@ fn diverged(kind: DivergenceKind, known: &TimelineState, found: Option<&Timeline
     }))
 }
 
-/// What a timeline goes on from.
 struct Origin {
     ancestors: Arc<[Layer]>,
     lineage: Arc<[TimelineId]>,
@@ -354,14 +350,14 @@ fn state_of(head: Head, origin: Origin, directory_root: Hash) -> TimelineState {
         directory_root,
         ancestors,
         lineage,
-        // Which of the entries since changed an event is not looked at.
+        // It is not known which of the new entries changed an event.
         events_changed_at: head.frontier.size(),
         note: OnceLock::new(),
         head,
     }
 }
 
-/// Turns what would keep a service from starting into what its callers are told.
+/// Converts a startup error into the refusal that callers receive.
 pub(crate) fn refused(error: OpenError) -> Refusal {
     match error {
         OpenError::Store(error) => error.into(),
@@ -380,7 +376,7 @@ mod tests {
         let groups = read_together(of.iter().cloned(), 10);
         let sizes: Vec<Vec<u64>> =
             groups.iter().map(|group| group.iter().map(|(_, at)| at.end - at.start).collect()).collect();
-        // What is too large alone is read alone.
+        // A range above the limit is read alone.
         assert_eq!(sizes, [vec![3, 3, 3], vec![10], vec![12], vec![1, 9], vec![1]]);
         assert_eq!(groups.concat(), of);
     }

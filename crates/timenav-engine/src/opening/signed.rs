@@ -1,4 +1,4 @@
-//! The comparison of every timeline with what was signed and kept.
+//! Comparison of every timeline with the signed and kept state.
 
 use std::collections::HashMap;
 use std::num::NonZero;
@@ -29,37 +29,38 @@ use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::tree::SignedTree;
 
-/// Entries of `system` and `main` together after the first start.
+/// Number of entries of `system` and `main` together after the first start.
 const FIRST_START_ENTRIES: u64 = 5;
-/// Timelines below which their comparison is not worth a second thread.
+/// Minimum number of timelines for which a second thread pays off.
 const THREAD_TIMELINES_MIN: usize = 1_000;
-/// Checkpoints without a seal from which on it is worth to write all of them anew: as many signatures take some
+/// Number of checkpoints without a seal above which all are written again. Verifying this many signatures takes
 /// hundredths of a second at each start.
 const UNSEALED_MAX: usize = 1_000;
 
-/// What is kept of a timeline that has ended, which tree it says, the last one, and how they differ.
+/// A kept checkpoint of an ended timeline that differs: the kept note, its parsed checkpoint, the last tree, and the
+/// error.
 type WrongOfEnded<'k> = (&'k KeptOutside, Option<Checkpoint>, SeenTree, OpenError);
 
-/// What is kept outside, by timeline.
+/// Checkpoints kept outside the database, by timeline.
 type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
 
-/// How a timeline stands to what is kept of it.
+/// The result of comparing a timeline with its kept checkpoint.
 struct Compared {
-    /// Whether its newest checkpoint is the one that is kept.
+    /// Whether its newest checkpoint is the kept one.
     is_kept: bool,
-    /// Whether it was known by its seal.
+    /// Whether the kept checkpoint has a valid seal.
     is_sealed: bool,
     rows: HowStated,
     has_gone_over: bool,
     error: Option<OpenError>,
 }
 
-/// Compares every timeline with its own signature and with what was kept outside the database.
+/// Compares every timeline with its own signature and with the checkpoints kept outside the database.
 ///
-/// Returns what an operator has accepted although it is not as it was signed.
+/// Returns the differences that an operator has accepted.
 ///
 /// # Errors
-/// Something is not as it was signed, and the operator has not accepted that.
+/// There is a difference that the operator has not accepted.
 pub(crate) async fn compare_with_signed(
     store: &dyn Store,
     (heads, ended): (&Heads, &[EndedTimeline]),
@@ -73,11 +74,11 @@ pub(crate) async fn compare_with_signed(
     let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
     let has_gone_over = states.iter().zip(&compared).filter(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
     if let Some(state) = has_gone_over.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
-        // What the retired key signed would not verify for those who have the next one. Said first: timelines that were
-        // made since do not verify here, and nobody has tampered with them.
+        // Check this first: timelines that were created after the rotation do not verify with the retired key, although
+        // they were not tampered with.
         return Err(OpenError::OtherKey { timeline: state.head.id.clone() });
     }
-    // In the order of their names, so that each start tells of the same one.
+    // Ordered by name, so that each start reports the same one.
     let mut failed: Vec<(&TimelineId, OpenError)> = (states.iter().zip(&mut compared))
         .filter_map(|(state, one)| Some((&state.head.id, one.error.take()?)))
         .collect();
@@ -96,9 +97,9 @@ pub(crate) async fn compare_with_signed(
         }
     }
     let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
-    // What is kept is what stands in the database, which was compared already.
+    // If the kept checkpoint is the one in the database, it was compared already.
     let differing = all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept));
-    // What others have kept is handed over where its loss is to be accepted.
+    // Checkpoints kept by other services are passed in if the loss is to be accepted.
     let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.kept);
     let of_others = of_others.chain(&options.kept_by_others);
     let (of_ended, differing): (Vec<_>, Vec<_>) =
@@ -115,7 +116,7 @@ pub(crate) async fn compare_with_signed(
     if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
         return Err(OpenError::Ended { timeline: state.head.id.clone() });
     }
-    // Last: rows follow from history, so a history that was rewritten is what to name.
+    // Rows come last: they follow from history, so a rewritten history is the better error.
     for (state, one) in states.iter().zip(&compared) {
         let checked = match one.rows {
             HowStated::Whole => continue,
@@ -129,7 +130,7 @@ pub(crate) async fn compare_with_signed(
     Ok(findings)
 }
 
-/// Compares each timeline with itself, on as many threads as the machine has cores: signatures take long.
+/// Compares each timeline with its signature, on one thread per core, because verification is slow.
 fn compare_all(
     states: &[&TimelineState],
     kept: &Kept<'_>,
@@ -153,7 +154,7 @@ fn compare_all(
     })
 }
 
-/// What is signed with the newest entries in the database is the tree in the database, with its rows.
+/// Checks that the tree and rows in the database are those that were signed with the newest entries.
 fn compare_one(
     state: &TimelineState,
     kept: Option<&KeptOutside>,
@@ -170,22 +171,22 @@ fn compare_one(
     let rows = rows_of(state, directory_root, doors, options);
     let error = if rows == HowStated::Not { check_unstated(state, doors, options).err() } else { None };
     if let Some(kept) = kept {
-        // It may be signed by two keys, and is to stay what it is.
+        // Keep the note as it is, because it may be signed by two keys.
         let _ = state.note.set(Arc::clone(&kept.note));
     } else if state.head.statement.is_empty() {
-        // Nothing else vouches for it: no other checkpoint is signed over it by the way.
+        // Nothing else vouches for it, so do not sign another checkpoint over it in passing.
         let _ = state.note.set(Arc::clone(&state.head.carried_note));
     }
     let is_kept = kept.is_some() && error.is_none();
-    // It went over to another key than the one that signs, and no rotation is under way.
+    // Another key has taken over signing, and no rotation is in progress.
     let has_gone_over = !is_by_known_key(state, doors, options);
     Compared { is_kept, is_sealed: is_kept && is_sealed, rows, has_gone_over, error }
 }
 
-/// Makes sure that the tree of a timeline is signed, and that its rows are those that were signed with it.
+/// Checks that the tree of a timeline is signed, and that its rows are those that were signed with it.
 ///
 /// # Errors
-/// It is not.
+/// They are not.
 pub(crate) async fn check_signed(
     store: &dyn Store,
     state: &TimelineState,
@@ -203,8 +204,8 @@ pub(crate) async fn check_signed(
     }
 }
 
-/// Makes sure, of a timeline that is not as it was stated, that what was signed is its tree at least: the rows differ then,
-/// or it is from before there were statements.
+/// For a timeline that does not match its head statement, checks whether at least its tree was signed: then either the
+/// rows differ, or it predates head statements.
 fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
     let (head, found) = (&state.head, state.head.frontier.size());
     let timeline = || head.id.clone();
@@ -238,8 +239,8 @@ fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Re
     if is_tree { Ok(()) } else { Err(OpenError::Unsigned { timeline: timeline(), signed: size, found }) }
 }
 
-/// Makes sure that the key that signs today is one of ours. Where a key took the place of another, both have signed the same
-/// tree, and the one that is retired must not sign the next.
+/// Checks that the current signing key of a timeline belongs to this service. After a rotation, both keys have signed
+/// the same tree, and the retired key must not sign the next one.
 pub(crate) fn check_current(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), Refusal> {
     if is_by_known_key(state, doors, options) {
         return Ok(());
@@ -251,7 +252,8 @@ fn signers(doors: &Doors) -> Vec<&dyn Signer> {
     std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect()
 }
 
-/// Returns whether the last key that has signed the newest head of a timeline is one of ours, as far as it says which.
+/// Returns whether the last key that signed the newest head of a timeline belongs to this service, if the head names
+/// it.
 fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> bool {
     let last = signed_by(&state.head.statement).last().and_then(|signed| signed.id);
     let of_note = || {
@@ -265,13 +267,13 @@ fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> b
     known.any(|key| key.id() == last)
 }
 
-/// Returns how a timeline stands to what was stated of it, with these rows of the directory.
+/// Compares a timeline with its head statement, given these rows of the directory.
 pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
     how_stated(state, directory_root, &signers(doors), &options.service_name)
 }
 
-/// Makes sure that an entry tells of each policy and each origin, of a timeline that was signed by a version that did not
-/// state them. That none was taken away is known once its next entry is signed.
+/// Checks that each policy and each origin of a timeline has an entry, for timelines signed by a version that did not
+/// include them in statements. Removed ones are detected once the next entry is signed.
 async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
     let (tree, head) = (SignedTree::of(state), &state.head);
     let is_told = async {
@@ -290,7 +292,7 @@ async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), Open
         }
         Ok::<_, Refusal>(true)
     };
-    // What cannot be found in the tree tells of nothing either.
+    // An entry that is not found in the tree does not count.
     match is_told.await {
         Ok(true) => Ok(()),
         Ok(false) | Err(Refusal::Damaged(_)) => {
@@ -300,13 +302,12 @@ async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), Open
     }
 }
 
-/// Returns whether an entry is of an action.
 fn is_of(entry: &EntryRow, action: Action) -> bool {
     LeafRecord::decode(&entry.leaf).is_ok_and(|leaf| leaf.action == action.word())
 }
 
-/// Makes sure that a timeline whose rows were not signed is one from before they were: its last entry is of version 1,
-/// with which nothing was signed but the tree.
+/// Checks that a timeline whose rows were not signed predates head statements: its last entry is of version 1, which
+/// signed only the tree.
 async fn check_of_version_1(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
     let (timeline, size) = (state.head.id.clone(), state.head.frontier.size());
     let last = store.leaves(state.head.key, size.saturating_sub(1), 1).await?;
@@ -317,8 +318,8 @@ async fn check_of_version_1(store: &dyn Store, state: &TimelineState) -> Result<
     Err(OpenError::Rows { timeline, size })
 }
 
-/// Keeps what is not kept yet: a timeline whose making was the last thing before the process ended has nothing outside,
-/// and must have it before `system` goes on.
+/// Keeps checkpoints that are not kept yet. If the process ended right after it created a timeline, that timeline has
+/// nothing outside, and must have it before `system` continues.
 fn keep_newest(
     states: &[&TimelineState],
     compared: &[Compared],
@@ -345,8 +346,8 @@ fn keep_newest(
     Ok(doors.outside.keep(&behind)?)
 }
 
-/// Says so where ledgers went over to another key: the one in the data folder may be an older copy. It opens the ledgers
-/// as long as nothing was written after the rotation.
+/// Warns if ledgers have moved to another key: the one in the data folder may be an older copy. It is valid as long as
+/// nothing was written after the rotation.
 fn warn_of_retired_key(timelines: usize) {
     if timelines > 0 {
         tracing::warn!(
@@ -357,8 +358,8 @@ fn warn_of_retired_key(timelines: usize) {
     }
 }
 
-/// Says so where nothing was kept outside of what the store holds, here or by others of `system`, and it is taken as it is.
-/// Returns whether that is so.
+/// Warns if no checkpoint was available to compare the store with, from here or from others for `system`, so that the
+/// store is trusted as it is. Returns whether that is the case.
 pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Options) -> bool {
     let is_seen = is_anything_kept || options.kept_by_others.iter().any(|kept| kept.timeline.is_system());
     let is_unseen = options.joins && !is_seen && entries_count(heads) > FIRST_START_ENTRIES;
@@ -372,31 +373,30 @@ pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Opti
     is_unseen
 }
 
-/// Returns how many entries there are.
 fn entries_count(heads: &Heads) -> u64 {
     heads.all().map(|state| state.head.frontier.size()).sum()
 }
 
-/// Nothing is kept outside: right before the first commit was sealed, and never after it.
+/// An empty set of kept checkpoints is valid only until the first commit was sealed.
 fn compare_with_nothing(heads: &Heads) -> Result<(), OpenError> {
     let entries = entries_count(heads);
     if entries <= FIRST_START_ENTRIES { Ok(()) } else { Err(OpenError::OutsideMissing { entries }) }
 }
 
-/// Returns the timelines of which nothing is kept outside although something was: all but those whose making `system`
-/// tells of in its last entries, after the last of its checkpoints that was kept.
+/// Returns the timelines without a kept checkpoint that must have had one: all except those that `system` created after
+/// its last kept checkpoint.
 async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<TimelineId>, OpenError> {
     let Accepting { store, heads, doors, options, .. } = *accepting;
     let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !kept.contains_key(timeline)).cloned();
     let mut missing: Vec<TimelineId> = missing.collect();
     missing.sort_unstable();
-    // A crash may have left the first of the first two.
+    // A crash during the first start may have kept only the first of the two checkpoints.
     if missing.is_empty() || entries_count(heads) <= FIRST_START_ENTRIES {
         return Ok(Vec::new());
     }
     let Some(system) = heads.all().find(|state| state.head.id.is_system()) else { return Ok(missing) };
     let Some(of_system) = kept.get(&system.head.id) else { return Ok(missing) };
-    // One that does not verify is told where it is compared.
+    // An invalid checkpoint is reported where it is compared.
     let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, doors, options) else {
         return Ok(Vec::new());
     };
@@ -435,8 +435,8 @@ async fn compare_with_tree(
         return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: signed.size });
     }
     let Some(state) = state else { return Ok(()) };
-    // Where it is larger: others went on, or the last commit was durable, and the process was killed before its checkpoint
-    // was kept.
+    // The tree may be larger: other services continued it, or the process was killed after a commit and before its
+    // checkpoint was kept.
     let continues = SignedTree::of(state).begins_with(store, (signed.size, signed.root)).await;
     if continues.map_err(|error| StoreError::Damaged(error.to_string()))? {
         Ok(())
@@ -445,8 +445,7 @@ async fn compare_with_tree(
     }
 }
 
-/// Compares what is kept of timelines that have ended with their last trees, which the ledger `system` tells. Returns what
-/// is wrong.
+/// Compares kept checkpoints of ended timelines with their last trees, which `system` records. Returns the differences.
 async fn compare_with_ended<'k>(
     store: &dyn Store,
     ended: &[EndedTimeline],
@@ -471,7 +470,7 @@ async fn compare_with_ended<'k>(
                 continue;
             }
         };
-        // The end may have been committed, and the last checkpoint before it not kept: the process was killed there.
+        // The process may have been killed after the end was committed and before the last checkpoint was kept.
         let last = SignedTree { key: ended.key, id: timeline.clone(), size: ended.size, root: ended.root };
         if !last.begins_with(store, (signed.size, signed.root)).await.unwrap_or(false) {
             let error = OpenError::Fork { timeline, kept: signed.size };
@@ -481,7 +480,8 @@ async fn compare_with_ended<'k>(
     Ok(wrong)
 }
 
-/// Reads a checkpoint. Where a seal says that its signature was verified or made here, that is not done again.
+/// Parses a checkpoint. A valid seal means that its signature was verified or created here, so that it is not verified
+/// again.
 fn open_checkpoint(
     timeline: &TimelineId,
     note: &str,

@@ -1,13 +1,13 @@
-//! What another hand has made of timelines that arrive.
+//! Rows of arriving timelines that no service has left behind.
 
 use crate::archive::Orphan;
 use crate::store::{StrayArrivals, Upkeep};
 use crate::store_error::StoreError;
 
-/// Says what there is. Nobody reads any of it, so it is no reason not to start.
+/// Logs a warning for each. They are not read by anything, so the service starts anyway.
 ///
 /// # Errors
-/// The store does not answer.
+/// The store does not respond.
 pub(crate) async fn tell(store: &(impl Upkeep + ?Sized)) -> Result<(), StoreError> {
     let StrayArrivals { orphans, marked } = store.stray_arrivals().await?;
     for Orphan { table, timeline } in orphans {

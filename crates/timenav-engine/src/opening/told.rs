@@ -1,4 +1,4 @@
-//! The directory, brought forward by the entries of `system` that others have written since.
+//! Updates the directory from the entries that others have written to `system`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -21,57 +21,52 @@ use crate::refusal::Refusal;
 use crate::store::Store;
 use crate::store_error::StoreError;
 
-/// Most entries by which the directory is brought forward. It is done while heads are locked, and the server takes locks
-/// back after two seconds.
+/// Maximum number of entries for an update. Heads are locked during it, and the database server breaks locks after two
+/// seconds.
 pub(crate) const ENTRIES_TOLD_MAX: u64 = 4_096;
 
-/// The directory after what entries of `system` tell.
+/// The directory after an update.
 #[derive(Debug)]
 pub(crate) struct DirectoryAfter {
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
-    /// The timelines that have ended by these entries.
+    /// The timelines that these entries ended.
     pub(crate) ended: Vec<EndedTimeline>,
 }
 
-/// Why entries do not tell what others have done, so that all heads and the directory are loaded anew. Beside the start
-/// this is the only reason to do so, and it is done without a lock.
+/// Why the directory cannot be updated from entries, so that all heads and the directory are reloaded. Apart from
+/// startup, this is the only reason for a reload, and it takes no lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Untold {
-    /// The ledger went back or is another one. To say which, all of them are looked at.
+    /// The ledger was rolled back or replaced. All timelines are read to report which.
     #[error("`system` has {found} entries with another directory, and {known} were known")]
-    WentBack {
-        /// Entries there are.
-        found: u64,
-        /// Entries that were known.
-        known: u64,
-    },
-    /// The service was not heard of for long. A load costs less by then, and no lock is held for it.
+    WentBack { found: u64, known: u64 },
+    /// The service lagged behind for long. A reload is cheaper then, and holds no lock.
     #[error("`system` has grown by {0} entries")]
     TooMany(u64),
-    /// An entry is missing, does not belong to the tree that was signed, or cannot be read; or it is of version 1, which
-    /// counts no changes of the directory.
+    /// An entry is missing, is not in the signed tree, or cannot be read; or it is of version 1, which does not count
+    /// changes of the directory.
     #[error("entry {0} of `system` does not tell it")]
     Entry(u64),
-    /// The entries lead to other rows than those that were signed, also where they are read again: rows of passwords and of
-    /// ended timelines, which entries tell by their hashes alone, may have been read a moment later.
+    /// The entries lead to other rows than the signed ones, even after another read. Rows of passwords and of ended
+    /// timelines, of which entries contain only the hashes, may have been read later.
     #[error("the entries of `system` do not lead to the rows that were signed")]
     Otherwise,
-    /// A timeline is not there any more, or one goes on from another that is not, and no entry tells that it has ended. To
-    /// name what is missing, all of them are looked at.
+    /// A timeline, or the origin of one, is missing, and no entry says that it has ended. All timelines are read to
+    /// report which.
     #[error("a timeline is missing that has not ended")]
     Missing,
-    /// Others were faster each time that something had to be read again.
+    /// The state changed during each attempt to read it.
     #[error("others write all the time")]
     Moving,
 }
 
-/// Why the directory was not brought forward.
+/// Why the directory was not updated.
 #[derive(Debug)]
 pub(crate) enum NotTold {
-    /// Entries do not tell it.
+    /// A reload is needed.
     Untold(Untold),
-    /// The store cannot be read, or what is in it must not be gone on from.
+    /// The store cannot be read, or its content must not be used.
     Refused(Refusal),
 }
 
@@ -93,12 +88,12 @@ impl From<Untold> for NotTold {
     }
 }
 
-/// Returns the directory as it is by a newer head of `system`: what is known, and what the entries since tell, made by the
-/// functions by which a replay makes it. That it is the signed one is for the caller to compare. Costs as much as there are
-/// such entries.
+/// Returns the directory as of a newer head of `system`: the known one, updated by the new entries with the same
+/// functions as in a replay. The caller must compare it with the signed one. The cost is proportional to the number of
+/// these entries.
 ///
 /// # Errors
-/// The store cannot be read, or the entries do not tell it.
+/// The store cannot be read, or a reload is needed.
 pub(crate) async fn directory_after(
     store: &dyn Store,
     before: &Heads,
@@ -130,7 +125,7 @@ pub(crate) async fn directory_after(
     Ok(DirectoryAfter { directory: Arc::new(directory), rows, ended })
 }
 
-/// Reads what the entries since change. Each of them has to be in the tree that is signed with the head.
+/// Reads the changes of the new entries, each of which must be in the signed tree.
 async fn read_changes(
     store: &dyn Store,
     (directory, mut frontier): (&Directory, Frontier),
@@ -149,7 +144,7 @@ async fn read_changes(
             frontier.push(leaf_hash(&entry.leaf));
             let changes = told_by(&directory, entry).ok_or(Untold::Entry(entry.position))?;
             for change in changes {
-                // What is kept of a password nobody needs to know for what comes next.
+                // The password hash is not needed to process later entries.
                 let Ok(known) = change.clone().try_with(|told| Ok::<_, Infallible>(unknown(&told)), Ok);
                 directory.apply(&known);
                 told.push(change);
@@ -160,14 +155,14 @@ async fn read_changes(
     if frontier.root() == system.frontier.root() { Ok(told) } else { Err(Untold::Entry(first).into()) }
 }
 
-/// Returns what an entry changes; `None` where that cannot be told.
+/// Returns the changes by an entry; `None` if they cannot be determined.
 fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let action = Action::of(&record)?;
     record.authority.as_ref()?;
     let recorded_at: Instant<Wall> = parse_timestamp(&record.recorded_at).ok()?;
     let changes = changes_told(directory, action, &record, recorded_at, Some(&entry.payload))?;
-    // Contents of others may be gone, and are not asked for.
+    // Payloads of other entries may have been erased, and are not needed.
     let is_hashed = || {
         let salt = entry.salt.as_slice().try_into().ok().map(Salt::from_bytes);
         salt.is_some_and(|salt| payload_hash(&salt, &entry.payload) == record.payload_hash)
@@ -175,12 +170,12 @@ fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
     (changes.is_empty() || is_hashed()).then_some(changes)
 }
 
-/// A password of which it is only known that it is there. It lets nobody in.
+/// A placeholder for a password whose hash is not known. It matches no password.
 fn unknown(told: &PasswordTold) -> KeptPassword {
     KeptPassword { user_id: told.user_id.clone(), phc: Arc::from(""), set_at: told.set_at }
 }
 
-/// Rows that entries tell by their hashes alone.
+/// Rows of which entries contain only the hashes.
 #[derive(Default)]
 struct LookedUp {
     passwords: HashMap<UserId, KeptPassword>,
@@ -212,8 +207,8 @@ async fn look_up(store: &dyn Store, told: &[Change]) -> Result<LookedUp, StoreEr
     })
 }
 
-/// Returns a change with the rows that it tells of by their hashes. Of a password that another one took the place of there
-/// is none any more; were it the last one, the signed rows would be others.
+/// Fills in the rows that a change refers to by hash. A replaced password is not found, which is fine: if it were the
+/// last one, the result would not match the signed rows.
 fn resolved(change: Change, found: &LookedUp) -> Result<DirectoryChange, Untold> {
     let password = |told: PasswordTold| {
         let kept = found.passwords.get(&told.user_id).filter(|kept| kept.sha256() == told.sha256);

@@ -1,4 +1,4 @@
-//! What follows from an entry about timers.
+//! Projection of entries about timers.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,18 @@ use crate::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows};
 #[cfg(test)]
 mod tests;
 
-/// The entry that rows of timers follow from.
+/// The entry from which rows of timers follow.
 #[derive(Clone, Copy)]
 pub(crate) struct TimersEntry<'a> {
-    /// The timeline, as ids of firings name it.
+    /// The timeline as named in firing ids.
     pub(crate) timeline: &'a TimelineId,
     pub(crate) position: u64,
     /// Position of the entry that began the advance in progress.
     pub(crate) advance: Option<u64>,
 }
 
-/// `fire_timers`: the firings, and the next moment of each of their timers. `armed` finds a timer as it was before the
-/// entry. `None` if one is unknown, or a moment out of range.
+/// `fire_timers`: the firings, and the next due time of each of their timers. `armed` looks up a timer as it was before
+/// the entry. `None` if a timer is unknown or an instant is out of range.
 pub(crate) fn timers_fired<'r>(
     told: &TimersFired,
     entry: TimersEntry<'_>,
@@ -51,7 +51,7 @@ pub(crate) fn timers_fired<'r>(
     let of_fired = told.fired.iter().map(|(timer, _, round, next)| (*timer, Some(*round), *next));
     let of_skipped = told.skipped.iter().map(|(timer, _, _, next)| (*timer, None, *next));
     for (position, round, next) in of_fired.chain(of_skipped) {
-        // Each of several moments of a timer says where it goes on.
+        // A timer with several due times in one entry has the same next due time in each of them.
         if !seen.insert(position) {
             continue;
         }
@@ -65,7 +65,7 @@ pub(crate) fn timers_fired<'r>(
     Some(rows)
 }
 
-/// `settle_firings`: what became of each firing. `None` if a moment or an outcome cannot be read.
+/// `settle_firings`: the outcome of each firing. `None` if an instant or an outcome cannot be parsed.
 pub(crate) fn firings_settled(told: &FiringsSettled, position: u64) -> Option<Vec<FiringEnd>> {
     let end = |outcome: &OutcomeOfFiring| {
         Some(FiringEnd {
@@ -78,7 +78,7 @@ pub(crate) fn firings_settled(told: &FiringsSettled, position: u64) -> Option<Ve
     told.outcomes.iter().map(end).collect()
 }
 
-/// `restore_timers`: firings that are superseded, and those that are made again. `None` if one cannot be read.
+/// `restore_timers`: superseded and re-created firings. `None` if one cannot be parsed.
 pub(crate) fn firings_restored(told: &TimersRestored<'_>, entry: TimersEntry<'_>) -> Option<TimerRows> {
     let superseded =
         |fallen: Fallen| FiringEnd { fallen, state: FiringState::Superseded, settled: entry.position, reason: None };
