@@ -1,4 +1,4 @@
-//! The access log: the ledger, read as who did what and when.
+//! The access log: a view of the ledger as actions by users.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,83 +21,74 @@ mod gone;
 
 pub use gone::{LogGap, LogGapReason};
 
-/// Reads and other entries that one page may look at. A filter that few entries pass makes short pages, not long
-/// waits.
+/// Maximum number of reads and other entries examined per page. A filter that few entries pass results in short pages,
+/// not in long waits.
 pub const LOG_ENTRIES_READ_MAX: u64 = 50_000;
-/// Entries read from the store at a time.
 const BLOCK_ENTRIES: u64 = 1_000;
-/// Bytes of reads after which no more entries are read at a time.
+/// Bytes of reads after which a block of entries ends.
 const BLOCK_BYTES_MAX: usize = 1 << 20;
 
-/// Which entries come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogOrder {
-    /// Those that were made first.
     #[default]
     Oldest,
-    /// Those that were made last.
     Newest,
 }
 
-/// Which entries are asked for.
+/// A query for log entries.
 #[derive(Clone, Debug)]
 pub struct AccessLogs {
-    /// On which timeline.
     pub timeline: TimelineId,
-    /// When, in host time, both ends included.
+    /// A range of host time, both ends inclusive.
     pub range: TimeRange<Wall>,
-    /// Only those of this actor; `unknown` is one.
+    /// An actor to filter by, including `unknown`.
     pub user_id: Option<String>,
-    /// Only those of this action.
     pub action: Option<String>,
-    /// Which come first.
     pub order: LogOrder,
     /// The maximum number per page.
     pub items_max: usize,
-    /// Where the last page ended.
+    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// One entry: who did what, to what, and when.
+/// One entry of the access log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// The position of the entry in the ledger.
     pub position: u64,
-    /// Which of the reads that the entry tells of, counted from 0; `None` where it tells of one thing.
+    /// The index of the read in an entry of reads, from 0; `None` for other entries.
     pub index: Option<u32>,
     /// The acting user; `unknown` if the caller could not be identified.
     pub user_id: String,
-    /// What was done.
     pub action: String,
-    /// What it was done to.
+    /// The object of the action.
     pub subject: String,
-    /// When, by the host.
+    /// Host time.
     pub timestamp: Instant<Wall>,
-    /// What the timeline's clock showed; `None` for who may not look at clocks.
+    /// The reading of the timeline's clock; `None` for callers who may not read clocks.
     pub clock_time: Option<Instant<Virtual>>,
 }
 
-/// One page of entries, in the order that was asked for.
+/// One page of entries in the requested order.
 #[derive(Clone, Debug)]
 pub struct LogPage {
-    /// The entries.
     pub logs: Vec<LogEntry>,
-    /// Reads that are told of no more, at the positions that the page has looked at. Who read is not known, so a filter by
-    /// user leaves none of them out; a filter by action leaves them out unless it is for reads.
+    /// Reads that are no longer known, at the positions that the page has examined. Their users are unknown, so they
+    /// are included regardless of a filter by user. A filter by action includes them only if it selects reads.
     pub gone: Vec<LogGap>,
-    /// Asks for the next page. A page may be short and still have a next one.
+    /// The next page, if there is one. A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
 
-/// A page that was admitted and logged, and is to be read.
+/// A page to read, after authorization and logging of the request.
 struct LogReading {
     request: AccessLogs,
-    /// What the cursor is of.
+    /// The query that the cursor belongs to.
     asked: String,
     state: Arc<TimelineState>,
-    /// The ledger's size that all pages show.
+    /// The ledger size visible to all pages.
     as_of: u64,
-    /// Where the last page ended, and how much it had of what the entry there tells.
+    /// Where the previous page ended, and how many reads of that entry it contained.
     after: Option<(u64, usize)>,
     sees_clock: bool,
 }
@@ -106,15 +97,15 @@ impl Engine {
     /// Returns a page of a timeline's access log.
     ///
     /// # Errors
-    /// The caller does not administer the timeline, the cursor is of another query, or the ledger
-    /// cannot be written.
+    /// The caller does not administer the timeline, the cursor belongs to another query, or the ledger cannot be
+    /// written.
     #[boxed]
     pub async fn access_logs(&self, caller: &Caller, request: AccessLogs) -> Result<LogPage, Refusal> {
         let timeline = &request.timeline;
         let read = Reading::AccessLogs { time_range: request.range.to_string() };
         let admitted = self.let_on(caller, timeline.clone(), Demand::Administer, read).await?;
         if timeline.is_system() {
-            // What was refused a moment ago is in the log that is read.
+            // Write counted refusals first, so that the log includes recent ones.
             self.tell_counted_refusals().await?;
         }
         let filters = (request.user_id.as_deref(), request.action.as_deref());
@@ -137,11 +128,11 @@ impl Engine {
         if let Some((after, _)) = after {
             left = request.order.rest(left, *after);
         }
-        // What earlier pages had of the entry that comes next.
+        // The number of items of the next entry that earlier pages contained.
         let mut passed = after.map_or(0, |(_, passed)| passed);
         let mut page = LogPage { logs: Vec::new(), gone: Vec::new(), next_cursor: None };
         let next = |left: &Range<u64>, passed: usize| {
-            // Nothing is ordered by virtual time here, so there is room for the number of what was passed.
+            // The cursor's field for virtual time is unused here, so it stores the number of passed items.
             let passed = i64::try_from(passed).unwrap_or(i64::MAX);
             Some(self.cursor(caller, asked, *as_of, passed, request.order.edge(left)))
         };
@@ -154,7 +145,7 @@ impl Engine {
                     entries.reverse();
                 }
                 read += entries.len().max(1) as u64;
-                // What earlier pages had of it, they had with what is gone.
+                // Earlier pages that contained part of the entry also contained the gap.
                 let gap = gap.filter(|_| passed == 0 && request.wants_reads());
                 if page.logs.len() == request.items_max || !gone::add(&mut page, gap, request.items_max) {
                     page.next_cursor = next(&left, passed);
@@ -175,7 +166,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Returns the positions of what was recorded in a range of host time, both ends included.
+    /// Returns the positions of entries recorded in a range of host time, both ends inclusive.
     async fn logged(&self, key: TimelineKey, range: TimeRange<Wall>, size: u64) -> Result<Range<u64>, Refusal> {
         let first = self.store().first_recorded_at(key, range.first(), size).await?;
         let end = match range.last().micros().checked_add(1).and_then(Instant::from_micros) {
@@ -185,7 +176,7 @@ impl Engine {
         Ok(first..end)
     }
 
-    /// Returns entries at some positions, in the order that is asked for: one at least, not all if they are large.
+    /// Returns entries at some positions in the requested order: at least one, but not all if they are large.
     async fn log_rows_of(
         &self,
         timeline: &TimelineId,
@@ -204,9 +195,9 @@ impl Engine {
     }
 }
 
-/// What is left to be read lies between two positions, and is read from one end of it or the other.
+/// The unread range is read from one of its ends.
 impl LogOrder {
-    /// Returns what is read next.
+    /// Returns the next block to read.
     fn block(self, left: &Range<u64>) -> Range<u64> {
         match self {
             Self::Oldest => left.start..left.end.min(left.start + BLOCK_ENTRIES),
@@ -214,7 +205,7 @@ impl LogOrder {
         }
     }
 
-    /// Returns what is left after an entry was read.
+    /// Returns the unread range after an entry was read.
     fn after(self, left: Range<u64>, position: u64) -> Range<u64> {
         match self {
             Self::Oldest => position + 1..left.end,
@@ -222,7 +213,7 @@ impl LogOrder {
         }
     }
 
-    /// Returns the end of what is left from which it is read.
+    /// Returns the end of the unread range from which reading continues.
     const fn edge(self, left: &Range<u64>) -> u64 {
         match self {
             Self::Oldest => left.start,
@@ -230,7 +221,7 @@ impl LogOrder {
         }
     }
 
-    /// Returns what is left where the page before ended.
+    /// Returns the unread range after the previous page.
     fn rest(self, all: Range<u64>, edge: u64) -> Range<u64> {
         match self {
             Self::Oldest => edge.max(all.start)..all.end,
@@ -245,21 +236,21 @@ impl AccessLogs {
             && self.action.as_ref().is_none_or(|action| *action == entry.action)
     }
 
-    /// Whether reads are asked for, whoever read.
+    /// Returns whether the query selects reads.
     fn wants_reads(&self) -> bool {
         let reads = [Action::Read.word(), Action::Reads.word()];
         self.action.as_ref().is_none_or(|action| reads.contains(&action.as_str()))
     }
 }
 
-/// What an entry tells of.
+/// The log entries of a ledger entry.
 struct Told {
     entries: Vec<LogEntry>,
-    /// What it tells of no more.
+    /// Reads that are no longer known.
     gap: Option<LogGap>,
 }
 
-/// Returns what an entry tells of: each of its reads that is left, or one thing.
+/// Returns the log entries of a ledger entry: each remaining read, or one action.
 fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Told, Refusal> {
     let LogRow { position, leaf, reads } = row;
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
@@ -291,7 +282,7 @@ fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Told, Refu
     Ok(Told { entries: vec![entry], gap: None })
 }
 
-/// Tells of one read as entries that tell of one alone do.
+/// Returns the log entry of one read, in the form of other actions.
 fn of_read(head: &Head, (position, index): (u64, u32), read: &Read<'_>, sees_clock: bool) -> LogEntry {
     LogEntry {
         position,

@@ -14,7 +14,7 @@ use facts::{Facts, admins, readers};
 const ADMINISTER: Demanded = Demanded::All(&[Demand::Administer]);
 const CREATE: Demanded = Demanded::All(&[Demand::Create]);
 const ERASE: Demanded = Demanded::All(&[Demand::Erase]);
-/// Nobody could change the permissions after a handover, so `Administer` alone does not suffice.
+/// After a handover nobody can change the timeline here, so it also requires the permission to erase.
 const HAND_OVER: Demanded = Demanded::All(&[Demand::Look, Demand::Administer, Demand::Erase]);
 const INSPECT: Demanded = Demanded::All(&[Demand::Inspect]);
 const INTERVENE: Demanded = Demanded::All(&[Demand::Intervene]);

@@ -1,4 +1,4 @@
-//! Counting events in groups: by time, by cell, by who took part, by source, by an attribute.
+//! Counts events in groups: by time, grid cell, actor, source or attribute.
 
 use std::sync::Arc;
 
@@ -26,25 +26,22 @@ mod tally;
 pub(crate) use stretches::Stretches;
 use tally::Tally;
 
-/// What events are counted by.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupBy {
-    /// In stretches of time as long as this, from midnight on and the first of a year or month, in UTC.
+    /// Calendar buckets in UTC, such as days, months or years.
     Time(Bucket),
-    /// In so many equal stretches between the first and the last event.
+    /// This many equal ranges between the first and the last event.
     Stretches(usize),
-    /// In cells of a grid of the earth, of so many millionths of a degree.
+    /// Cells of a grid, whose size is given in millionths of a degree.
     Cell(i64),
-    /// By each of their actors.
     Actor,
-    /// By their source.
     Source,
-    /// By the values of an attribute.
+    /// The values of an attribute.
     Attribute(String),
 }
 
 impl GroupBy {
-    /// Returns what of an event its group follows from.
+    /// Returns the part of an event that determines its group.
     const fn needs(&self) -> Needs {
         match self {
             Self::Time(_) | Self::Stretches(_) | Self::Cell(_) => Needs::Spot,
@@ -54,102 +51,90 @@ impl GroupBy {
     }
 }
 
-/// What has to be known of an event to count it: each includes the one before.
+/// The parts of an event that are needed to count it. Each includes the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Needs {
-    /// When and where it is.
+    /// Time and place.
     Spot,
-    /// Its source and its actors.
+    /// Source and actors.
     Parties,
-    /// All of it.
     Event,
 }
 
-/// Which events are to be counted, and how.
+/// A query for event counts.
 #[derive(Clone, Debug)]
 pub struct AggregateEvents {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// Where, as the caller wrote it.
+    /// The place as written by the caller.
     pub location_text: String,
-    /// Where, as its form says.
+    /// The parsed place.
     pub location: LocationQuery,
-    /// When, both ends included.
+    /// Both ends are inclusive.
     pub range: TimeRange<Virtual>,
-    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
-    /// Which of them.
     pub filter: Arc<EventFilter>,
-    /// By what, as the caller wrote it.
+    /// The grouping as written by the caller.
     pub by_text: String,
-    /// By what.
     pub by: GroupBy,
-    /// At most so many groups.
     pub groups_max: usize,
-    /// How many events are counted for one answer, where an index has what is needed of each.
+    /// The maximum number of events counted per response, if an index suffices.
     pub events_max: usize,
-    /// How many events are looked through for one answer, where they have to be read.
+    /// The maximum number of events examined per response, if they have to be read.
     pub events_read_max: usize,
-    /// Where the last answer stopped.
+    /// The cursor of the previous response.
     pub cursor: Option<String>,
 }
 
-/// What events have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupKey {
-    /// A stretch of time: where it begins, and where the next one does, if that is a time.
+    /// A bucket: its start, and the start of the next one, if that is a valid instant.
     Time(Instant<Virtual>, Option<Instant<Virtual>>),
-    /// A cell: its west, south, east and north, in degrees.
+    /// West, south, east and north of a cell, in degrees.
     Cell([f64; 4]),
-    /// A text.
     Text(String),
 }
 
-/// Events that have something in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventGroup {
-    /// What that is.
     pub key: GroupKey,
-    /// How many they are.
     pub count: usize,
-    /// When the first one happens.
+    /// The time of the first event.
     pub first: Instant<Virtual>,
-    /// When the last one happens.
+    /// The time of the last event.
     pub last: Instant<Virtual>,
 }
 
-/// Events, counted.
 #[derive(Clone, Debug)]
 pub struct AggregatedEvents {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The groups: stretches of time in their order, others with the largest first.
+    /// Buckets in order of time; other groups by size, largest first.
     pub groups: Vec<EventGroup>,
-    /// How many groups there are, those that are not among them too.
+    /// The total number of groups, including those not returned.
     pub groups_count: usize,
     /// Whether there are more groups than were counted.
     pub is_groups_cut: bool,
-    /// How many events were counted.
     pub count: usize,
-    /// How many of them have nothing that they could be grouped by.
+    /// How many of them have no value to group by.
     pub without_count: usize,
-    /// The time of the last event that was looked at, where there may be more: so many were looked through.
+    /// The time of the last event examined, if the count stopped at its limit.
     pub counted_to: Option<Instant<Virtual>>,
-    /// Asks for what comes after it: the next event of the same ledger, though it happens at the same moment.
+    /// The cursor to continue from: the next event of the same ledger, even if it has the same time.
     pub next_cursor: Option<String>,
-    /// The last position of the ledger that counts; `None` where no entry does.
+    /// The last ledger position visible to the query; `None` if there is no such entry.
     pub as_of: Option<u64>,
-    /// How the location was understood.
+    /// How the location was resolved.
     pub understood: Understood,
-    /// Known places that are spelled nearly like the location, where nothing was found.
+    /// Known places spelled similarly to the location, if nothing was found.
     pub near_spellings: Vec<String>,
 }
 
 impl Engine {
-    /// Counts the events of a place and time in groups.
+    /// Counts the events of a place and time range in groups.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn aggregate_events(
         &self,
@@ -181,7 +166,7 @@ impl Engine {
             newest_first: false,
             overlapping: false,
         };
-        // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
+        // Groups take up memory from the first event on, so only few counts may run at the same time.
         let _turn = self.long_work().turn_to_count(caller).await;
         let most = (request.events_max, request.events_read_max);
         let (tally, cut) = self.tallied(caller, query, request.filter, request.by, most).await?;
@@ -212,8 +197,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Counts the events of a query that pass a filter, with as little of each as is needed. Returns where the count
-    /// stopped, if there may be more: at most so many are counted, or looked through where they have to be read.
+    /// Counts the events of a query that pass a filter, reading as little of each as possible. Returns where the count
+    /// stopped at its limit, if it did.
     async fn tallied(
         &self,
         caller: &Caller,
@@ -242,7 +227,7 @@ impl Engine {
         self.fold(caller, query, (filter, events_read_max), tally, Tally::add).await
     }
 
-    /// Returns what has to be known of events to count those that pass a filter.
+    /// Returns the parts of events needed to filter and group them.
     fn needs(&self, filter: &EventFilter, by: &GroupBy) -> Needs {
         let for_filter = match (filter.is_empty(), filter.needs_parties_alone()) {
             (true, _) => Needs::Spot,

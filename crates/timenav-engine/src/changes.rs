@@ -1,4 +1,4 @@
-//! What writes are answered with, and what a repetition of the request is answered with: one type for each.
+//! The responses of writes, in the form in which they are stored for repeated requests.
 
 use std::sync::Arc;
 
@@ -30,41 +30,39 @@ pub(crate) use retention::{RetentionSet, Swept};
 pub(crate) use timers::{AdvancesHeld, FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 pub(crate) use undoing::ImportUndone;
 
-/// Where a write stands in the ledger, and the signed tree that holds it.
+/// The ledger position of a write, and the signed tree that includes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerPosition {
     /// Position of the last entry the request wrote, from 0.
     pub position: u64,
-    /// Size of the tree.
     pub size: u64,
-    /// Its root.
     pub root: Hash,
-    /// Whether the request created the timeline, because it was the first to write to that name.
+    /// Whether the request created the timeline by being the first write to that name.
     pub timeline_created: bool,
 }
 
-/// A change as it is kept, so that a repetition of its request is answered as the first.
+/// A response that can be stored, so that a repeated request gets the same response.
 pub(crate) trait Change: Clone + Send + 'static {
-    /// The word by which a kept change is known.
+    /// The tag of the stored form.
     const KIND: &'static str;
-    /// How it is kept.
+    /// The stored form.
     type Record: Serialize + DeserializeOwned;
 
     fn record(&self) -> Self::Record;
-    /// Returns the change, or `None` if the record holds what no change can be.
+    /// Returns the change; `None` if the record is invalid.
     fn of(record: Self::Record) -> Option<Self>;
 
-    /// Returns the event whose content it holds. Once that is erased, the change is not kept any more.
+    /// Returns the event whose content it contains. Once that is erased, the response is erased too.
     fn event(&self) -> Option<&EventId> {
         None
     }
 
-    /// Returns the change as JSON.
+    /// Returns the stored form as JSON.
     fn keep(&self) -> String {
         json(&Kept { kind: Self::KIND.to_owned(), record: self.record() })
     }
 
-    /// Returns what [`Change::keep`] has kept.
+    /// Parses the result of [`Change::keep`].
     fn read(kept: &str) -> Option<Self> {
         let kept: Kept<Self::Record> = serde_json::from_str(kept).ok()?;
         (kept.kind == Self::KIND).then_some(kept.record).and_then(Self::of)
@@ -78,16 +76,15 @@ struct Kept<R> {
     record: R,
 }
 
-/// A clock was asked to change.
+/// A clock command was processed.
 #[derive(Clone, Debug)]
 pub(crate) struct ClockAfter {
-    /// The clock after it.
     pub(crate) clock: Clock,
-    /// Its reading at that moment.
+    /// Its reading at that time.
     pub(crate) current_time: Instant<Virtual>,
     /// Whether it changed.
     pub(crate) changed: bool,
-    /// The advance that began.
+    /// The advance that was started.
     pub(crate) advance_id: Option<AdvanceId>,
 }
 
@@ -120,11 +117,10 @@ impl Change for ClockAfter {
     }
 }
 
-/// An anchor was set.
 #[derive(Clone, Debug)]
 pub(crate) struct AnchorMarked {
     pub(crate) anchor_id: AnchorId,
-    /// The moment it marks.
+    /// The marked instant.
     pub(crate) timestamp: Instant<Virtual>,
 }
 
@@ -148,17 +144,16 @@ impl Change for AnchorMarked {
     }
 }
 
-/// Events were recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct EventsRecorded {
-    /// All their ids, in the order given.
+    /// All ids in request order.
     pub(crate) event_ids: Vec<EventId>,
     /// How many of them are new.
     pub(crate) taken: u64,
     /// The positions of those that were already recorded with the same content. Not stored with the outcome: only
     /// imports use it, and they take no idempotency key.
     pub(crate) unchanged_at: Vec<u64>,
-    /// Those refused because another event has that id: where they stood in the request.
+    /// The request indexes of events that were rejected because another event has that id.
     pub(crate) differing: Vec<usize>,
 }
 
@@ -184,13 +179,12 @@ impl Change for EventsRecorded {
     }
 }
 
-/// An event was corrected.
 #[derive(Clone, Debug)]
 pub(crate) struct EventCorrected {
     pub(crate) event_id: EventId,
-    /// The event as it stands, as JSON.
+    /// The current event as JSON.
     pub(crate) content: Arc<str>,
-    /// Whether that is another version.
+    /// Whether this created a new version.
     pub(crate) changed: bool,
 }
 
@@ -220,17 +214,14 @@ impl Change for EventCorrected {
     }
 }
 
-/// Something was done to an event.
 #[derive(Clone, Debug)]
 pub(crate) struct EventIntervened {
-    /// The id of the intervention.
     pub(crate) intervention_id: InterventionId,
     pub(crate) event_id: EventId,
-    /// What was done.
     pub(crate) effect: Effect,
-    /// The event as it stood before, as JSON; `None` if it did not.
+    /// The previous event as JSON; `None` if it was canceled.
     pub(crate) before: Option<Arc<str>>,
-    /// The event as it stands, as JSON; `None` if it does not.
+    /// The current event as JSON; `None` if it is canceled.
     pub(crate) after: Option<Arc<str>>,
 }
 
@@ -272,7 +263,7 @@ impl Change for EventIntervened {
     }
 }
 
-/// A sealed record was kept.
+/// A sealed record was stored.
 #[derive(Clone, Debug)]
 pub(crate) struct DataKept {
     pub(crate) data_id: DataId,
@@ -296,10 +287,9 @@ impl Change for DataKept {
     }
 }
 
-/// Content was erased.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ContentErased {
-    /// Position of the entry that told of it.
+    /// Position of the entry that recorded it.
     pub(crate) position: u64,
 }
 
@@ -316,10 +306,9 @@ impl Change for ContentErased {
     }
 }
 
-/// A timeline was made.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineMade {
-    /// When it ends by itself, by the host.
+    /// When it expires, in host time.
     pub(crate) expires_at: Option<Instant<Wall>>,
 }
 
@@ -343,16 +332,13 @@ impl Change for TimelineMade {
     }
 }
 
-/// A timeline was ended.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineOver {
-    /// How many entries it has.
     pub(crate) size: u64,
-    /// The root over them.
     pub(crate) root: Hash,
-    /// The signed note over both.
+    /// The signed note over size and root.
     pub(crate) checkpoint: String,
-    /// From when on its contents may be let go, by the host.
+    /// When its contents may be pruned, in host time.
     pub(crate) due_at: Instant<Wall>,
 }
 
@@ -379,12 +365,12 @@ impl Change for TimelineOver {
     }
 }
 
-/// It was said who may do what.
+/// Permissions were changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PermissionsAfter {
-    /// The tag of the permissions after it.
+    /// The tag of the new permissions.
     pub(crate) tag: String,
-    /// Users in a list that was given whose permission there has expired, and who were given no other end.
+    /// Users in the request whose permission had expired and who got no new expiry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) expired: Vec<String>,
 }
@@ -402,7 +388,7 @@ impl Change for PermissionsAfter {
     }
 }
 
-/// A user was made, removed or restricted.
+/// A user was created, deleted or restricted.
 #[derive(Clone, Debug)]
 pub(crate) struct UserChanged {
     pub(crate) user_id: UserId,
@@ -426,10 +412,9 @@ impl Change for UserChanged {
     }
 }
 
-/// A key was made or stopped.
+/// A key was created or revoked.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyChanged {
-    /// Its public name.
     pub(crate) key_id: KeyId,
 }
 

@@ -1,100 +1,91 @@
-//! The stable words for what goes wrong.
+//! Stable error codes.
 //!
-//! Clients branch on them, and entries about refusals hold them: none is ever renamed, or used for something else.
+//! Clients branch on them, and entries about refusals contain them. A code is never renamed or reused.
 
-/// What went wrong, as clients and ledgers name it. `docs/errors.md` has a row for each.
+/// An error code, as used by clients and ledgers. `docs/errors.md` has a row for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
-    /// A required parameter is missing.
     MissingParameter,
-    /// A value cannot be what its field asks for.
+    /// A value is not valid for its field.
     InvalidParameter,
-    /// There is no such parameter.
     UnknownParameter,
-    /// A parameter has two values.
+    /// A parameter was given two values.
     ConflictingParameters,
-    /// A body is not JSON.
     MalformedJson,
     /// A file cannot be read to its end.
     MalformedFile,
-    /// A body did not arrive whole.
+    /// A body was truncated.
     IncompleteBody,
-    /// A request does not say for which host it is.
+    /// The request's host is missing or invalid.
     InvalidHost,
-    /// Nothing shows who asks.
     MissingCredentials,
-    /// What shows who asks is not valid.
     InvalidCredentials,
-    /// A page of another site asks with a cookie.
+    /// A page of another site sent a request with a cookie.
     CrossSiteRequest,
-    /// The current password is another one.
+    /// The current password is wrong.
     WrongPassword,
-    /// The role does not allow it.
+    /// The role does not permit it.
     PermissionDenied,
-    /// A restriction forbids it.
+    /// A time travel restriction forbids it.
     TimeTravelRestricted,
-    /// The scope of the key does not allow it.
+    /// The scope of the key does not permit it.
     InsufficientScope,
-    /// The key does not open the record.
+    /// The key does not decrypt the record.
     WrongEncryptionKey,
-    /// The operator has switched it off.
+    /// The operator has disabled it.
     FeatureDisabled,
-    /// It was tried too often.
+    /// Too many attempts.
     RateLimited,
-    /// There is no such thing, or it is hidden.
+    /// It does not exist, or is hidden.
     NotFound,
-    /// The timeline has ended.
     TimelineEnded,
-    /// What is to be answered was erased.
+    /// The content to return was erased.
     ContentErased,
-    /// The path does not take the method.
+    /// The path does not support the method.
     MethodNotAllowed,
-    /// It exists already.
     AlreadyExists,
-    /// It would make a paradox, and the caller wants none.
+    /// It would create a paradox, and the caller asked to reject that.
     WouldCreateParadox,
-    /// It is at odds with what is there.
+    /// It conflicts with the current state.
     Conflict,
-    /// What a query selects has changed since it was evaluated.
+    /// The selection of a query has changed since it was evaluated.
     SelectionChanged,
-    /// A clock change that passes timers goes on.
+    /// Another advance is running.
     AdvanceInProgress,
-    /// The same, and it waits for whoever asks.
+    /// The same, and that advance waits for the caller.
     InsideAdvance,
-    /// A clock that moves by itself is to be moved by what was spent while it stood.
+    /// A clock can be advanced by the cost of work only while it is paused.
     ClockRunning,
-    /// There is no next moment that a clock could go to.
+    /// The clock has no next due time to go to.
     NothingDue,
-    /// Another one has the firing that something is said of.
+    /// Another worker holds the lease of the firing.
     LeaseLost,
-    /// More would fall due than one clock change may pass.
+    /// More timers would fire than one clock change may pass.
     TooManyFirings,
-    /// A body is too large.
     ContentTooLarge,
-    /// A body is of a type that is not taken.
     UnsupportedMediaType,
-    /// A time lies outside of all time.
+    /// A time is outside the supported range.
     TimeOutOfRange,
-    /// A timeline would have no administrator.
+    /// A timeline would have no admin left.
     LastAdmin,
-    /// What is there is not what the caller said it was.
+    /// A precondition of the caller does not hold.
     PreconditionFailed,
     /// An idempotency key was used for another request.
     IdempotencyKeyReused,
-    /// A defect, or something in the database that cannot be.
+    /// A defect, or invalid data in the database.
     Internal,
-    /// It cannot be done now.
+    /// Temporarily unavailable.
     Unavailable,
-    /// It may have been done or not.
+    /// It may or may not have been done.
     OutcomeUnknown,
-    /// A ledger in the database has fewer entries than were seen of it.
+    /// A ledger in the database has fewer entries than were seen before.
     Rollback,
-    /// A ledger in the database has other entries than were seen of it.
+    /// A ledger in the database has other entries than were seen before.
     Fork,
 }
 
 impl Code {
-    /// All of them, in the order of `docs/errors.md`.
+    /// All codes in the order of `docs/errors.md`.
     pub const ALL: [Self; 43] = [
         Self::MissingParameter,
         Self::InvalidParameter,
@@ -141,7 +132,6 @@ impl Code {
         Self::Fork,
     ];
 
-    /// Returns the word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

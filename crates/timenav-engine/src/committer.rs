@@ -1,9 +1,10 @@
-//! The one writer.
+//! The single writer.
 //!
-//! Submissions wait in a bounded queue. The committer takes all that wait, decides them in turn, and commits them as one
-//! group on a thread of its own; where nobody waits for any of them, it waits a moment for more. A second thread keeps the
-//! group's checkpoints outside the database, and only then lets readers see the new state and answers. While it does, the
-//! committer works on the next group. Where nobody waits, it seals by itself: waking another thread would take longer.
+//! Submissions wait in a bounded queue. The committer takes all of them, decides them in order, and commits them as one
+//! group on a dedicated thread. If no caller waits for any of them, it briefly waits for more. A second thread keeps
+//! the group's checkpoints outside the database, and only then publishes the new state and sends the responses. In the
+//! meantime the committer works on the next group. If no other submission waits, the committer does that itself,
+//! because waking another thread would take longer.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -35,13 +36,12 @@ use crate::store_error::StoreError;
 
 mod timed;
 
-/// Submissions that may wait before senders have to.
+/// Size of the queue. Senders wait if it is full.
 pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
-/// Most submissions in one group.
 const GROUP_SUBMISSIONS_MAX: usize = 512;
-/// Events after which a group is closed, so that an import does not hold up others.
+/// Events after which a group is closed, so that an import does not delay others.
 const GROUP_EVENTS_MAX: usize = 2_048;
-/// How often a group is decided where other writers are faster each time.
+/// How often a group is decided again if other writers are faster each time.
 const DECIDED_AGAIN_MAX: usize = 100;
 /// Groups that may be committed but not yet sealed.
 const SEALING_GROUPS_MAX: usize = 4;
@@ -52,12 +52,12 @@ pub(crate) struct Committer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) heads: Heads,
     pub(crate) runtime: Handle,
-    /// When it was last told that the store fails: anybody can have it tried again.
+    /// When a failure of the store was last logged: any client can trigger another attempt.
     pub(crate) failures: Seldom,
 }
 
 impl Committer {
-    /// Starts both threads. They end when every sender of submissions is gone.
+    /// Starts both threads. They end when every sender of submissions is dropped.
     pub(crate) fn start(self) -> std::io::Result<Vec<std::thread::JoinHandle<()>>> {
         let (sender, receiver) = threads::sync_channel(SEALING_GROUPS_MAX);
         let shared = Arc::clone(&self.shared);
@@ -84,7 +84,7 @@ impl Committer {
                 let sealed = grouped.sealed;
                 (put_off, salts) = (grouped.later, grouped.salts);
                 let is_last = put_off.is_empty() && rest.peek().is_none() && self.submissions.is_empty();
-                // Groups are sealed in order, so only where no earlier one is still on its way.
+                // Groups are sealed in order, so this must be the only one.
                 if is_last && self.shared.sealing.load(Ordering::Acquire) == 0 {
                     seal_together(vec![sealed], &self.shared);
                     continue;
@@ -97,7 +97,7 @@ impl Committer {
         }
     }
 
-    /// Decides and commits one group. `None` where that failed: everybody in it has been told.
+    /// Decides and commits one group. `None` on failure, after all submitters were told.
     fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<Grouped> {
         let shared = Arc::clone(&self.shared);
         let mut also = BTreeSet::new();
@@ -133,7 +133,7 @@ impl Committer {
         None
     }
 
-    /// Decides and commits one group, on heads that may have been moved by others.
+    /// Decides and commits one group. Other writers may have moved the heads in the meantime.
     fn try_commit(
         &mut self,
         submissions: &mut [Submission],
@@ -161,7 +161,7 @@ impl Committer {
         };
         let mut commit = std::mem::take(&mut finished.commit);
         if locked.is_some() {
-            // What was locked has not moved, and of `system` only the directory counts.
+            // Locked timelines cannot have moved, and of `system` only the directory matters.
             commit.relied.retain(|(_, size)| size.is_none());
             commit.decided_against = Some(self.heads.directory().version);
             if is_nothing(&commit) {
@@ -172,11 +172,11 @@ impl Committer {
         } else if !self.store.is_shared() {
             commit.relied.clear();
         }
-        // Where it changes, the store itself waits for them.
+        // If the directory changes, the store itself waits for them.
         let is_directory_changed = !commit.directory.is_empty();
         let committed = self.store_commit(commit);
         if let Err(StoreError::Moved(timeline)) = &committed {
-            // Whoever locks finds out by that what has moved.
+            // With locks, the next lock shows what has moved.
             return Err(if locked.is_some() { NotCommitted::Moved } else { self.go_on_from_others(timeline) });
         }
         shared.note_commit(committed.is_ok());
@@ -201,8 +201,8 @@ impl Committer {
         Ok(finished)
     }
 
-    /// Waits for steps that may have been decided before something was taken away, where a group asks for that once more:
-    /// whoever took it away may have been cut off while they waited.
+    /// Waits for steps that may have been decided before a revocation, if a group repeats that request: the service
+    /// that revoked may have been interrupted while it waited.
     fn wait_for_open_steps(&self, submissions: &[Submission], finished: &Finished) -> Result<(), Refusal> {
         let is_gone = |told: &Option<Result<Told, Refusal>>| !matches!(told, Some(Err(Refusal::Denied(_))) | None);
         let mut told = submissions.iter().zip(&finished.told);
@@ -212,7 +212,7 @@ impl Committer {
         Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
     }
 
-    /// Decides a group. What it writes to must be locked, where there are locks.
+    /// Decides a group. On a shared store, all timelines it writes to must be locked.
     fn decide(
         &self,
         submissions: &mut [Submission],
@@ -226,7 +226,7 @@ impl Committer {
         let outside = (&shared.doors, &shared.options, shared.level.load(Ordering::Relaxed));
         let mut group = Group::new(&self.heads, &known, outside, &shared.host_clock, salts);
         group.decide_all(submissions);
-        // Only an invalid key or origin leads here, and opening has checked both.
+        // Only an invalid key or origin leads here, and startup has checked both.
         let finished = group.finish(submissions).inspect_err(|refusal| {
             tracing::error!(%refusal, "a group could not be signed");
             shared.fail(&refusal.to_string());
@@ -250,8 +250,8 @@ impl Committer {
         error.into()
     }
 
-    /// Locks the heads that a group is about, and takes over what others have done to them and to the directory before.
-    /// Returns what is locked; `None` where nothing has to be.
+    /// Locks the heads of a group's timelines, and loads the changes of others to them and to the directory. Returns
+    /// what is locked; `None` if no lock is needed.
     fn lock(
         &mut self,
         submissions: &[Submission],
@@ -276,25 +276,26 @@ impl Committer {
         {
             moved.insert(system.head.key);
         }
-        // What this group writes to has a newer checkpoint in a moment.
+        // Timelines that this group writes to get a newer checkpoint shortly.
         let is_written = submissions.iter().any(|submission| submission.asked.asking().catches_up().is_none());
         let to_grow: BTreeSet<TimelineKey> = asked.iter().copied().filter(|_| is_written).collect();
         let taken =
             if moved.is_empty() { Ok(None) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
-        // What others have made or ended is to be locked too, or not any more.
+        // Timelines that others have created must be locked too, and ended ones no longer.
         let is_locked = |heads: &Heads| to_lock(heads, submissions, also).keys().eq(&asked);
         if matches!(taken, Ok(None)) && is_locked(&self.heads) {
             return Ok(Some(asked.into_iter().collect()));
         }
         self.runtime.block_on(self.store.release());
         match taken? {
-            // Nobody waits for a lock meanwhile.
+            // No lock is held meanwhile.
             Some(untold) => Err(self.load(untold).err().unwrap_or(NotCommitted::Moved)),
             None => Err(NotCommitted::Moved),
         }
     }
 
-    /// Takes over what some of a group want to catch up with. Returns whether that is all that the group is for.
+    /// Catches up with the state that some submissions of a group ask for. Returns whether that is all the group is
+    /// for.
     fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
         let wanted = |submission: &Submission| submission.asked.asking().catches_up();
         let is_all = submissions.iter().all(|submission| wanted(submission).is_some());
@@ -320,7 +321,7 @@ impl Committer {
         Ok(is_all)
     }
 
-    /// Takes over whatever others have committed so far.
+    /// Loads all commits of other services so far.
     fn catch_up_with_all(&mut self) -> Result<(), NotCommitted> {
         let now = self.shared.doors.clock.now();
         let sizes = self.runtime.block_on(self.store.sizes()).map_err(|error| self.not_read(error))?;
@@ -335,8 +336,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Takes over what others have committed on some timelines, and those that they have made. Returns why that cannot be told
-    /// without looking at all of them, if so.
+    /// Loads the commits of others on some timelines, and new timelines. Returns why a full reload is needed, if so.
     fn take_over(
         &mut self,
         moved: &[TimelineKey],
@@ -349,7 +349,7 @@ impl Committer {
         }
     }
 
-    /// As above, where nothing is locked.
+    /// Like `take_over`, without locks and with a full reload if needed.
     fn take_over_or_load(&mut self, moved: &[TimelineKey]) -> Result<(), NotCommitted> {
         match self.take_over(moved, &BTreeSet::new())? {
             Some(untold) => self.load(untold),
@@ -357,7 +357,7 @@ impl Committer {
         }
     }
 
-    /// Takes over whatever others have committed, by looking at all timelines. Long where there are many.
+    /// Reloads all timelines. Slow if there are many.
     fn load(&mut self, untold: Untold) -> Result<(), NotCommitted> {
         self.shared.following.loads.fetch_add(1, Ordering::Relaxed);
         tracing::info!(reason = %untold, "all timelines are read again, to take over what others have written");
@@ -365,8 +365,8 @@ impl Committer {
         self.go_on(moved, &BTreeSet::new())
     }
 
-    /// Takes over what others have committed, where others may. Otherwise another hand has written to the store, and
-    /// nothing is written any more: what it wrote must not be signed.
+    /// Loads the commits of others if the store is shared. Otherwise the store was tampered with, and all writing
+    /// stops, because nothing tampered with may be signed.
     fn go_on_from_others(&mut self, timeline: &TimelineId) -> NotCommitted {
         let moved = if self.store.is_shared() {
             self.heads_moved()
@@ -378,8 +378,8 @@ impl Committer {
         self.go_on(moved, &BTreeSet::new()).err().unwrap_or(NotCommitted::Moved)
     }
 
-    /// Goes on from what others have committed. Checkpoints are kept outside before anybody sees what they are over, but for
-    /// those of timelines that are known and are about to grow.
+    /// Continues from the commits of others. Their checkpoints are kept outside before readers see the state, except
+    /// those of known timelines that are about to grow.
     fn go_on(&mut self, moved: Result<Moved, Refusal>, to_grow: &BTreeSet<TimelineKey>) -> Result<(), NotCommitted> {
         let shared = Arc::clone(&self.shared);
         let Moved { heads, directory, states, ended } = match moved {
@@ -405,7 +405,7 @@ impl Committer {
         if heads.is_none() && states.is_empty() {
             return Ok(());
         }
-        // Readers see what happened in its order: first what was committed here and is still to be sealed.
+        // Readers must see changes in order: first those committed here that are not yet sealed.
         while shared.sealing.load(Ordering::Acquire) > 0 {
             std::thread::yield_now();
         }
@@ -432,13 +432,14 @@ impl Committer {
         shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
         shared.live.grow(&sizes);
         if is_told {
-            // Its rows were not looked at.
+            // The rows of `system` were not read.
             shared.following.rows_moved.notify_one();
         }
         Ok(())
     }
 
-    /// Forgets what views of forks know of timelines that have moved, as events may be erased. Own views find that there.
+    /// Drops cached views of forks of timelines that have moved, because events may have been erased. The timelines'
+    /// own views detect that themselves.
     fn forget_views(&self, moved: &[Arc<TimelineState>]) {
         let moved: BTreeSet<TimelineKey> = moved.iter().map(|state| state.head.key).collect();
         let is_fork = |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| moved.contains(&layer.timeline));
@@ -451,7 +452,7 @@ impl Committer {
 
 /// Why a group was not committed.
 enum NotCommitted {
-    /// Others have written meanwhile, and what they wrote was taken over: it is to be decided again.
+    /// Others have written in the meantime, and their changes were loaded: decide it again.
     Moved,
     Refused(Refusal),
 }
@@ -462,10 +463,10 @@ impl From<Refusal> for NotCommitted {
     }
 }
 
-/// What came of a group.
+/// The result of a group.
 struct Grouped {
     sealed: Sealed,
-    /// What is to be decided in a group of its own.
+    /// Submissions to decide in another group.
     later: Vec<Submission>,
     salts: SaltPool,
 }

@@ -1,6 +1,6 @@
-//! What can be asked of the writer: a value each, which a pure decision borrows.
+//! Requests to the writer. Each is a value, and its decision is a function that only borrows it.
 //!
-//! A value that only borrows can be decided again, as often as other writers have changed what it was decided on.
+//! A request can therefore be decided again whenever other writers have changed the state it was decided on.
 
 use timenav_core::access::{Demand, Denial};
 use timenav_core::ids::{DataId, EventId, FiringId, TimelineId};
@@ -40,13 +40,13 @@ pub(crate) mod timers;
 pub(crate) mod advances;
 pub(crate) mod undoing;
 
-/// What is asked for, as far as it does not matter what is answered.
+/// A request, independent of the type of its response.
 pub(crate) trait Asking: Send + Sync + 'static {
-    /// Returns how it stands in the ledger.
+    /// Returns the action of its entry.
     fn action(&self) -> Action;
 
-    /// Returns what whoever asks must be allowed to do: all of it. Empty where that depends on more, and is decided
-    /// with the rest.
+    /// Returns all permissions required of the caller. Empty if they depend on more, and are checked as part of the
+    /// decision.
     fn demands(&self) -> &'static [Demand] {
         match self.action().demands() {
             Demanded::All(demands) => demands,
@@ -54,71 +54,71 @@ pub(crate) trait Asking: Send + Sync + 'static {
         }
     }
 
-    /// Returns what it is aimed at.
+    /// Returns the kind of timeline that it needs.
     fn aim(&self) -> Aim;
 
-    /// Returns what is attempted, as an entry about a refusal names it.
+    /// Returns the name of the operation in entries about rejected attempts.
     fn operation(&self) -> &str {
         self.action().word()
     }
 
-    /// Returns what must be known of the store before it can be decided.
+    /// Returns the state to prefetch from the store before the decision.
     fn needs(&self) -> Needs<'_> {
         Needs::default()
     }
 
-    /// Returns whether it counts that what the caller showed is still good.
+    /// Returns whether the caller's credentials must still be valid.
     fn needs_credential(&self) -> bool {
         true
     }
 
-    /// Returns whether it only asks what was answered before.
+    /// Returns whether it only looks up the response to an earlier request.
     fn is_asked_again(&self) -> bool {
         false
     }
 
-    /// Returns whether it only asks what may or would be done: it tells of nothing that happened, unless it made the timeline.
+    /// Returns whether it only asks whether something would be allowed: it then changes nothing, except that it may
+    /// create the timeline.
     fn only_asks(&self) -> bool {
         false
     }
 
-    /// Returns what it only catches up with, where that is all that it is for.
+    /// Returns the state to catch up with, if that is its only purpose.
     fn catches_up(&self) -> Option<CatchUp> {
         None
     }
 
-    /// Returns another timeline that it relies on.
+    /// Returns another timeline that the decision depends on.
     fn relies_on(&self) -> Option<&TimelineId> {
         None
     }
 
-    /// Returns how many events it carries.
     fn events_count(&self) -> usize {
         0
     }
 }
 
-/// What is asked for, and how it is decided.
+/// A request together with its decision.
 pub(crate) trait Deciding: Asking {
-    /// What is answered, and what a repetition of the request is answered with.
+    /// The response, which is also returned for a repeated request.
     type Change: Change;
 
-    /// Decides. What is in the draft happens if this succeeds, and nothing of it otherwise.
+    /// Decides the request. On success, the draft is applied; otherwise it is dropped.
     ///
     /// # Errors
-    /// Why it does not happen.
+    /// The reason for the rejection.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Self::Change>, Refusal>;
 
-    /// Lets a change that happened earlier be told to whoever asks again.
+    /// Checks whether the response of an earlier request may be returned to the caller.
     ///
     /// # Errors
-    /// They may not do it any more.
+    /// The caller is no longer authorized for it.
     fn check_told(&self, _draft: &Draft<'_>, _change: &Self::Change) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-/// Returns a demand as all that is demanded.
+/// Returns a single permission as a slice.
 pub(crate) const fn alone(demand: Demand) -> &'static [Demand] {
     match demand {
         Demand::Look => &[Demand::Look],
@@ -135,76 +135,75 @@ pub(crate) const fn alone(demand: Demand) -> &'static [Demand] {
     }
 }
 
-/// What is aimed at.
+/// The kind of timeline that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// A timeline of users that is there.
+    /// An existing timeline of users.
     Timeline,
-    /// A timeline of users; naming one that is not there makes it.
+    /// A timeline of users, which is created if it does not exist.
     TimelineOrNew,
-    /// A timeline that is not there yet.
+    /// A timeline that must not exist yet.
     NewTimeline,
-    /// Any ledger, `system` too.
+    /// Any ledger, including `system`.
     Ledger,
-    /// A timeline of users that is there, to be ended. Who asks again is told although it is not there any more.
+    /// An existing timeline of users, to be ended. A repeated request succeeds although it no longer exists.
     TimelineToEnd,
 }
 
 impl Aim {
-    /// Returns whether a timeline that is not there is made.
+    /// Returns whether a missing timeline is created.
     pub(crate) const fn makes_timeline(self) -> bool {
         matches!(self, Self::TimelineOrNew | Self::NewTimeline)
     }
 
-    /// Returns whether it is for timelines that belong to users, which `system` does not.
+    /// Returns whether it must be a timeline of users, which `system` is not.
     pub(crate) const fn is_about_a_timeline(self) -> bool {
         matches!(self, Self::Timeline | Self::TimelineOrNew | Self::TimelineToEnd)
     }
 }
 
-/// What must be known before something can be decided.
+/// The state to prefetch before a decision.
 #[derive(Default)]
 pub(crate) struct Needs<'a> {
-    /// Events of the timeline that is aimed at.
+    /// Events of the request's timeline.
     pub(crate) events: Vec<&'a EventId>,
-    /// Whether these events are to be known on every fork of that timeline too.
+    /// Whether to fetch these events on every fork too.
     pub(crate) forks: bool,
-    /// Whether the outcomes that hold the content of these events are to be known, those of forks too.
+    /// Whether to fetch outcomes that contain these events, including those of forks.
     pub(crate) outcomes: bool,
-    /// Whether it is to be known of those of them that do not stand what ended them.
+    /// Whether to fetch what ended those events that are not current.
     pub(crate) endings: bool,
     /// A sealed record.
     pub(crate) data: Option<&'a DataId>,
-    /// The position of an entry of the timeline that is aimed at.
+    /// The position of an entry of the request's timeline.
     pub(crate) entry: Option<u64>,
-    /// What is to be known of timers of the timeline that is aimed at.
+    /// Timer rows of the request's timeline.
     pub(crate) timers: TimersNeeded,
-    /// Who is at work on the timeline that is aimed at, where several services share the store.
+    /// The activity on the request's timeline, if several services share the store.
     pub(crate) at_work: Option<NeedsAtWork<'a>>,
 }
 
 impl<'a> Needs<'a> {
-    /// Returns what must be known of events that timers are to record.
+    /// Returns the state needed for events that timers will record.
     pub(crate) fn looked_up(look_up: &'a LookUp) -> Self {
         Self { events: look_up.event_ids.iter().collect(), endings: true, ..Self::default() }
     }
 }
 
-/// What must be known of who is at work on a timeline. Nobody begins or ends any work there until the step ends.
+/// A query for the activity on a timeline, which is locked until the step ends.
 #[derive(Default)]
 pub(crate) struct NeedsAtWork<'a> {
-    /// Whether something holds firings that were made by an entry at that position or a later one.
+    /// Set to find out whether firings that were created at or after that position are held.
     pub(crate) open_since: Option<u64>,
-    /// Firings of which it is needed who has them.
+    /// Firings whose holders are needed.
     pub(crate) firings: &'a [FiringId],
 }
 
-/// What must be known of timers before something can be decided.
+/// The timer rows needed for a decision.
 #[derive(Default)]
 pub(crate) struct TimersNeeded {
     pub(crate) wanted: Vec<TimersWanted>,
-    /// Whether it must be as it is right before this is decided: then it waits for the next group where this one has
-    /// changed any timer.
+    /// Whether they must be current: the decision then waits for the next group if this one has changed any timer.
     pub(crate) is_exact: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What stands otherwise on two timelines that go back to one.
+//! Differences between two timelines with a common ancestor.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,98 +25,86 @@ mod timers;
 
 pub use timers::{FiringDifference, TimerDifference};
 
-/// Entries looked through before ids that are not for this page are forgotten.
+/// Entries read before ids beyond this page are discarded.
 const BLOCK_ENTRIES: u64 = 4_096;
-/// Changed events that one page looks at. Where few of them differ, pages are short.
+/// Maximum number of changed events compared per page. If few of them differ, pages are short.
 const CHANGED_EVENTS_MAX: usize = 10_000;
-/// Events compared at a time.
 const BLOCK_EVENTS: usize = 500;
 
-/// What of timelines is compared.
+/// What to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiffOf {
-    /// How events stand.
     #[default]
     Events,
-    /// What timers are armed for.
+    /// The schedules of timers.
     Timers,
-    /// What became of firings.
+    /// The outcomes of firings.
     Firings,
 }
 
-/// Which timelines are compared.
 #[derive(Clone, Debug)]
 pub struct TimelinesDiff {
-    /// One timeline.
     pub a: TimelineId,
-    /// The other.
     pub b: TimelineId,
-    /// What of them.
     pub of: DiffOf,
-    /// At most so many on the page.
     pub items_max: usize,
-    /// Where the last page ended.
+    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// One page of what stands otherwise: events by id, timers by name, or firings by moment.
+/// One page of differences: events by id, timers by name, or firings by due time.
 #[derive(Clone, Debug)]
 pub struct DiffPage {
-    /// One timeline.
     pub a: DiffSide,
-    /// The other.
     pub b: DiffSide,
-    /// The timeline whose entries both have.
+    /// The timeline of the last common layer.
     pub common: TimelineId,
     /// How many of its entries both share.
     pub common_size: u64,
     /// The events, if these are compared.
     pub differences: Vec<Difference>,
-    /// The timers, if these are.
+    /// The timers, if these are compared.
     pub timers: Vec<TimerDifference>,
-    /// The firings, if these are.
+    /// The firings, if these are compared.
     pub firings: Vec<FiringDifference>,
-    /// Asks for the next page. A page may be short and still have a next one.
+    /// The next page, if there is one. A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
 
-/// One of two timelines that are compared.
+/// One of the compared timelines.
 #[derive(Clone, Debug)]
 pub struct DiffSide {
-    /// Which.
     pub timeline_id: TimelineId,
-    /// The last ledger position that all pages take into account.
+    /// The last ledger position visible to all pages.
     pub as_of: Option<u64>,
-    /// The timelines that its events are recorded on, by layer: it is the last itself.
+    /// The timelines that its events are recorded on, by layer. The timeline itself comes last.
     pub layers: Vec<TimelineId>,
 }
 
-/// An event that does not stand alike on two timelines.
+/// An event that differs between two timelines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which event.
     pub event_id: EventId,
-    /// How it stands on the one, if it does.
+    /// The version on timeline `a`, if it is current there.
     pub a: Option<EventVersion>,
-    /// How it stands on the other, if it does.
+    /// The version on timeline `b`, if it is current there.
     pub b: Option<EventVersion>,
 }
 
-/// Up to where two timelines are one: a number of a layer, and how many entries of it both have.
+/// The last common layer, by number, and how many entries of it both share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Parting {
     layer: usize,
     size: u64,
 }
 
-/// Two timelines, as they are read, and where they part.
+/// Two timelines and the point where they diverge.
 struct Apart {
     layers_a: Arc<[Layer]>,
     layers_b: Arc<[Layer]>,
     parting: Parting,
 }
 
-/// What stands otherwise.
 #[derive(Default)]
 struct Found {
     events: Vec<Difference>,
@@ -124,21 +112,21 @@ struct Found {
     firings: Vec<FiringDifference>,
 }
 
-/// Changed events in the order of their ids, from some id on.
+/// Changed events in id order, from some id on.
 struct Changed {
     event_ids: BTreeSet<EventId>,
-    /// Whether there are more than were kept.
+    /// Whether some were discarded.
     is_cut: bool,
 }
 
 impl Engine {
-    /// Compares how events stand on two timelines that were forked from one another, or from the
-    /// same. Looks through what was done to either since they went apart, and at nothing before. Timers and firings are
-    /// compared as they are when the page is read, since earlier states of them are not kept.
+    /// Compares events on two timelines, one of which was forked from the other, or which have a common ancestor. Only
+    /// entries since they diverged are examined. Timers and firings are compared in their current state, because
+    /// earlier states are not stored.
     ///
     /// # Errors
-    /// The caller may not look at both, they have nothing in common, too much was done since they
-    /// went apart, the cursor is of another query, or the ledger cannot be written.
+    /// The caller may not read both, they have no common ancestor, too many entries were written since they diverged,
+    /// the cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
         let TimelinesDiff { a, b, of, items_max, cursor } = request;
@@ -183,7 +171,7 @@ impl Engine {
         })
     }
 
-    /// Returns what stands otherwise after a place, and the place that the next page begins after, if there is one.
+    /// Returns the differences after a place, and the place after which the next page begins, if there is one.
     async fn compare(
         &self,
         Apart { layers_a, layers_b, parting }: &Apart,
@@ -216,7 +204,7 @@ impl Engine {
         }
     }
 
-    /// Returns the first events after an id that were changed in stretches of ledgers.
+    /// Returns the first events after an id that were changed in ranges of ledgers.
     async fn changed_after(
         &self,
         stretches: &[(TimelineKey, u64, u64)],
@@ -235,7 +223,7 @@ impl Engine {
         Ok(changed)
     }
 
-    /// Returns those that stand otherwise, and the id that the next page begins after, if there is one.
+    /// Returns the differing events, and the id after which the next page begins, if there is one.
     async fn differences(
         &self,
         changed: &Changed,
@@ -249,7 +237,7 @@ impl Engine {
             let known_a = self.store().event_versions(Arc::clone(layers_a), block.to_vec()).await?;
             let known_b = self.store().event_versions(Arc::clone(layers_b), block.to_vec()).await?;
             found.extend(block.iter().filter_map(|event_id| Difference::of(event_id, &known_a, &known_b)));
-            // One more than the page holds tells that there is a next one.
+            // One more than the page holds means that there is a next page.
             if found.len() > items_max {
                 found.truncate(items_max);
                 let last = found.last().map(|last| last.event_id.clone());
@@ -260,7 +248,7 @@ impl Engine {
         Ok((found, last))
     }
 
-    /// Returns a cursor that holds the sizes of both ledgers, and the place that the page ended with.
+    /// Returns a cursor with the sizes of both ledgers and the end of the page.
     fn diff_cursor(&self, caller: &Caller, asked: &str, (size_a, size_b): (u64, u64), last: &str) -> String {
         let place = self.cursor(caller, &format!("{asked} {last}"), size_a, 0, size_b);
         format!("{place}.{}", BASE64URL_NOPAD.encode(last.as_bytes()))
@@ -294,7 +282,7 @@ impl Difference {
 }
 
 impl Changed {
-    /// Forgets what is not after an id, and the last ones of more than so many.
+    /// Discards ids up to `after`, and the last ones above a limit.
     fn keep(&mut self, after: Option<&EventId>, items_max: usize) {
         if let Some(after) = after {
             self.event_ids = self.event_ids.split_off(after);
@@ -307,16 +295,15 @@ impl Changed {
     }
 }
 
-/// Returns up to where two timelines are one, and `None` where they never were.
+/// Returns the point up to which two timelines are the same; `None` if they have no common ancestor.
 fn parting(a: &[Layer], b: &[Layer]) -> Option<Parting> {
     let shared = a.iter().zip(b).take_while(|(a, b)| a.timeline == b.timeline).count();
-    // What a timeline came from is the same for all that came from it, so only the last shared layer
-    // can have another size on each side.
+    // The ancestors of a layer are the same on both sides, so only the last shared layer can differ in size.
     let layer = shared.checked_sub(1)?;
     Some(Parting { layer, size: a[layer].as_of.min(b[layer].as_of) })
 }
 
-/// Returns the stretches of ledgers that only one of two timelines has.
+/// Returns the ranges of ledgers that only one of two timelines has.
 fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Vec<(TimelineKey, u64, u64)> {
     let of = |layers: &[Layer]| {
         let apart = layers[parting.layer..].iter().enumerate();
@@ -328,14 +315,14 @@ fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Vec<(TimelineKey, u6
     [of(a), of(b)].concat()
 }
 
-/// Reads the place after which a page of firings begins.
+/// Parses the place after which a page of firings begins.
 fn fallen(text: &str) -> Option<Fallen> {
     let (due, position) = text.split_once(' ')?;
     let due = Instant::from_micros(due.parse().ok()?)?;
     Some(Fallen { due, position: position.parse().ok()?, round: u32::MAX })
 }
 
-/// Refuses to look through too much.
+/// Rejects a comparison of too many entries.
 fn check_length(stretches: &[(TimelineKey, u64, u64)]) -> Result<(), Refusal> {
     let entries: u64 = stretches.iter().map(|(_, first, end)| end.saturating_sub(*first)).sum();
     if entries > DIFF_ENTRIES_MAX as u64 {

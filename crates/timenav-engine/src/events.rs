@@ -32,105 +32,96 @@ use crate::refusal::Refusal;
 use crate::rows::{EventPlace, StoredEvent};
 use crate::store::EventQuery;
 
-/// Events that were recorded together.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Their ids, in the order given.
+    /// Their ids in request order.
     pub event_ids: Vec<EventId>,
-    /// The place of the last one in the ledger; the others come right before it.
+    /// The ledger position of the last one; the others come right before it.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// What became of a batch of an import.
+/// The result of one import batch.
 #[derive(Clone, Debug)]
 pub struct ImportBatch {
     /// How many events are new.
     pub taken: u64,
-    /// How many were recorded already, just so.
+    /// How many were already recorded with the same content.
     pub unchanged: u64,
-    /// The position of each of these; 0 if the fork inherits it. In a dry run, an event of an earlier record in the file
-    /// has the next position.
+    /// The position of each of these; 0 if the fork inherits it. In a dry run, an event of an earlier record in the
+    /// file has the next position.
     pub unchanged_at: Vec<u64>,
-    /// Those that are recorded already, but otherwise.
+    /// Events that are already recorded with different content.
     pub refused: Vec<RefusedRecord>,
     /// The ledger after the batch.
     pub ledger: LedgerPosition,
 }
 
-/// One record of an import that was refused because another event has its id.
+/// An import record that was rejected because another event has its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedRecord {
-    /// Where it stands in the batch, from 0.
+    /// Its index in the batch, from 0.
     pub index: usize,
-    /// The id.
     pub event_id: EventId,
 }
 
-/// Which events are asked for.
+/// A query for events.
 #[derive(Clone, Debug)]
 pub struct MonitorEvents {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// Where, as the caller wrote it.
+    /// The place as written by the caller.
     pub location_text: String,
-    /// Where, as its form says.
+    /// The parsed place.
     pub location: LocationQuery,
-    /// When, both ends included.
+    /// Both ends are inclusive.
     pub range: TimeRange<Virtual>,
-    /// Whether those are meant too that begin before that and last into it.
+    /// Whether to include events that begin before the range and last into it.
     pub overlapping: bool,
-    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
-    /// Which of them.
     pub filter: Arc<EventFilter>,
-    /// Whether the last ones come first.
     pub newest_first: bool,
     /// The maximum number per page.
     pub items_max: usize,
-    /// Where the last page ended.
+    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// One page of events, ordered by time, then position; or the other way round.
+/// One page of events, ordered by time, then position; or in reverse.
 #[derive(Clone, Debug)]
 pub struct EventPage {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The events.
     pub events: Vec<StoredEvent>,
-    /// The last position of the ledger that all pages of this query show; `None` where no entry
-    /// counts.
+    /// The last ledger position visible to all pages of this query; `None` if there is no such entry.
     pub as_of: Option<u64>,
-    /// The timelines that the events are recorded on, by layer: the timeline itself is the last.
+    /// The timelines that the events are recorded on, by layer. The timeline itself comes last.
     pub layers: Vec<TimelineId>,
     /// How the location was resolved.
     pub understood: Understood,
-    /// Known places that are spelled nearly like the location, where nothing was found.
+    /// Known places spelled similarly to the location, if nothing was found.
     pub near_spellings: Vec<String>,
-    /// Asks for the next page.
     pub next_cursor: Option<String>,
-    /// The time up to which events were looked through, where the page ends because these were many and not because
-    /// it is full.
+    /// The time up to which events were examined, if the page ends because of the search limit and not because it is
+    /// full.
     pub searched_to: Option<Instant<Virtual>>,
 }
 
-/// Events of a page, and where the next one begins.
+/// The events of a page, and where the next one begins.
 struct Found {
     events: Vec<StoredEvent>,
-    /// Time, layer and position of what was looked at last, where there is more.
+    /// Time, layer and position of the last event examined, if there are more.
     next: Option<EventPlace>,
-    /// Whether the page ends there because enough was looked through.
+    /// Whether the page ends because of the search limit.
     is_cut: bool,
 }
 
-/// Events that are read at a time for a page. Those beyond the page's limit in bytes are dropped.
+/// Events read at a time for a page. Those beyond the page's byte limit are dropped.
 const PIECE_EVENTS_MAX: usize = 256;
 
-/// Returns how many of the first events fit into `bytes_max`, at least one.
+/// Returns how many of the first events fit into `bytes_max`, but at least one.
 fn count_within(events: &[StoredEvent], bytes_max: usize) -> usize {
     let mut bytes = 0;
     let count = events.iter().take_while(|event| {
@@ -141,11 +132,11 @@ fn count_within(events: &[StoredEvent], bytes_max: usize) -> usize {
 }
 
 impl Engine {
-    /// Records events: all of them, or none.
+    /// Records events, all or none.
     ///
     /// # Errors
-    /// One of them breaks a limit or is recorded already, the caller may not, or the ledger
-    /// cannot be written.
+    /// One of them violates a limit or is recorded already, the caller is not authorized, or the ledger cannot be
+    /// written.
     #[boxed]
     pub async fn record_events(
         &self,
@@ -171,7 +162,7 @@ impl Engine {
     /// Records every event of a batch that can be recorded.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn import_events(
         &self,
@@ -195,14 +186,14 @@ impl Engine {
     /// Finds events by place and time.
     ///
     /// # Errors
-    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    /// The caller is not authorized, the cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn monitor_events(&self, caller: &Caller, request: MonitorEvents) -> Result<EventPage, Refusal> {
         let found = self.find_events(caller, request, Reading::MonitorEvents).await?;
         Ok(found.0)
     }
 
-    /// Finds events, and returns the question that found them too, and what it was answered from.
+    /// Finds events. Also returns the query and the state that it was evaluated on.
     pub(crate) async fn find_events(
         &self,
         caller: &Caller,
@@ -257,7 +248,7 @@ impl Engine {
         Ok((page, query, look))
     }
 
-    /// Returns the events of a page. One more is looked for, so that whether there is a next page is known.
+    /// Returns the events of a page. Searches for one more, to find out whether there is a next page.
     async fn page_of(
         &self,
         caller: &Caller,
@@ -280,7 +271,7 @@ impl Engine {
         Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
     }
 
-    /// Returns the events that a query finds. Stops after [`EVENTS_PAGE_BYTES_MAX`].
+    /// Returns the results of a query. Stops after [`EVENTS_PAGE_BYTES_MAX`].
     async fn events_in_pieces(&self, caller: &Caller, mut query: EventQuery) -> Result<Vec<StoredEvent>, Refusal> {
         let mut events = Vec::new();
         let mut left = query.items_max;
@@ -297,7 +288,7 @@ impl Engine {
         }
     }
 
-    /// Returns the events that a question finds: at once, or else in the caller's turn.
+    /// Returns the results of a query: synchronously if that is fast, otherwise in the caller's turn.
     async fn events_of(&self, caller: &Caller, query: EventQuery) -> Result<Vec<StoredEvent>, Refusal> {
         if let Some(found) = self.store().events_at_once(&query)? {
             return Ok(found);
@@ -315,7 +306,7 @@ impl Engine {
         drafts.into_iter().enumerate().map(one).collect()
     }
 
-    /// Makes everything ready that can be, so that the committer has less to do.
+    /// Prepares an event as far as possible, to reduce the committer's work.
     pub(crate) fn prepare(&self, draft: EventDraft) -> Result<PreparedEvent, Refusal> {
         let event_id = match &draft.event_id {
             Some(id) => id.clone(),

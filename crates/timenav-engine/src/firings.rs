@@ -1,4 +1,4 @@
-//! Firings: claimed, acknowledged, failed.
+//! Claiming, acknowledging and failing firings.
 
 use std::sync::Arc;
 
@@ -31,48 +31,41 @@ use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timing::Settling;
 
-/// What is to be claimed.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// Of which queue.
     pub queue: QueueId,
-    /// At most so many.
     pub max: usize,
-    /// For how long they are leased.
+    /// The duration of the lease.
     pub ttl: Span,
-    /// Whether to wait until there is one. Whoever waits no longer drops it.
+    /// Whether to wait until there is one. Dropping the future ends the wait.
     pub waits: bool,
 }
 
-/// A firing in somebody's hands.
 #[derive(Clone, Debug)]
 pub struct ClaimedFiring {
-    /// The firing.
     pub firing: FiringRow,
-    /// What is handed over, as JSON.
+    /// The timer's payload, as JSON.
     pub payload: Arc<str>,
-    /// Where the service sends it itself; `None` where it waits in a queue.
+    /// The webhook that the service sends itself; `None` for a firing of a queue.
     pub webhook: Option<Webhook>,
     /// The generation of the clock.
     pub generation: u64,
-    /// How many instants the advance has come to, if one goes on.
+    /// How many instants the advance has reached, if one is running.
     pub step: Option<u64>,
-    /// Which attempt it is.
+    /// The number of the attempt.
     pub attempt: u32,
-    /// Which claim it is: whoever claims the firing after that has another one.
+    /// The claim. A later claim of the same firing has a different id.
     pub lease_id: LeaseId,
-    /// Until when it is leased, by the host.
+    /// End of the lease, in host time.
     pub leased_until: Instant<Wall>,
 }
 
-/// Which firings something is said of.
+/// The firings that a request is about.
 #[derive(Clone, Debug)]
 pub struct FiringsRequest {
-    /// On which timeline.
     pub timeline: Option<TimelineId>,
-    /// Which.
     pub firing_ids: Vec<FiringId>,
-    /// The leases that they were claimed under; `None` if whoever says it names none. Then it counts who claimed them.
+    /// The leases that they were claimed under. `None` to go by the claimer's name instead.
     pub lease_ids: Option<Vec<LeaseId>>,
 }
 
@@ -83,14 +76,13 @@ impl FiringsRequest {
     }
 }
 
-/// How firings stand after something was said of them.
+/// The state of firings after a request.
 #[derive(Clone, Debug)]
 pub struct FiringAnswer {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Each of those that were named, in their order.
+    /// Each requested firing, in request order.
     pub firings: Vec<(FiringId, FiringState)>,
-    /// Where it stands in the ledger, if it is an entry.
+    /// The ledger position, if there is an entry.
     pub ledger: Option<LedgerPosition>,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
@@ -104,10 +96,10 @@ impl FiringAnswer {
 }
 
 impl Engine {
-    /// Hands out firings of a queue, and waits for some if it is asked to.
+    /// Claims firings of a queue, and optionally waits for some.
     ///
     /// # Errors
-    /// The caller may not, or the store does not answer.
+    /// The caller is not authorized, or the store does not respond.
     #[boxed]
     pub async fn claim(
         &self,
@@ -126,7 +118,7 @@ impl Engine {
         self.claim_as((caller.user_id.as_str(), &may_still), &timeline, claim).await
     }
 
-    /// As [`Engine::claim`], as somebody who may, as long as they may.
+    /// Like [`Engine::claim`], on behalf of an authorized holder. The authorization is re-checked while waiting.
     pub(crate) async fn claim_as(
         &self,
         (holder, may_still): (&str, &(dyn Fn() -> Result<(), Refusal> + Sync)),
@@ -141,7 +133,7 @@ impl Engine {
             let woken = self.timing().claims().notified();
             tokio::pin!(woken);
             woken.as_mut().enable();
-            // Not seen in the meantime is what comes after this.
+            // Mark the current growth as seen before reading, so that only later growth wakes this up.
             growth.size();
             may_still()?;
             let claimed = self.claim_now(holder, timeline, claim).await?;
@@ -168,7 +160,7 @@ impl Engine {
             let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
                 return Ok(Vec::new());
             };
-            // Before it is asked for: it ends no earlier where it is kept.
+            // Computed before the request, so that the stored lease does not end earlier.
             let until = self.now().checked_add(*ttl).unwrap_or(Instant::MAX);
             let by = (lease_id.clone(), holder.to_owned());
             let firings = self.claim_shared(&state, queue, (max, *ttl), by).await?;
@@ -177,7 +169,7 @@ impl Engine {
         loop {
             let (mark, busy) = {
                 let leases = self.timing().leases();
-                // Whoever waits is woken once the clock has come there.
+                // Waiting claims are woken once the clock has reached the instant.
                 if leases.is_stepping(timeline) {
                     return Ok(Vec::new());
                 }
@@ -189,7 +181,7 @@ impl Engine {
             let looked = (max + busy).min(OFFERED_BUSY_MAX + max);
             let wanted = TimersWanted::Pending(queue.clone(), looked);
             let mut rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
-            // What is committed is seen once its checkpoint is kept outside.
+            // Committed entries become visible once their checkpoint is kept outside.
             let Some(state) = self.state(timeline) else { return Ok(Vec::new()) };
             let below = self.offered_below(&state).await?.unwrap_or(state.head.frontier.size());
             rows.retain(|firing| firing.made < below);
@@ -206,7 +198,7 @@ impl Engine {
         }
     }
 
-    /// Adds what is handed over with firings. They are given back where whoever claimed them is gone.
+    /// Adds the payloads to claimed firings. They are released if the claimer has gone.
     async fn give_to_claimer(
         &self,
         state: &TimelineState,
@@ -235,7 +227,7 @@ impl Engine {
         });
         let claimed: Vec<ClaimedFiring> = claimed.collect();
         held.attempts.clear();
-        // Whoever was held up for so long would hand out what somebody else may have by now.
+        // After such a delay, another worker may already have claimed them.
         if self.now() >= leased_until {
             return Ok(Vec::new());
         }
@@ -250,16 +242,17 @@ impl Engine {
         Ok(claimed)
     }
 
-    /// Tells those who observe firings what no ledger keeps of them.
+    /// Notifies observers about changes of firings that are not in the ledger.
     pub(crate) fn tell_attempts(&self, state: &TimelineState, firings: impl FnOnce() -> Vec<(FiringId, Attempt)>) {
         let note = || Note { size: state.head.frontier.size(), firings: firings() };
         self.timing().observers().tell(&state.head.id, note);
     }
 
-    /// Says that firings are done.
+    /// Acknowledges firings.
     ///
     /// # Errors
-    /// The caller may not, there is no such firing, somebody else has one of them, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such firing, another worker holds one of them, or the ledger cannot be
+    /// written.
     #[boxed]
     pub async fn acknowledge(
         &self,
@@ -282,7 +275,7 @@ impl Engine {
         self.settle_some(caller, (request, all), outcome, idempotency).await
     }
 
-    /// Says what came of some of the firings that are named. The others are told of with them, and stay as they are.
+    /// Settles some of the requested firings. The others are returned unchanged.
     async fn settle_some(
         &self,
         caller: &Caller,
@@ -297,7 +290,7 @@ impl Engine {
         let settling = match Settling::begin_under(self.timing(), &timeline, settled, (&under, self.now())) {
             Ok(settling) => settling,
             Err(of_others) => {
-                // Who has it is told to those alone who could have it.
+                // The holder is only revealed to callers who may claim firings.
                 self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
                 return Err(Refusal::lease_lost(of_others));
             }
@@ -308,8 +301,7 @@ impl Engine {
         Ok(FiringAnswer::of(answer))
     }
 
-    /// Has outcomes told that are on their way to the ledger. Where an advance waits for nothing else, its clock goes on in
-    /// the same commit.
+    /// Records outcomes. If an advance waits for nothing else, its clock advances in the same commit.
     pub(crate) async fn tell_outcomes(
         &self,
         actor: Actor,
@@ -321,7 +313,7 @@ impl Engine {
         self.ask_and_then(actor, timeline.clone(), (settle, idempotency), step).await
     }
 
-    /// Says that an attempt at firings failed. They are tried again, or have failed.
+    /// Reports that an attempt failed. The firings are retried, or have failed.
     ///
     /// # Errors
     /// As those of [`Engine::acknowledge`].
@@ -340,7 +332,7 @@ impl Engine {
         }
         let timeline = caller.timeline(request.timeline.clone());
         let state = self.admit(caller, &timeline, Demand::Record, Action::SettleFirings.word()).await?;
-        // Attempts end before an answer is kept, so that whoever repeats the request at once waits for the first.
+        // Attempts end before the response is stored, so an immediate repetition of the request waits for the first.
         let _turn = match &idempotency {
             Some(idempotency) => Some(self.timing().turn_to_fail(idempotency).await),
             None => None,
@@ -357,7 +349,7 @@ impl Engine {
             return self.settle_some(caller, (request, exhausted), (FiringState::Failed, reason), idempotency).await;
         }
         let known: Vec<(FiringId, FiringState)> = known.into_iter().map(|one| (one.firing_id, one.state)).collect();
-        // Where no attempt has ended nothing has happened, and somebody else may be about to say what did.
+        // If no attempt has ended, nothing has happened, and another worker may be about to settle them.
         if idempotency.is_none() || !is_any {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
@@ -366,7 +358,7 @@ impl Engine {
         Ok(FiringAnswer::of(self.submit(caller, timeline, keep, idempotency).await?))
     }
 
-    /// Ends attempts at firings that somebody holds. Returns those that were tried as often as they may be.
+    /// Ends attempts at firings of a holder. Returns those that have reached the maximum number of attempts.
     pub(crate) async fn end_attempts(
         &self,
         state: &TimelineState,
@@ -391,11 +383,11 @@ impl Engine {
             (firing_id, retry)
         });
         let ended = ended.collect();
-        // Before somebody else can claim them.
+        // Notify observers before anyone else can claim them.
         Ok(self.tell_ended(state, ended))
     }
 
-    /// Tells those who observe firings of attempts that came to nothing.
+    /// Notifies observers of failed attempts.
     pub(crate) fn tell_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> AttemptsEnded {
         self.tell_attempts(state, || {
             let again = |(firing_id, retry): &(FiringId, Retry)| match retry {
@@ -409,10 +401,10 @@ impl Engine {
         AttemptsEnded { exhausted: exhausted.map(|(firing_id, _)| firing_id).collect(), is_any }
     }
 
-    /// Renews the leases of firings. Returns until when each lasts; `None` where the caller does not have it any more.
+    /// Extends the leases of firings. Returns the end of each; `None` if the caller no longer holds it.
     ///
     /// # Errors
-    /// The caller may not.
+    /// The caller is not authorized.
     #[boxed]
     pub async fn extend_leases(
         &self,
@@ -455,7 +447,7 @@ impl Engine {
         self.tell_attempts(state, || extended.iter().filter_map(kept).collect());
     }
 
-    /// Returns how firings stand, each of which there must be.
+    /// Returns the state of firings, all of which must exist.
     async fn named(&self, state: &TimelineState, firing_ids: &[FiringId]) -> Result<Vec<KnownFiring>, Refusal> {
         let wanted = TimersWanted::Firings(firing_ids.to_vec());
         let rows = self.store().timer_rows(state.head.key, wanted).await?.firings;

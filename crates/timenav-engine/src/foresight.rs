@@ -1,4 +1,4 @@
-//! What would fire on the way of a clock, and what would come again behind it, before it is moved.
+//! Dry runs of clock changes: timers that would fire on the way, and those that would be re-armed by going back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -27,50 +27,39 @@ use crate::payload::{Reading, is_same_timer, schedule_of};
 use crate::refusal::{Refusal, denial_code};
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 
-/// Rows of timers read at a time.
 const BLOCK_TIMERS: usize = 1_000;
-/// How often what would come again is worked out anew, where others change meanwhile what is read.
+/// How often the result is recomputed if the data changes while it is read.
 const ATTEMPTS_MAX: usize = 8;
 
-/// A firing that would be.
 #[derive(Clone, Debug)]
 pub struct ForeseenFiring {
-    /// The timer.
     pub timer_id: TimerId,
-    /// The moment.
     pub due: Instant<Virtual>,
-    /// The queue that it would wait in; `None` where it would be recorded as an event.
+    /// The queue of the firing; `None` if it would be recorded as an event.
     pub queue: Option<QueueId>,
 }
 
-/// A timer that would be armed again.
 #[derive(Clone, Debug)]
 pub struct ForeseenTimer {
-    /// The timer.
     pub timer_id: TimerId,
-    /// The moment that it would be armed for.
+    /// The due time that it would be armed for.
     pub next: Instant<Virtual>,
 }
 
-/// A firing without an outcome whose moment would come again, or would never have come.
+/// A pending firing whose due time would recur, or would not have been reached.
 #[derive(Clone, Debug)]
 pub struct ForeseenEnd {
-    /// The firing.
     pub firing_id: FiringId,
-    /// The timer.
     pub timer_id: TimerId,
-    /// The moment.
     pub due: Instant<Virtual>,
-    /// The queue that it waits in.
     pub queue: QueueId,
 }
 
-/// The first of what there would be, and how many.
+/// The first items of a list, and its length.
 #[derive(Clone, Debug)]
 pub struct FirstOf<T> {
-    /// The first.
     pub first: Vec<T>,
-    /// How many there would be.
+    /// The length of the whole list.
     pub count: u64,
 }
 
@@ -82,45 +71,46 @@ impl<T> FirstOf<T> {
     }
 }
 
-/// What would become of timers and firings that come again, or never came.
+/// The effect on timers and firings whose due times would recur or would not have been reached.
 #[derive(Clone, Debug)]
 pub struct ForeseenAgain {
-    /// Timers that would be armed for another moment than now, or otherwise, the earliest first.
+    /// Timers that would be armed for another due time or changed otherwise, the earliest first.
     pub rearmed: FirstOf<ForeseenTimer>,
-    /// Timers that are armed now and would not be any more, in the order in which they were set.
+    /// Armed timers that would be disarmed, in the order of their creation.
     pub disarmed: FirstOf<TimerId>,
-    /// Firings that would be superseded, in the order in which they were offered.
+    /// Firings that would be superseded, in the order of delivery.
     pub superseded: FirstOf<ForeseenEnd>,
 }
 
-/// What would fire, and what would come again.
+/// The effects of a clock change.
 #[derive(Clone, Debug)]
 pub struct Foresight {
-    /// The clock as it stands.
+    /// The current clock.
     pub view: ClockView,
-    /// Where it would go.
+    /// The target of the change.
     pub to: Instant<Virtual>,
-    /// Whether that is earlier than where it stands.
+    /// Whether the target is earlier than the current reading.
     pub is_back: bool,
-    /// The first firings, in their order.
+    /// The first firings in order.
     pub firings: Vec<ForeseenFiring>,
-    /// How many there would be, as far as was counted.
+    /// The number of firings, as far as they were counted.
     pub count: u64,
-    /// How many there would be of each timer.
+    /// The number of firings by timer.
     pub by_timer: Vec<(TimerId, u64)>,
     /// Whether all were counted.
     pub is_complete: bool,
-    /// What would come again; `None` where nothing does, because the clock alone would move.
+    /// The effect on timers and firings if the clock goes back; `None` if only the clock would move.
     pub again: Option<ForeseenAgain>,
-    /// The events that would be changed back; `None` where none are, because the clock alone would move.
+    /// The events that would be restored; `None` if only the clock would move.
     pub events: Option<FirstOf<EventId>>,
 }
 
 impl Engine {
-    /// Foresees what would fire if a clock were moved, and what would come again behind it. Nothing moves.
+    /// Dry run of a clock change.
     ///
     /// # Errors
-    /// The caller may not move clocks, the clock refuses, too much would come again, or the ledger cannot be written.
+    /// The caller may not move clocks, the clock rejects the change, too many timers would recur, or the ledger cannot
+    /// be written.
     pub async fn foresee(
         &self,
         caller: &Caller,
@@ -148,7 +138,7 @@ impl Engine {
         for attempt in 1..=ATTEMPTS_MAX {
             let state = self.state(&look.state.head.id).unwrap_or_else(|| Arc::clone(&look.state));
             match self.going_back(caller, state, &command).await {
-                // So it looks too while others change what is read.
+                // The state can look damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => tokio::task::yield_now().await,
                 again => return self.foretold(&look, to, again?.map(|back| back.restoring)).await,
             }
@@ -156,7 +146,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Foresees what a return to an anchor would do. Nothing moves.
+    /// Dry run of a return to an anchor.
     ///
     /// # Errors
     /// The caller may not return there, there is no such anchor, too much was changed since, or the ledger cannot be
@@ -171,7 +161,7 @@ impl Engine {
     ) -> Result<Foresight, Refusal> {
         let timeline = caller.timeline(timeline);
         if scope == ReturnScope::All {
-            // What would become of events is told to those who could do it.
+            // The effect on events is only shown to callers who could carry it out.
             self.admit(caller, &timeline, Demand::Intervene, Action::ReturnToAnchor.word()).await?;
         }
         let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
@@ -196,7 +186,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Tells what would fire on the way to a moment, with timers as they would stand then.
+    /// Returns the firings on the way to an instant, with timers in the state they would have then.
     async fn foretold(
         &self,
         look: &Look,
@@ -216,7 +206,7 @@ impl Engine {
         let mut firings: BTreeMap<Fallen, ForeseenFiring> = foreseen.firings.iter().filter_map(firing).collect();
         let counted = |(position, count): &(u64, u64)| Some((rows.get(position)?.timer_id.clone(), *count));
         let mut by_timer: Vec<(TimerId, u64)> = foreseen.by_timer.iter().filter_map(counted).collect();
-        // Those that had no outcome are handed out again.
+        // Firings without an outcome would be delivered again.
         let fired = restoring.iter().flat_map(|restoring| &restoring.fired).filter(|firing| !firing.records_event());
         let (mut count, mut again_of) = (foreseen.count, BTreeMap::<TimerId, u64>::new());
         for FiringRow { fallen, timer_id, queue, .. } in fired {
@@ -242,10 +232,10 @@ impl Engine {
         })
     }
 
-    /// Lets a clock be moved that does not pass too much on its way.
+    /// Rejects a clock change that would pass too many firings.
     pub(crate) async fn check_firings(&self, timeline: &TimelineId, command: &ClockCommand) -> Result<(), Refusal> {
         let Some(state) = self.state(timeline) else { return Ok(()) };
-        // Whoever may not move it is told so where it is decided, and so is what the clock refuses.
+        // Missing authorization and errors of the clock are reported when the change is decided.
         let Ok(moved) = self.moved(&state, command) else { return Ok(()) };
         let to = self.reached(&state, moved);
         if !state.head.timers.is_between(state.head.clock.now(self.host(&state)), to) {
@@ -261,7 +251,7 @@ impl Engine {
         Err(Refusal::TooManyFirings { timer_id, count, max: FIRINGS_PER_ADVANCE_MAX })
     }
 
-    /// Tells nobody what they would find where they may not go. Logs it, as it would be if they tried.
+    /// Rejects a dry run whose target the caller may not travel to. Logged like an actual attempt.
     async fn admit_foreseen(&self, caller: &Caller, look: &Look, moved: Option<&Moment>) -> Result<(), Refusal> {
         let Some(moved) = moved else { return Ok(()) };
         let level = directory::standing(&self.directory(), caller, None, self.now()).restriction;
@@ -273,7 +263,7 @@ impl Engine {
         Err(logged.err().unwrap_or_else(|| denial.into()))
     }
 
-    /// Returns where a command takes a clock, and how it would go on; `None` where it changes nothing.
+    /// Returns the target of a command and the clock's state after it; `None` if it changes nothing.
     fn moved(&self, state: &TimelineState, command: &ClockCommand) -> Result<Option<Moment>, Refusal> {
         let (clock, host) = (&state.head.clock, self.host(state));
         let zone = zone_of(self.doors(), clock.location.as_deref());
@@ -281,12 +271,12 @@ impl Engine {
         Ok(moved.map(|moved| moved.moment))
     }
 
-    /// Returns what a clock shows once it has moved.
+    /// Returns the reading of the clock after a move.
     fn reached(&self, state: &TimelineState, moved: Option<Moment>) -> Instant<Virtual> {
         moved.map_or_else(|| state.head.clock.now(self.host(state)), |moved| moved.at)
     }
 
-    /// Foresees what falls due up to a moment, where some timers stand otherwise by then.
+    /// Returns the firings up to an instant, with some timers in a different state.
     async fn foreseen(
         &self,
         state: &TimelineState,
@@ -316,7 +306,7 @@ impl Engine {
     }
 }
 
-/// Tells what comes again where a clock goes to a moment.
+/// Returns the effect on timers and firings of going back to an instant.
 fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
     let Restoring { timers, mut superseded, .. } = restoring;
     let (mut rearmed, mut disarmed) = (Vec::new(), Vec::new());
@@ -325,7 +315,8 @@ fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
         match is.as_ref().and_then(|is| Some((is, is.next?))) {
             Some((is, next)) => {
                 let is_as_now = was.as_ref().is_some_and(|was| was.next == is.next && is_same_timer(was, is));
-                // Otherwise its firings alone come again. What is due there already fires at once, and is told as that.
+                // Otherwise only its firings recur. A timer already due at the target fires at once, and is listed as a
+                // firing.
                 if !is_as_now && next > to {
                     rearmed.push(ForeseenTimer { timer_id: is.timer_id.clone(), next });
                 }
@@ -333,7 +324,7 @@ fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
             None => disarmed.extend(was.as_ref().filter(|_| was_armed).map(|was| was.timer_id.clone())),
         }
     }
-    // Of one moment in the order in which they fire.
+    // Timers with the same due time keep their firing order.
     rearmed.sort_by_key(|timer| timer.next);
     superseded.sort_by_key(|firing| firing.fallen);
     let end = |FiringRow { firing_id, timer_id, fallen, queue, .. }| ForeseenEnd {

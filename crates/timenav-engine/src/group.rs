@@ -1,7 +1,7 @@
-//! One group of submissions, decided in turn against the newest state.
+//! One group of submissions, decided in order against the newest state.
 //!
-//! A group becomes one [`Commit`]. Until that has succeeded nobody else sees what was decided, and where it fails
-//! nothing has to be put back: the heads are as they were, and the submissions can be decided again.
+//! A group becomes one [`Commit`]. Until that has succeeded, its decisions are invisible. If it fails, there is nothing
+//! to roll back: the heads are unchanged, and the submissions can be decided again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -38,7 +38,7 @@ mod kept;
 #[cfg(test)]
 mod tests;
 
-/// Everything decided so far.
+/// The decisions so far.
 pub(crate) struct Group<'a> {
     heads: &'a Heads,
     known: &'a Known,
@@ -48,34 +48,34 @@ pub(crate) struct Group<'a> {
     host_clock: &'a HostClock,
     salts: SaltPool,
     accepted: Accepted,
-    /// What came of each submission, in their order; `None` of those that are decided later, be it in this group or not.
+    /// The result of each submission, in order; `None` for those that are decided later, in this group or another.
     decided: Vec<Option<Decided>>,
-    /// The time of the host's own clock for the submission that is decided.
+    /// The reading of the host's clock for the current submission.
     now: Host,
-    /// Timelines whose end is decided in a later group.
+    /// Timelines whose end is postponed to a later group.
     put_off: BTreeSet<TimelineId>,
-    /// The submissions that carry an idempotency key and were decided now.
+    /// New submissions of this group by idempotency key.
     by_key: HashMap<[u8; 32], usize>,
-    /// Why something that was read cannot be told, if so. Then nothing of the group happens.
+    /// Why a read cannot be logged, if so. The whole group is dropped then.
     untold: Option<Refusal>,
 }
 
-/// A submission's outcome, before the tree that holds it is signed.
+/// A submission's outcome, before the tree that includes it is signed.
 struct Decided {
     outcome: Result<Outcome, Refusal>,
     idempotency: Option<Idempotency>,
 }
 
 enum Outcome {
-    /// It happened now.
+    /// It was carried out now.
     Done { timeline_id: TimelineId, position: u64, timeline_created: bool, is_told: bool },
-    /// It happened earlier; this is where.
+    /// It was carried out earlier, at this position.
     Replayed { timeline_id: TimelineId, ledger: LedgerPosition },
-    /// It happened earlier in this group, as that number.
+    /// It was carried out earlier in this group, as the submission with that index.
     Same(usize),
 }
 
-/// What is to become true, and what then is.
+/// The commit, and the state after it.
 pub(crate) struct Finished {
     pub(crate) commit: Commit,
     pub(crate) states: Vec<Arc<TimelineState>>,
@@ -83,7 +83,7 @@ pub(crate) struct Finished {
     pub(crate) rows: Arc<DirectoryRows>,
     /// The timelines that end.
     pub(crate) ended: Vec<EndedTimeline>,
-    /// What each submission is to be told, in their order; `None` of those that are to be decided in a later group.
+    /// The response to each submission, in order; `None` for those that are postponed to a later group.
     pub(crate) told: Vec<Option<Result<Told, Refusal>>>,
     pub(crate) entries_count: u64,
     pub(crate) salts: SaltPool,
@@ -115,8 +115,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Decides submissions, what is only read before what changes: so the reads of a group are told in one entry, and see
-    /// what was before the group. Otherwise in their order; what one changes counts for the next one.
+    /// Decides submissions. Reads come first, so that the reads of a group share one entry and see the state before the
+    /// group. All others are decided in order, each on top of the previous ones.
     pub(crate) fn decide_all(&mut self, submissions: &mut [Submission]) {
         self.decided.resize_with(submissions.len(), || None);
         self.decide_each(submissions, true);
@@ -135,7 +135,7 @@ impl<'a> Group<'a> {
                 continue;
             }
             let outcome = self.decide(earlier, submission);
-            // A replayed outcome is kept already.
+            // A replayed outcome is stored already.
             let is_new = matches!(outcome, Ok(Outcome::Done { .. }));
             let idempotency = submission.idempotency.filter(|_| is_new);
             if let Some(idempotency) = idempotency {
@@ -149,15 +149,15 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns whether something is to be decided in a later group. The end of a timeline tells of its last checkpoint,
-    /// and none is signed of what is still to be committed. What was asked of that timeline after it waits with it.
+    /// Returns whether to postpone a submission to a later group. The entry of a timeline's end includes its last
+    /// checkpoint, and uncommitted entries have none. Later requests for that timeline wait with it.
     fn is_early(&mut self, submission: &Submission) -> bool {
         let timeline = &submission.timeline;
         let is_end = submission.asked.asking().aim() == Aim::TimelineToEnd;
         if is_end && self.accepted.steps.contains_key(timeline) {
             self.put_off.insert(timeline.clone());
         }
-        // Rows of timers were looked up before the group.
+        // Rows of timers were prefetched before the group.
         let has_moved = |step: &&Step| !step.timers.is_empty();
         if let Some(step) = self.accepted.steps.get(timeline).filter(has_moved)
             && self.is_late(step, &submission.asked.asking().needs().timers)
@@ -167,7 +167,7 @@ impl<'a> Group<'a> {
         self.put_off.contains(timeline)
     }
 
-    /// Returns whether what was looked up of timers is not what it would be after a step of this group.
+    /// Returns whether prefetched timer rows are outdated after a step of this group.
     fn is_late(&self, step: &Step, TimersNeeded { wanted, is_exact }: &TimersNeeded) -> bool {
         let key = step.state.head.key;
         let found = |wanted: &TimersWanted| {
@@ -177,12 +177,13 @@ impl<'a> Group<'a> {
         let is_changed = |wanted: &TimersWanted| {
             wanted.may_change_by(&step.timers, || self.accepted.has_settled(key, found(wanted)))
         };
-        // A timer that is there no more has left its name.
+        // The name of a removed timer has become free.
         let has_left = !step.timers.gone.is_empty();
         if *is_exact { wanted.iter().any(is_changed) } else { has_left && !wanted.is_empty() }
     }
 
-    /// Writes the entries of what was read so far. They come before what is appended next, as their positions were told.
+    /// Writes the entries of the reads so far. They must precede the next entry, because their positions were already
+    /// returned.
     fn write_reads(&mut self) {
         for (timeline, gathered) in std::mem::take(&mut self.accepted.reads) {
             self.write_reads_of(&timeline, gathered);
@@ -198,7 +199,7 @@ impl<'a> Group<'a> {
         self.untold = written.err().or(self.untold.take());
     }
 
-    /// Takes what a draft has decided.
+    /// Applies the decisions of a draft.
     fn accept(&mut self, mut drafted: Drafted) -> Result<(), Refusal> {
         let read = drafted.read.take();
         self.accepted.accept(drafted);
@@ -235,7 +236,7 @@ impl<'a> Group<'a> {
         let mut draft = Draft::new(ground, actor, timeline, salts);
         let timeline_created = asked.asking().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
         let admitted = standing::admit(&mut draft, asked.asking());
-        // What is hidden on `system` may be a user or a key, unless it is that timeline itself.
+        // A hidden resource on `system` may be a user or a key, unless the request is for that timeline itself.
         let is_about_the_timeline = admitted.is_err() || !timeline.is_system();
         let decided = admitted.and_then(|()| asked.decide(&mut draft));
         match decided {
@@ -252,8 +253,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Refuses whoever showed what is no longer good, however early they were identified: a body may be slow, an import
-    /// long, and a key stopped meanwhile.
+    /// Rejects callers whose credentials are no longer valid. They may have been identified long ago: a body may be
+    /// slow or an import long, and a key may be revoked in the meantime.
     fn check_live(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Actor::Caller(caller) = &submission.actor else { return Ok(()) };
         if !submission.asked.asking().needs_credential() {
@@ -267,8 +268,8 @@ impl<'a> Group<'a> {
         Err(failure.into())
     }
 
-    /// Returns where the outcome of an earlier request with the same key stands, if there was one, and has the
-    /// submission remember what it was; or that it was erased since.
+    /// Returns the position of an earlier request with the same key, if there is one, and stores its outcome in the
+    /// submission. Returns an error if that outcome was erased.
     fn repeated(
         &self,
         asked: Idempotency,
@@ -285,7 +286,7 @@ impl<'a> Group<'a> {
             submission.asked.repeat(&kept)?;
             return Ok(Some(Ok(Outcome::Same(number))));
         }
-        // What has run out is forgotten, and what is forgotten is done again.
+        // Expired outcomes are ignored, and the request is carried out again.
         let sure = self.host_clock.sure(self.now);
         let record = self.known.outcomes.get(&asked.key).filter(|record| sure < record.expires_at);
         let Some(record) = record else { return Ok(None) };
@@ -303,9 +304,9 @@ impl<'a> Group<'a> {
         Ok(Some(Ok(Outcome::Replayed { timeline_id, ledger })))
     }
 
-    /// Lets a repeated request be answered as before, if who asks may still do what it asks for. What happened is not
-    /// told to those who may not do it any more, nor through a key that was not made for it, nor of a timeline that has
-    /// ended since, but that it has.
+    /// Checks whether a repeated request may get the stored response. The response is withheld if the caller is no
+    /// longer authorized, if the key was not made for it, or if the timeline has ended since, in which case only that
+    /// is reported.
     fn check_told(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Submission { actor, timeline, asked, .. } = submission;
         let (ground, salts) = self.parts();
@@ -318,7 +319,7 @@ impl<'a> Group<'a> {
         Err(refusal)
     }
 
-    /// Logs a refusal that is about who asks, or about a timeline that has ended; others leave no entry.
+    /// Logs a refusal that is about the caller, or about a timeline that has ended. Other refusals have no entry.
     fn log_refused(&mut self, submission: &Submission, refusal: &Refusal) -> Result<(), Refusal> {
         match (refusal, &submission.actor) {
             (Refusal::Denied(denial), _) => self.log_refusal(submission, denial_code(*denial), &denial.to_string()),
@@ -329,7 +330,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Logs a refused attempt where it was aimed, or on `system` where there is no such timeline.
+    /// Logs a rejected attempt on its timeline, or on `system` if that does not exist.
     fn log_refusal(&mut self, submission: &Submission, code: &str, detail: &str) -> Result<(), Refusal> {
         self.write_reads();
         let Submission { actor, timeline, asked, .. } = submission;
@@ -341,22 +342,22 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Returns what a draft is made with.
+    /// Returns the parts that a draft is made from.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
         let Self { heads, known, doors, options, level, host_clock, accepted, salts, now, .. } = self;
         let (sure, for_expiry) = (host_clock.sure(*now), host_clock.for_expiry(*now));
         (Ground { heads, known, accepted, doors, options, level: *level, now: *now, sure, for_expiry }, salts)
     }
 
-    /// Returns the first refusal so far, if anything was refused.
+    /// Returns the first refusal so far.
     pub(crate) fn refused(&self) -> Option<&Refusal> {
         self.decided.iter().flatten().find_map(|decided| decided.outcome.as_ref().err())
     }
 
-    /// Signs every tree that grew and returns the one atomic step, and what is true after it.
+    /// Signs every tree that grew, and returns the atomic step and the state after it.
     ///
     /// # Errors
-    /// A tree cannot be signed, or what was read cannot be told.
+    /// A tree cannot be signed, or a read cannot be logged.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
         let Self { heads, doors, options, level, host_clock, salts, accepted, decided, untold, .. } = self;
         if let Some(refusal) = untold {
@@ -381,8 +382,8 @@ impl<'a> Group<'a> {
             commit.timelines.push(committed);
             states.insert(id, state);
         }
-        // Refusals too were decided on what is known of a timeline; and who may do what by the directory, whose changes
-        // are all told on `system`.
+        // Refusals depend on the state of a timeline too. Authorization depends on the directory, all of whose changes
+        // are recorded on `system`.
         let system = TimelineId::system();
         let aimed = submissions.iter().map(|submission| &submission.timeline).chain([&system]);
         let relied: BTreeSet<&TimelineId> = aimed.filter(|aimed| !states.contains_key(*aimed)).collect();
@@ -429,7 +430,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns what is to be written of a timeline, and its state after it.
+/// Returns the changes of a timeline to commit, and its state after them.
 fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
     let state = Arc::new(step.state);
     let committed = TimelineCommit {
@@ -450,8 +451,8 @@ fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
     (committed, state)
 }
 
-/// Signs what a timeline will be, with the next key too where that is to take the place of the one that signs. Its
-/// checkpoint is signed once it is known that this has happened.
+/// Signs the future state of a timeline, with the next key too if that is about to replace the current one. The
+/// checkpoint is signed after the commit.
 fn sign(
     state: &mut TimelineState,
     (signer, next): (&dyn Signer, Option<&dyn Signer>),

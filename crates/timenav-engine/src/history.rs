@@ -1,4 +1,4 @@
-//! The history of events: corrections, interventions, every version, and states of the past.
+//! The history of events: corrections, interventions, versions, and past states.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,98 +28,84 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::{KnownEvent, StoredEntry};
 
-/// Leaves read at a time.
 const BLOCK_LEAVES: usize = 4_096;
 
-/// An event that was corrected.
 #[derive(Clone, Debug)]
 pub struct CorrectedEvent {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Which event.
     pub event_id: EventId,
-    /// The event as it stands, as JSON.
+    /// The current event as JSON.
     pub content: Arc<str>,
     /// Whether this created a new version.
     pub changed: bool,
-    /// Where the correction stands.
+    /// The ledger position of the correction.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// What is to be done to an event.
 #[derive(Clone, Debug)]
 pub struct InterventionRequest {
-    /// Which event.
     pub event_id: EventId,
-    /// In the words of who intervenes.
+    /// A description by the caller.
     pub action: String,
-    /// What it does.
     pub effect: Effect,
-    /// The virtual moment of the intervention.
+    /// The virtual time of the intervention.
     pub time: Instant<Virtual>,
-    /// What the intervention happens because of.
+    /// The causes of the intervention.
     pub causes: Vec<Cause>,
 }
 
-/// What was done to an event.
 #[derive(Clone, Debug)]
 pub struct IntervenedEvent {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The id of the intervention.
     pub intervention_id: InterventionId,
-    /// Which event.
     pub event_id: EventId,
-    /// What was done.
     pub effect: Effect,
-    /// The event as it stood before, as JSON; `None` if it did not.
+    /// The previous event as JSON; `None` if it was canceled.
     pub before: Option<Arc<str>>,
-    /// The event as it stands, as JSON; `None` if it does not.
+    /// The current event as JSON; `None` if it is canceled.
     pub after: Option<Arc<str>>,
-    /// Where the intervention stands.
+    /// The ledger position of the intervention.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// Everything known about one event.
 #[derive(Clone, Debug)]
 pub struct EventHistory {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Its versions and the positions of the interventions on it.
+    /// Its versions and the positions of its interventions.
     pub known: KnownEvent,
-    /// What was done to it, in order.
+    /// Its interventions in order.
     pub interventions: Vec<ToldIntervention>,
-    /// The layers that versions and interventions are on, each with the name of its timeline.
+    /// The layers of versions and interventions, by the name of their timeline.
     pub layers: Vec<TimelineId>,
-    /// The last position that counts; `None` where no entry does.
+    /// The last visible ledger position; `None` if there is no such entry.
     pub as_of: Option<u64>,
 }
 
-/// One intervention, and who made it.
+/// An intervention as recorded.
 #[derive(Clone, Debug)]
 pub struct ToldIntervention {
-    /// On which of the layers.
+    /// The index of its layer.
     pub layer: usize,
     /// Position of its entry.
     pub position: u64,
-    /// The user, as they are shown here.
+    /// The user, as displayed here.
     pub actor: String,
-    /// When, in host time, as the ledger has it.
+    /// Host time as in the ledger.
     pub recorded_at: String,
-    /// The payload of its entry, as JSON; empty where that was erased.
+    /// The payload of its entry, as JSON; empty if it was erased.
     pub payload: String,
 }
 
 impl Engine {
-    /// Corrects an event. Every version is kept.
+    /// Corrects an event. All versions are kept.
     ///
     /// # Errors
-    /// There is no such event, it is cancelled, the version of that tag does not stand, the caller
-    /// may not, or the ledger cannot be written.
+    /// There is no such event, it is canceled, the version with that tag is not current, the caller is not authorized,
+    /// or the ledger cannot be written.
     #[boxed]
     pub async fn correct_event(
         &self,
@@ -138,10 +124,11 @@ impl Engine {
         Ok(CorrectedEvent { timeline_id, event_id, content, changed, ledger, replayed })
     }
 
-    /// Intervenes in an event. Every version is kept.
+    /// Intervenes in an event. All versions are kept.
     ///
     /// # Errors
-    /// There is no such event, it says no, the caller may not, or the ledger cannot be written.
+    /// There is no such event, the event rejects the intervention, the caller is not authorized, or the ledger cannot
+    /// be written.
     #[boxed]
     pub async fn manipulate_event(
         &self,
@@ -154,7 +141,7 @@ impl Engine {
         self.manipulate_guarded(caller, timeline, request, None, idempotency).await
     }
 
-    /// Intervenes in an event, unless events changed since the ledger had that size.
+    /// Intervenes in an event, unless events have changed since the ledger had a given size.
     pub(crate) async fn manipulate_guarded(
         &self,
         caller: &Caller,
@@ -171,10 +158,10 @@ impl Engine {
         Ok(IntervenedEvent::of(answer))
     }
 
-    /// Returns an event with its versions and the interventions on it.
+    /// Returns an event with its versions and interventions.
     ///
     /// # Errors
-    /// There is no such event at that moment, the caller may not, or the ledger cannot be written.
+    /// There was no such event in the requested state, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn event(
         &self,
@@ -190,7 +177,7 @@ impl Engine {
         self.history_of(&look, known).await
     }
 
-    /// Reads what was done to an event.
+    /// Reads the interventions on an event.
     pub(crate) async fn history_of(&self, look: &Look, known: KnownEvent) -> Result<EventHistory, Refusal> {
         let (layers, as_of) = (look.names(), look.position());
         let mut interventions = Vec::with_capacity(known.interventions.len());
@@ -209,7 +196,7 @@ impl Engine {
         Ok(EventHistory { timeline_id: look.timeline(), known, interventions, layers, as_of })
     }
 
-    /// Works out what has to be done so that events stand as they did on these layers.
+    /// Computes the changes needed to restore events to their state on these layers.
     pub(crate) async fn history_at(&self, state: &TimelineState, then: &[Layer]) -> Result<HistoryRestored, Refusal> {
         let guard = state.head.frontier.size();
         let now = state.layers(guard);
@@ -237,7 +224,7 @@ impl Engine {
         Ok(HistoryRestored { compensations, guard })
     }
 
-    /// Adds the ids of all events that entries of a ledger from `first` up to `end` changed.
+    /// Adds the ids of all events changed by entries of a ledger from `first` up to `end`.
     pub(crate) async fn changed_events(
         &self,
         timeline: crate::head::TimelineKey,

@@ -1,10 +1,9 @@
-//! Work that takes long: on threads that give way to those that answer and write, a few pieces at a time, and
-//! everybody's in turn.
+//! Long-running work, on low-priority threads, with limited concurrency and fair turns between users.
 //!
-//! Whatever takes more than a millisecond of a processor and may be asked for by anybody is done here: a page of an
-//! export, a query that reads thousands of rows, a look at a view. Waiting for the ledger is no work: an entry is
-//! written before a turn is asked for, so that nobody holds one while waiting. Searches by name are the exception: their
-//! turns are for few entries at a time, and are no threads.
+//! Any work that takes more than a millisecond of processor time and that clients can request belongs here: a page of
+//! an export, a query that reads thousands of rows, a search in a view. Waiting for the ledger does not: entries are
+//! written before a turn is taken, so that a waiting task never holds a turn. Searches by name are an exception: their
+//! turns bound the number of entries, and are not threads.
 
 use std::pin::Pin;
 
@@ -16,27 +15,27 @@ use crate::caller::Caller;
 use crate::refusal::Refusal;
 use crate::turns::{Turn, Turns};
 
-/// Pieces of long work that are done at the same moment, other than whole views: a piece takes some milliseconds.
+/// Maximum number of concurrent pieces of work, other than views. A piece takes some milliseconds.
 pub const LONG_WORK_RUNNING_MAX: usize = 2;
-/// Views of timelines that are made or looked at in the same moment: seconds, where a timeline is large.
+/// Maximum number of views being built or searched at the same time, which takes seconds for a large timeline.
 pub const VIEWS_RUNNING_MAX: usize = 2;
 
-/// Searches for an event by its name that are on their way at the same moment, from their entry to their answer. They are
-/// short and many, and whoever asks for them as fast as they are answered would keep the writer busy with their entries.
+/// Maximum number of concurrent searches for an event by name, from their entry to their response. They are short and
+/// frequent: without a limit, a client could keep the writer busy with their entries.
 pub const NAME_SEARCHES_RUNNING_MAX: usize = 4;
 
-/// Counts of events in groups that are under way at the same moment, from their first event to their answer: a count
-/// holds all its groups, also while others have their turns to read.
+/// Maximum number of concurrent event counts, from their first event to their response. A count holds all its groups in
+/// memory, even while it waits for its turn to read.
 pub const COUNTS_RUNNING_MAX: usize = 4;
 
-/// Rows between two moments in which long work lets others have the processor: a tenth of a millisecond's worth.
+/// Rows between two yields: about a tenth of a millisecond.
 const ROWS_BETWEEN_YIELDS: usize = 32;
 
-/// Goes through rows and lets others have the processor between them, if they wait for it.
+/// Iterates over rows and yields the processor between them.
 ///
-/// Threads that step back still keep a processor to the end of their slice, up to four milliseconds, while one that
-/// answers has been woken and waits for it: Linux does not take it from them before. Long work that gives it up by
-/// itself keeps its share of the processors, which is less for threads of the lowest rank.
+/// Low-priority threads keep a processor until the end of their time slice, up to four milliseconds, even if a thread
+/// that serves a request is ready: Linux does not preempt them earlier. Work that yields voluntarily keeps its share of
+/// the processors, which is smaller for threads of the lowest priority.
 pub(crate) fn giving_way<T>(rows: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     rows.into_iter().enumerate().map(|(number, row)| {
         give_way_after(number);
@@ -44,14 +43,14 @@ pub(crate) fn giving_way<T>(rows: impl IntoIterator<Item = T>) -> impl Iterator<
     })
 }
 
-/// As [`giving_way`], for a loop that counts its rows itself: to be called with the number of each.
+/// Like [`giving_way`], for loops that count rows themselves. Call it with the number of each row.
 pub(crate) fn give_way_after(number: usize) {
     if number % ROWS_BETWEEN_YIELDS == ROWS_BETWEEN_YIELDS - 1 {
         std::thread::yield_now();
     }
 }
 
-/// Where long work is done, and whose turn it is.
+/// Threads and turns of long-running work.
 pub(crate) struct LongWork {
     threads: Handle,
     pieces: Turns<UserId>,
@@ -60,9 +59,8 @@ pub(crate) struct LongWork {
     counts: Turns<UserId>,
 }
 
-// Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
+// Futures are boxed before they are awaited. Otherwise the awaiting future would be as large as the work.
 impl LongWork {
-    /// Returns work on some threads, of which nobody has asked anything yet.
     pub(crate) fn new(threads: Handle) -> Self {
         Self {
             threads,
@@ -73,8 +71,8 @@ impl LongWork {
         }
     }
 
-    /// Does a piece of work that takes some milliseconds, when it is the caller's turn. Dropping the future gives it
-    /// up. The work must ask for no turn itself, of which there might be none left.
+    /// Runs a piece of work of some milliseconds when it is the caller's turn. Dropping the future cancels it. The work
+    /// must not take a turn itself, because none might be left.
     ///
     /// # Errors
     /// Those of the work.
@@ -86,7 +84,7 @@ impl LongWork {
         self.run(Some((&self.pieces, caller.user_id.clone())), Box::pin(work))
     }
 
-    /// As [`LongWork::in_turn`], for work that makes or looks at a view of a timeline, which may take seconds.
+    /// Like [`LongWork::in_turn`], for work that builds or searches a view of a timeline, which may take seconds.
     ///
     /// # Errors
     /// Those of the work.
@@ -98,18 +96,18 @@ impl LongWork {
         self.run(Some((&self.views, caller.user_id.clone())), Box::pin(work))
     }
 
-    /// Waits until it is the caller's turn to search for a name. To be held until the search is answered.
+    /// Waits for the caller's turn to search for a name. Hold it until the response is ready.
     pub(crate) async fn turn_to_search(&self, caller: &Caller) -> Turn<UserId> {
         self.name_searches.take(caller.user_id.clone()).await
     }
 
-    /// Waits until it is the caller's turn to count events in groups. To be held as long as there are groups. Those who
-    /// hold one wait for turns to read, and for no other.
+    /// Waits for the caller's turn to count events. Hold it as long as the groups exist. While holding it, only turns
+    /// to read may be awaited.
     pub(crate) async fn turn_to_count(&self, caller: &Caller) -> Turn<UserId> {
         self.counts.take(caller.user_id.clone()).await
     }
 
-    /// Does work that has limits of its own on the threads for long work.
+    /// Runs work that has limits of its own on the threads for long-running work.
     ///
     /// # Errors
     /// Those of the work.
@@ -127,9 +125,9 @@ impl LongWork {
     ) -> Result<T, Refusal> {
         let in_turn = in_turn.map(|(turns, of)| (turns.clone(), of));
         let working = self.threads.spawn(async move {
-            // Waited for here, and not by whoever asks: a body that is compressed for a client that does not read is not
-            // asked for more, and a turn that was handed to it would be nobody's. Given back when the work is over, and
-            // not when nobody waits for it any more.
+            // Await the turn in the spawned task, not in the caller's future: a compressed body of a client that does
+            // not read is not polled, and would keep a turn given to it. The turn is released when the work is done,
+            // not when the caller stops waiting.
             let _turn = match in_turn {
                 Some((turns, of)) => Some(turns.take(of).await),
                 None => None,
@@ -161,7 +159,7 @@ mod tests {
         }
     }
 
-    /// The body of an answer is asked for more, and then not again, because its client does not read.
+    /// A response body is polled once and then never again, because its client does not read.
     #[tokio::test]
     async fn whoever_is_not_polled_any_more_holds_no_turn() {
         let long_work = LongWork::new(Handle::current());
@@ -179,7 +177,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         gate.add_permits(asked.len() + 1);
-        // None of them is polled again, and the last one is done all the same.
+        // None of them is polled again, and the last one still completes.
         let mut last = pin!(piece());
         for _ in 0..1_000 {
             if let Poll::Ready(done) = futures_poll(last.as_mut()) {

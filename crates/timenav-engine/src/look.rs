@@ -1,7 +1,8 @@
-//! How a read goes: who asks is let on, the read becomes an entry, and one moment is answered from.
+//! The path of a read: authorize the caller, log the read, and answer from one state.
 //!
-//! The entry comes first, and its position fixes the answer: the state of that size. Whatever rows the answer takes, and
-//! however long, what others write meanwhile is not in it; and nothing is read again because they did.
+//! The entry comes first, and its position determines the state that is read: the ledger of that size. Concurrent
+//! writes are therefore not visible to the read, no matter how many rows it reads or how long that takes, and cause no
+//! retries.
 
 use std::sync::Arc;
 
@@ -22,49 +23,49 @@ use crate::options::ReadLog;
 use crate::payload::{Reading, demanded};
 use crate::refusal::Refusal;
 
-/// A read whose caller is let on, and that is no entry yet. What is wrong with a question is refused here, so that no
-/// entry says that it was answered.
+/// An authorized read without an entry yet. Invalid queries are rejected at this point, so that no entry claims that
+/// they were answered.
 pub(crate) struct Admitted<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
     reading: Reading,
     demand: Demand,
-    /// The timeline as it was when the caller was let on.
+    /// The timeline at the time of the authorization.
     state: Arc<TimelineState>,
     moment: Moment,
-    /// The ledger's size that the first page of the query saw.
+    /// The ledger size that the first page of the query saw.
     first_page: Option<u64>,
 }
 
-/// A moment that is asked for, as far as it is known before the read is an entry.
+/// The requested state, as far as it is known before the read has an entry.
 enum Moment {
-    /// That of the entry.
+    /// The state as of the entry.
     Now,
-    /// A host time. How much was recorded until then depends on how much there is.
+    /// A host time. The number of entries recorded until then depends on the current size.
     Host(Instant<Wall>),
     /// A size of one of the timeline's layers, counted from the oldest.
     Size(usize, u64),
 }
 
-/// What a read is answered from: one timeline at one moment.
+/// The state that a read is answered from.
 #[derive(Clone)]
 pub(crate) struct Look {
-    /// The timeline right after the entry, or somewhat later: for its name and for what only the newest is kept of, such
-    /// as permissions and the checkpoint.
+    /// The timeline right after the entry or somewhat later, for its name and for data without history, such as
+    /// permissions and the checkpoint.
     pub(crate) state: Arc<TimelineState>,
-    /// What is read. Whatever the store is asked for is of these.
+    /// The layers to read. All queries to the store must use them.
     pub(crate) layers: Arc<[Layer]>,
-    /// Host time of the answer.
+    /// Host time of the response.
     pub(crate) host: Instant<Wall>,
-    /// Whether the moment is that of the entry, and not one that was asked for.
+    /// Whether this is the state as of the entry and not an earlier one.
     pub(crate) is_of_now: bool,
 }
 
 impl Engine {
-    /// Lets a caller look at a timeline: at the named one, else the caller's own.
+    /// Authorizes and logs a read of the given timeline, or of the caller's own.
     ///
     /// # Errors
-    /// The caller may not, which is logged, or the ledger cannot be written.
+    /// The caller is not authorized, which is logged, or the ledger cannot be written.
     pub(crate) async fn look(
         &self,
         caller: &Caller,
@@ -75,7 +76,7 @@ impl Engine {
         self.let_on(caller, named, demand, reading).await?.look().await
     }
 
-    /// Lets a caller on to read something of a timeline, or logs the attempt and refuses.
+    /// Authorizes a read of a timeline. A rejected attempt is logged.
     pub(crate) async fn admit_reading(
         &self,
         caller: &Caller,
@@ -86,18 +87,18 @@ impl Engine {
         self.admit(caller, timeline, demand, reading.operation()).await
     }
 
-    /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
+    /// Logs a request with credentials that are no longer valid, and returns the refusal.
     #[boxed]
     pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
         let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
         let (operation, detail) = (operation.to_owned(), failure.to_string());
         let refusal = LogRefusal { operation, code: failure.code(), detail };
-        // The group finds the same, and logs it.
+        // The decision comes to the same result, and logs it.
         let logged = self.submit(caller, timeline.clone(), refusal, None).await;
         logged.err().unwrap_or_else(|| failure.into())
     }
 
-    /// As [`Engine::look`], up to the entry: for questions with a moment or a cursor, which may be wrong.
+    /// Like [`Engine::look`], without the entry: for queries with an instant or a cursor, which may be invalid.
     pub(crate) async fn let_on<'a>(
         &'a self,
         caller: &'a Caller,
@@ -110,8 +111,8 @@ impl Engine {
         Ok(Admitted { engine: self, caller, reading, demand, state, moment: Moment::Now, first_page: None })
     }
 
-    /// Logs a read, if the caller may do what it demands. Returns the position of its entry once that is durable, and
-    /// `None` where the operator chose not to wait for it.
+    /// Logs a read, if the caller is authorized. Returns the position of its entry once that is durable, and `None` if
+    /// the operator chose not to wait for it.
     pub(crate) async fn log_read(
         &self,
         caller: &Caller,
@@ -130,11 +131,11 @@ impl Engine {
         match read_log {
             ReadLog::Durable => {
                 let answer = self.submit(caller, timeline.clone(), read, None).await?;
-                // What was handed over has ended, and is read as it is.
+                // A timeline that was handed over is closed, and is read as it is.
                 Ok(Some(answer.ledger.position).filter(|_| answer.timeline_id == *timeline))
             }
             ReadLog::Buffered => {
-                // Nobody waits for the entry, which would be refused.
+                // Nothing waits for the entry, so a rejection would go unnoticed. Check now.
                 if self.has_others() {
                     self.hear_of(timeline).await?;
                     if self.check_live(caller).is_err() {
@@ -147,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// Returns the layers that a timeline is read with at a moment; now, if none is named.
+    /// Returns the layers of a timeline at an instant; by default now.
     pub(crate) async fn layers_at(&self, state: &TimelineState, as_of: Option<&AsOf>) -> Result<Arc<[Layer]>, Refusal> {
         let moment = self.moment(state, as_of).await?;
         self.layers_of(state, state.head.frontier.size(), &moment).await
@@ -159,7 +160,7 @@ impl Engine {
             None => Ok(Moment::Now),
             Some(AsOf::Position(position)) if *position < size => Ok(Moment::Size(state.ancestors.len(), position + 1)),
             Some(AsOf::Position(position)) => {
-                // Another service may have written the entry, and told somebody.
+                // Another service may have written the entry and shown it to the caller.
                 let size = self.newest_tree(state).await?.size;
                 if *position < size {
                     return Ok(Moment::Size(state.ancestors.len(), position + 1));
@@ -175,7 +176,7 @@ impl Engine {
         }
     }
 
-    /// Returns the layers of a moment, where the timeline's own ledger has so many entries.
+    /// Returns the layers of a state, given the size of the timeline's own ledger.
     async fn layers_of(&self, state: &TimelineState, size: u64, moment: &Moment) -> Result<Arc<[Layer]>, Refusal> {
         let (layer, as_of) = match moment {
             Moment::Now => return Ok(state.layers(size)),
@@ -187,8 +188,8 @@ impl Engine {
         Ok(layers.into())
     }
 
-    /// Returns the layer that was the last one at a host time, and its size then: before it was forked, a
-    /// timeline is the one that it was forked from.
+    /// Returns the newest layer at a host time, and its size then. Before the fork, that is a layer of the timeline it
+    /// was forked from.
     async fn layer_at(&self, layers: &[Layer], host: Instant<Wall>) -> Result<(usize, u64), Refusal> {
         let after = host.checked_add(Span::from_micros(1)).unwrap_or(Instant::MAX);
         for (number, layer) in layers.iter().enumerate().rev() {
@@ -202,35 +203,35 @@ impl Engine {
 }
 
 impl Admitted<'_> {
-    /// Returns the layers as they are before the entry: for what is refused by them.
+    /// Returns the layers as of before the entry, for early checks.
     pub(crate) fn layers_before(&self) -> Arc<[Layer]> {
         self.state.layers(self.first_page.unwrap_or_else(|| self.state.head.frontier.size()))
     }
 
-    /// Looks at a moment of the past, if one is named.
+    /// Selects a state of the past, if one is requested.
     ///
     /// # Errors
-    /// There is no such moment.
+    /// There is no such state.
     pub(crate) async fn at(mut self, as_of: Option<&AsOf>) -> Result<Self, Refusal> {
         self.moment = self.engine.moment(&self.state, as_of).await?;
         Ok(self)
     }
 
-    /// Looks at the size of the ledger that the first page of the query saw, if this is a later one.
+    /// Selects the ledger size that the first page of the query saw, if this is a later page.
     pub(crate) fn with_first_page(mut self, size: Option<u64>) -> Self {
         self.first_page = size;
         self
     }
 
-    /// Logs the read, and lets the caller look.
+    /// Logs the read and returns the state to read from.
     ///
     /// # Errors
-    /// The ledger cannot be written, or the store does not answer.
+    /// The ledger cannot be written, or the store does not respond.
     pub(crate) async fn look(self) -> Result<Look, Refusal> {
         let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;
         let position = engine.log_read(caller, timeline, alone(demand), &reading).await?;
-        // Readers see an entry before it is answered, so this state holds it.
+        // Readers see an entry before its response is sent, so this state includes it.
         let state = engine.state(timeline).unwrap_or_else(|| Arc::clone(&state));
         let size = position.unwrap_or_else(|| state.head.frontier.size());
         let mut layers = engine.layers_of(&state, size, &moment).await?;
@@ -244,22 +245,19 @@ impl Admitted<'_> {
 }
 
 impl Look {
-    /// Returns the name of the timeline.
     pub(crate) fn timeline(&self) -> TimelineId {
         self.state.head.id.clone()
     }
 
-    /// Returns how many entries the last layer has.
     pub(crate) fn size(&self) -> u64 {
         self.layers.last().map_or(0, |layer| layer.as_of)
     }
 
-    /// Returns the last position of the timeline's own ledger that counts; `None` where no entry of it does.
+    /// Returns the last visible position of the timeline's own ledger; `None` if there is no such entry.
     pub(crate) fn position(&self) -> Option<u64> {
         self.layers.last().filter(|layer| layer.timeline == self.state.head.key)?.as_of.checked_sub(1)
     }
 
-    /// Returns the names of the layers' timelines.
     pub(crate) fn names(&self) -> Vec<TimelineId> {
         self.state.names_of(&self.layers)
     }

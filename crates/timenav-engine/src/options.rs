@@ -1,4 +1,4 @@
-//! What an operator may choose.
+//! Options set by the operator.
 
 use timenav_core::limits::{
     DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
@@ -12,97 +12,95 @@ use timenav_core::directory::SessionSpans;
 
 use crate::outside::KeptOutside;
 
-/// The feature level that this version knows. It goes up by one in a version that writes something which the one before
-/// would misread, or changes tables. Such a version writes as the level of the database says, so that both can run side by
-/// side.
+/// The feature level of this version. It is incremented when a version writes something that the previous one would
+/// misread, or changes tables. Such a version writes according to the level of the database, so that both can run side
+/// by side.
 pub const FEATURE_LEVEL: u64 = 7;
-/// The oldest feature level that this version works with.
+/// The oldest supported feature level.
 pub const OLDEST_FEATURE_LEVEL: u64 = 2;
-/// From which feature level on a fork may send webhooks of the timers that it took along. A version of level 1 does not know
-/// what a head says of that, and leaves it out when it writes the head anew.
+/// Level from which forks may send webhooks of inherited timers. A version of level 1 does not know this field of a
+/// head and drops it when it rewrites the head.
 pub(crate) const LEVEL_OF_SENDING_FORKS: u64 = 2;
-/// From which feature level on services on one database tell each other who follows clocks. It brings their table.
+/// Level from which services on one database share their followers. It adds the table for them.
 pub(crate) const LEVEL_OF_SHARED_FOLLOWERS: u64 = 3;
-/// From which feature level on a head says whose clock is shown wrong. A version of level 3 leaves that out when it writes the
-/// head anew.
+/// Level from which a head includes injected faults. A version of level 3 drops them when it rewrites the head.
 pub(crate) const LEVEL_OF_FAULTS: u64 = 4;
-/// From which feature level on permissions may expire. It brings the column that says when; a version of level 4 would let
-/// somebody in whose permission has expired.
+/// Level from which permissions may expire. It adds the column for the expiry; a version of level 4 would accept an
+/// expired permission.
 pub(crate) const LEVEL_OF_EXPIRING_PERMISSIONS: u64 = 5;
-/// From which feature level on events are found that last into a range. It brings the column that says how long they last,
-/// which a version of level 5 leaves empty.
+/// Level from which events that last into a range are found. It adds the column for their duration, which a version of
+/// level 5 leaves empty.
 pub(crate) const LEVEL_OF_OVERLAPPING: u64 = 6;
-/// From which feature level on what is signed with a head covers how long reads and refusals are kept, whose entries the
-/// ledger begins with, and whether it was handed over. A version of level 6 would take such a head for one that was changed.
+/// Level from which the signed head statement covers retention policies, origins, and handover. A version of level 6
+/// would consider such a head to be tampered with.
 pub(crate) const LEVEL_OF_HELD: u64 = 7;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadLog {
-    /// Before the read is answered.
+    /// Before the response is sent.
     #[default]
     Durable,
-    /// Soon after. A crash may lose the entries of reads that were answered in the last moments;
-    /// changes and refusals are durable before they are answered all the same.
+    /// Soon after the response. A crash may lose the entries of the latest reads. Changes and refusals are durable
+    /// before their response regardless.
     Buffered,
 }
 
-/// What an operator says who accepts that a database was taken back. The entries `accept_rollback` have it.
+/// An operator's acceptance that a database was rolled back. Recorded in `accept_rollback` entries.
 #[derive(Clone, Debug, Default)]
 pub struct Acceptance {
-    /// Who accepts it; empty where nobody was named.
+    /// Who accepts it; may be empty.
     pub by: String,
-    /// Why; empty where no reason was given.
+    /// The reason; may be empty.
     pub reason: String,
-    /// Signed checkpoints that others have kept, whose loss is accepted with those kept here.
+    /// Signed checkpoints kept by other services whose loss is accepted too.
     pub kept: Vec<KeptOutside>,
 }
 
-/// What an operator may choose.
+/// Options set by the operator.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Stands before the timeline's name in every checkpoint. Never to be changed.
+    /// Prefix of the timeline's name in every checkpoint. Must never change.
     pub service_name: String,
-    /// How far from host time users with `limited_access` may go, in days.
+    /// How far from host time users with `limited_access` may travel, in days.
     pub limited_access_window_days: u32,
     /// Whether the first write to an unknown timeline creates it.
     pub timelines_by_first_write: bool,
-    /// When the entry of a successful read is durable.
     pub read_log: ReadLog,
-    /// How many timelines there may be: the newest state of each is kept in memory.
+    /// Maximum number of timelines: the newest state of each is kept in memory.
     pub timelines_max: usize,
-    /// How many timelines one user may make, forks among them.
+    /// Maximum number of timelines, including forks, that one user may create.
     pub timelines_per_user_max: usize,
-    /// For how long the contents of a timeline that has ended stay, in days.
+    /// How long the contents of an ended timeline are kept, in days.
     pub ended_grace_days: u32,
-    /// How many users there may be: each is kept in memory.
+    /// Maximum number of users: each is kept in memory.
     pub users_max: usize,
-    /// How many records may be sealed on one timeline, erased ones too.
+    /// Maximum number of records sealed on one timeline, including erased ones.
     pub data_records_per_timeline_max: usize,
-    /// How long a session lasts that nobody uses, in seconds.
+    /// How long an idle session lasts, in seconds.
     pub session_idle_seconds: u32,
     /// The maximum length of a session, in seconds.
     pub session_seconds: u32,
-    /// How many events and interventions all views of timelines may hold that are kept.
+    /// Maximum number of events and interventions held by all cached views of timelines.
     pub views_events_max: usize,
-    /// How many entries a listener may be behind.
+    /// How many entries a listener may lag behind.
     pub stream_entries_max: u64,
-    /// The least that reads and refusals are kept where a timeline lets them go, in seconds.
+    /// The minimum retention of reads and refusals on any timeline, in seconds.
     pub retention_floor_seconds: u32,
-    /// What is told where the service starts although the database is behind the checkpoints kept outside it; `None`
-    /// where it does not.
+    /// The operator's acceptance, if the service is to start although the database is behind the checkpoints kept
+    /// outside it.
     pub accept_rollback: Option<Acceptance>,
-    /// Whether nothing has to be kept outside yet of what the store holds: another service has written it.
+    /// Whether another service has written the store, so that no checkpoint is kept outside here yet.
     pub joins: bool,
-    /// What others have kept of it, for one that joins.
+    /// Checkpoints kept by other services, for a service that joins.
     pub kept_by_others: Vec<KeptOutside>,
-    /// How far the host's clock may be from the database's, in milliseconds; 0 where they are not compared.
+    /// Maximum offset between the host's clock and the database's, in milliseconds; 0 to skip the comparison.
     pub host_clock_offset_millis_max: u32,
-    /// How many witnesses must vouch for a change before it is answered; 0 where answers wait for none.
+    /// How many witnesses must vouch for a change before the response is sent; 0 for none.
     pub witnesses_required: usize,
-    /// How long such an answer waits.
+    /// How long a response waits for witnesses.
     pub witness_wait: Span,
-    /// By which the operator knows this one of several services.
+    /// The name of this service among several, for operators.
     pub replica_name: String,
     /// The version of the program, for operators.
     pub version: String,
@@ -138,13 +136,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns for how long the contents of a timeline that has ended stay.
     #[must_use]
     pub fn ended_grace(&self) -> Span {
         Span::from_micros(i64::from(self.ended_grace_days) * 86_400_000_000)
     }
 
-    /// Returns how long sessions last.
     #[must_use]
     pub fn session_spans(&self) -> SessionSpans {
         SessionSpans { idle: seconds(self.session_idle_seconds), most: seconds(self.session_seconds) }

@@ -1,4 +1,4 @@
-//! Paradoxes: listed, and made and healed by interventions.
+//! Listing paradoxes, and interventions with their effects on paradoxes.
 
 use std::sync::Arc;
 
@@ -26,68 +26,64 @@ use crate::tree::SignedTree;
 use crate::view_board::Kept;
 use crate::views::what_if;
 
-/// How often what an intervention would make is worked out anew, where others change events
-/// meanwhile.
+/// How often the effects of an intervention are recomputed if others change events in the meantime.
 const ATTEMPTS_MAX: usize = 8;
 
-/// Which paradoxes are asked for.
+/// A query for paradoxes.
 #[derive(Clone, Debug)]
 pub struct MonitorParadox {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// Those with an event in this stretch of time, both ends included.
+    /// Paradoxes with an event in this range, both ends inclusive.
     pub range: TimeRange<Virtual>,
-    /// Of which kinds; of all that are no observations, if it is left out.
+    /// The requested kinds. Defaults to all except observations.
     pub kinds: Option<Vec<Kind>>,
-    /// Whether observations about the data are listed too.
+    /// Whether to include observations about the data.
     pub observations: bool,
-    /// What counts as a paradox, where it is not what counts by default.
+    /// The paradox settings. `None` for the defaults.
     pub settings: Option<Settings>,
-    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
     /// The maximum number per page.
     pub items_max: usize,
-    /// Where the last page ended.
+    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// One page of paradoxes, in their one order.
+/// One page of paradoxes in their canonical order.
 #[derive(Clone, Debug)]
 pub struct ParadoxPage {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The paradoxes.
     pub paradoxes: Vec<Paradox>,
-    /// How many there are on all pages.
+    /// The number on all pages.
     pub total: usize,
-    /// How many of each kind and grade there are on the whole timeline, observations too.
+    /// The number of each kind and grade on the whole timeline, including observations.
     pub counts: Vec<(Kind, Grade, u64)>,
-    /// The last ledger position that all pages of this query take into account.
+    /// The last ledger position visible to all pages of this query.
     pub as_of: Option<u64>,
-    /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
 
-/// What an intervention did, or would do, to others than its event.
+/// The actual or potential effects of an intervention on other events.
 #[derive(Clone, Debug)]
 pub struct Consequences {
-    /// Paradoxes that this creates.
+    /// Paradoxes that it creates.
     pub made: Vec<Paradox>,
-    /// Paradoxes that this resolves.
+    /// Paradoxes that it resolves.
     pub healed: Vec<Paradox>,
-    /// Events that stand and require the event, directly or not, nearest first: some of them.
+    /// Some of the current events that depend on the event, directly or indirectly, nearest first.
     pub downstream: Vec<EventId>,
-    /// How many these are, counted no further than [`IMPACT_EVENTS_MAX`].
+    /// The number of these, counted up to [`IMPACT_EVENTS_MAX`].
     pub downstream_count: usize,
 }
 
-/// What is to happen if an intervention makes a paradox.
+/// How to handle an intervention that would create a paradox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnParadox {
-    /// It is told.
+    /// Report it.
     #[default]
     Tell,
-    /// The intervention is refused.
+    /// Reject the intervention.
     Refuse,
 }
 
@@ -95,7 +91,7 @@ impl Engine {
     /// Lists paradoxes.
     ///
     /// # Errors
-    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    /// The caller is not authorized, the cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn monitor_paradox(&self, caller: &Caller, request: MonitorParadox) -> Result<ParadoxPage, Refusal> {
         let timeline = caller.timeline(request.timeline);
@@ -135,10 +131,10 @@ impl Engine {
         Ok(ParadoxPage { timeline_id, paradoxes, total, counts, as_of, next_cursor })
     }
 
-    /// Intervenes in an event, and tells what that makes and heals.
+    /// Intervenes in an event, and returns the paradoxes that this creates and heals.
     ///
     /// # Errors
-    /// As [`Engine::manipulate_event`]; with [`OnParadox::Refuse`] also that it would make a paradox.
+    /// As [`Engine::manipulate_event`]; with [`OnParadox::Refuse`], also that it would create a paradox.
     #[boxed]
     pub async fn intervene(
         &self,
@@ -172,7 +168,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Refuses an intervention that would create a paradox.
+    /// Rejects an intervention that would create a paradox.
     async fn refuse_paradoxes(
         &self,
         caller: &Caller,
@@ -190,8 +186,8 @@ impl Engine {
         }
     }
 
-    /// Tells what an intervention made and healed. A repetition is told what the first answer told: what came since is
-    /// left out.
+    /// Returns the effects of an intervention. A repeated request gets the same effects as the first: later changes are
+    /// ignored.
     async fn told(&self, caller: &Caller, done: IntervenedEvent) -> Result<(IntervenedEvent, Consequences), Refusal> {
         let timeline = &done.timeline_id;
         let state = self.state(timeline);
@@ -208,7 +204,7 @@ impl Engine {
         Ok((done, consequences(delta, downstream)))
     }
 
-    /// Returns what an intervention would do, and changes nothing.
+    /// Dry run of an intervention.
     ///
     /// # Errors
     /// As [`Engine::manipulate_event`].
@@ -222,7 +218,7 @@ impl Engine {
         request.check()?;
         let read = Reading::ManipulateEvent { dry_run: true, event_id: request.event_id.to_string() };
         let look = self.look(caller, timeline, Demand::Intervene, read).await?;
-        // Of what is found, only observations go by the clock, and they are not told.
+        // Only observations depend on the clock, and they are not returned.
         let clock_at = look.state.head.clock.now(look.host);
         let zone = zone_of(self.doors(), look.state.head.clock.location.as_deref());
         let asked = self.what_would_be(&look.layers, &request, (look.host, clock_at), &zone).await?;
@@ -245,8 +241,8 @@ impl Engine {
         Ok((preview, consequences(delta, downstream)))
     }
 
-    /// Works out what an intervention would make of its event, were it the next entry. It would be recorded at a host
-    /// time at which the clock shows a moment.
+    /// Computes the effect of an intervention on its event as if it were the next entry, recorded at the given host
+    /// time and clock reading.
     async fn what_would_be(
         &self,
         layers: &Arc<[Layer]>,
@@ -264,26 +260,26 @@ impl Engine {
     }
 }
 
-/// An intervention that is only thought of.
+/// A potential intervention.
 struct WouldBe {
     request: InterventionRequest,
     intervention_id: EventId,
-    /// The event as it stands, as JSON; `None` if it does not.
+    /// The current event as JSON; `None` if it is canceled.
     before: Option<Arc<str>>,
-    /// The event as it would stand.
+    /// The resulting event.
     after: Option<Arc<str>>,
-    /// Host time, and what the clock shows.
+    /// Host time and the clock's reading.
     now: (Instant<Wall>, Instant<Virtual>),
 }
 
 impl WouldBe {
-    /// Returns what it would make and heal.
+    /// Returns the paradoxes it would create and heal.
     fn delta(self, kept: &mut Kept) -> Delta {
         what_if(kept, &self.request, self.intervention_id, (self.before, self.after), self.now)
     }
 }
 
-/// Returns some of the paradoxes that are wanted, and how many there are.
+/// Returns a page of the selected paradoxes, and their number.
 fn page(
     kept: &Kept,
     wanted: impl Fn(Heading) -> bool,
@@ -303,7 +299,7 @@ fn page(
     (all.into_iter().skip(skip).take(items_max).collect(), total)
 }
 
-/// Looks for what hangs on an event: some of it, and how much there is.
+/// Searches for events that depend on an event: some of them, and their number.
 fn downstream_of(event_id: EventId) -> impl FnOnce(&mut Kept) -> (Vec<EventId>, usize) + Send + 'static {
     move |kept| {
         let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);
@@ -311,7 +307,7 @@ fn downstream_of(event_id: EventId) -> impl FnOnce(&mut Kept) -> (Vec<EventId>, 
     }
 }
 
-/// What is only an observation about the data is nobody's doing.
+/// Observations about the data are not an effect of the intervention, so they are left out.
 fn consequences(delta: Delta, (downstream, downstream_count): (Vec<EventId>, usize)) -> Consequences {
     let paradoxes = |mut list: Vec<Paradox>| {
         list.retain(|paradox| !paradox.is_observation);

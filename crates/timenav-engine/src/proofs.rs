@@ -1,5 +1,3 @@
-//! Checkpoints and proofs.
-
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineState;
@@ -18,57 +16,49 @@ use timenav_core::ledger::{
     leaf_hash, parse_index_path,
 };
 
-/// A timeline's newest checkpoint.
 #[derive(Clone, Debug)]
 pub struct SignedCheckpoint {
     /// The ledger's name.
     pub origin: String,
-    /// Entries in the ledger.
     pub size: u64,
-    /// The root of the tree over them.
     pub root: Hash,
-    /// The signed note that says both.
+    /// The signed note with size and root.
     pub note: String,
-    /// The key that verifies it, as text.
+    /// The public key that verifies it, as text.
     pub verifier_key: String,
 }
 
-/// Shows that an entry is in the tree of a checkpoint.
+/// Proves that an entry is in the tree of a checkpoint.
 #[derive(Clone, Debug)]
 pub struct InclusionProof {
     /// Position of the entry.
     pub position: u64,
-    /// The bytes that are hashed.
+    /// The hashed bytes.
     pub leaf: Vec<u8>,
-    /// Their hash.
     pub leaf_hash: Hash,
-    /// The hashes beside the way from the leaf to the root.
+    /// The sibling hashes on the path from the leaf to the root.
     pub hashes: Vec<Hash>,
-    /// The checkpoint.
     pub checkpoint: SignedCheckpoint,
 }
 
-/// Shows that the tree of a checkpoint starts with the tree of an earlier one.
+/// Proves that the tree of a checkpoint extends an earlier tree.
 #[derive(Clone, Debug)]
 pub struct ConsistencyProof {
     /// Size of the earlier tree.
     pub from: u64,
-    /// Its root.
     pub from_root: Hash,
-    /// What has to be hashed to get from one root to the other.
+    /// The hashes needed to compute both roots.
     pub hashes: Vec<Hash>,
-    /// The checkpoint.
     pub checkpoint: SignedCheckpoint,
 }
 
-/// What of a timeline lets somebody in or moves something, as it was signed with its newest entries.
+/// The signed state of a timeline, as of its newest entries: permissions, clock and counts.
 #[derive(Clone, Debug)]
 pub struct SignedHead {
-    /// What is signed.
     pub statement: HeadStatement,
-    /// The statement with its signature, as it is handed around.
+    /// The statement with its signature, in its text form.
     pub text: String,
-    /// The key that verifies it, as text.
+    /// The public key that verifies it, as text.
     pub verifier_key: String,
 }
 
@@ -76,14 +66,13 @@ impl Engine {
     /// Returns a timeline's newest head statement.
     ///
     /// # Errors
-    /// The caller may not read the timeline, its last entry is from before there were such statements, or the ledger
-    /// cannot be written.
+    /// The caller may not read the timeline, its last entry predates head statements, or the ledger cannot be written.
     #[boxed]
     pub async fn head_statement(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedHead, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::HeadStatement {}).await?;
         let (state, service_name, signer) = (&look.state, &self.options().service_name, &self.doors().signer);
         let key = signer.ledger_key(service_name, timeline).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        // What was signed may be from before all of it was stated. In a rotation two keys have signed.
+        // The statement may be by an earlier version that covered less. During a rotation, two keys have signed.
         let ed25519 = |key: &[u8; 32], text: &[u8], signature: &[u8; 64]| signer.verify(key, text, signature);
         let stated = [Covers::All, Covers::Former].into_iter().find_map(|covers| {
             let statement = statement(state, state.directory_root, service_name, covers);
@@ -96,8 +85,8 @@ impl Engine {
         Ok(SignedHead { statement, text, verifier_key: key.to_string() })
     }
 
-    /// Returns a timeline's newest checkpoint; of `system`, and of a timeline that was named to witnesses, the newest one
-    /// that a witness has cosigned, where there is one and the very newest is not asked for.
+    /// Returns a timeline's newest checkpoint. For `system` and for timelines that are shown to witnesses individually,
+    /// returns the newest cosigned one if there is one, unless `newest` is requested.
     ///
     /// # Errors
     /// The caller may not read the timeline, or the ledger cannot be written.
@@ -125,10 +114,10 @@ impl Engine {
         }))
     }
 
-    /// Shows that an entry is in a timeline's newest tree.
+    /// Proves that an entry is in a timeline's newest tree.
     ///
     /// # Errors
-    /// There is no such entry, the caller may not, or the ledger cannot be written.
+    /// There is no such entry, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn inclusion_proof(
         &self,
@@ -136,12 +125,12 @@ impl Engine {
         timeline: &TimelineId,
         position: u64,
     ) -> Result<InclusionProof, Refusal> {
-        // The entry tells what the clock showed, and which event it is about.
+        // The entry reveals the clock's reading and the event it is about.
         let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
         self.prove_entry(&look.state, position).await
     }
 
-    /// Shows that an entry is in a timeline's newest tree, to a caller who has been let on to it.
+    /// Proves that an entry is in a timeline's newest tree, for an authorized caller.
     pub(crate) async fn prove_entry(&self, state: &TimelineState, position: u64) -> Result<InclusionProof, Refusal> {
         let (key, checkpoint) = (state.head.key, self.newest_checkpoint(state)?);
         let nodes = inclusion_nodes(position, checkpoint.size).map_err(|error| proof_refusal("position", &error))?;
@@ -152,10 +141,10 @@ impl Engine {
         Ok(InclusionProof { position, leaf_hash: leaf_hash(&entry.leaf), leaf: entry.leaf, hashes, checkpoint })
     }
 
-    /// Shows that a timeline's newest tree starts with the one it had at size `from`.
+    /// Proves that a timeline's newest tree extends the one it had at size `from`.
     ///
     /// # Errors
-    /// It was never that large, the caller may not, or the ledger cannot be written.
+    /// The ledger was never that large, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn consistency_proof(
         &self,
@@ -171,7 +160,7 @@ impl Engine {
         Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
     }
 
-    /// Returns a timeline's newest checkpoint for a caller who has been let on to it.
+    /// Returns a timeline's newest checkpoint, for an authorized caller.
     pub(crate) fn newest_checkpoint(&self, state: &TimelineState) -> Result<SignedCheckpoint, Refusal> {
         let key = self.doors().signer.ledger_key(&self.options().service_name, &state.head.id);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
@@ -189,25 +178,23 @@ fn proof_refusal(field: &str, error: &ProofError) -> Refusal {
     Refusal::invalid(field, error.to_string())
 }
 
-/// What a client of the tiled log asks for (C2SP tlog-tiles).
+/// A request of a tiled log client (C2SP tlog-tiles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileRequest {
-    /// Hashes of the tree.
     Hashes(TilePath),
-    /// Entries: bundle `index`, the first `width` of its entries.
+    /// The first `width` entries of bundle `index`.
     Entries {
-        /// How many bundles stand to its left.
         index: u64,
-        /// How many entries are meant, from 1 to 256.
+        /// From 1 to 256.
         width: u16,
     },
 }
 
 impl TileRequest {
-    /// Reads the part of an address behind `tile/`.
+    /// Parses the part of a path after `tile/`.
     ///
     /// # Errors
-    /// It is not written as C2SP tlog-tiles writes it.
+    /// The path does not follow C2SP tlog-tiles.
     pub fn parse(path: &str) -> Result<Self, TileError> {
         match path.strip_prefix("entries/") {
             Some(path) => parse_index_path(path).map(|(index, width)| Self::Entries { index, width }),
@@ -229,7 +216,7 @@ impl TileRequest {
         }
     }
 
-    /// Returns what it takes to see it: hashes tell nothing, entries tell of clocks and events.
+    /// Returns the required permission: hashes reveal nothing, entries reveal clocks and events.
     const fn demand(self) -> Demand {
         match self {
             Self::Hashes(_) => Demand::Inspect,
@@ -242,8 +229,7 @@ impl Engine {
     /// Returns one tile of a timeline's tree, or one bundle of its entries.
     ///
     /// # Errors
-    /// There is no such tile in the newest tree, the caller may not read the timeline, or the
-    /// ledger cannot be written.
+    /// The newest tree has no such tile, the caller may not read the timeline, or the ledger cannot be written.
     #[boxed]
     pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
         let look = self.look(caller, timeline.clone(), asked.demand(), Reading::Tile {}).await?;
@@ -265,7 +251,7 @@ impl Engine {
     }
 }
 
-/// Returns an entry with its length before it, in two bytes, the higher one first.
+/// Returns an entry with its length as a prefix of two bytes, big-endian.
 fn with_length(leaf: &[u8]) -> Result<Vec<u8>, Refusal> {
     let length = u16::try_from(leaf.len()).map_err(|_| Refusal::Damaged("an entry of 64 KiB or more".to_owned()))?;
     Ok([&length.to_be_bytes(), leaf].concat())

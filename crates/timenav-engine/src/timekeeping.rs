@@ -1,8 +1,8 @@
-//! What is done when host time has come: timers fall due, advances go on, leases end.
+//! Time-driven work: firing timers, moving advances on, expiring leases.
 //!
-//! Nothing here waits. Whoever keeps the time calls [`Engine::keep_time`], sleeps until the instant that it returns or
-//! until [`Engine::time_changed`], and calls again. What falls due is decided where it is written, so two who keep the
-//! time do nothing twice.
+//! Nothing here waits. The timekeeper calls [`Engine::keep_time`], sleeps until the returned instant or until
+//! [`Engine::time_changed`], and calls again. Due work is decided by the writer, so that two timekeepers do nothing
+//! twice.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -28,34 +28,35 @@ use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 use crate::timing::{OpenFirings, Stepping, Timing};
 
-/// How often one timeline is taken on before the others have their turn.
+/// How often to handle one timeline before the others get their turn.
 const TURNS_MAX: usize = 256;
-/// How often is looked up what falls due and what it records, where others set timers meanwhile.
+/// How often to repeat a prefetch if others set timers in the meantime.
 const LOOK_UPS_MAX: usize = 4;
-/// How long is waited after something could not be written.
+/// The delay after a failed write.
 const AFTER_FAILURE: Span = Span::from_micros(1_000_000);
-/// Why a firing failed that nobody acknowledged.
+/// The failure reason of a firing that was not acknowledged in time.
 const NOT_IN_TIME: &str = "nobody acknowledged it in time";
 
-/// What became of an instant.
+/// The result of handling an advance's instant.
 enum Instance {
-    /// The advance went on.
+    /// The advance moved on.
     Left,
-    /// Something holds it, until that host instant by itself.
+    /// It is held; if a host time is given, the hold ends by then.
     Held(Option<Instant<Wall>>),
 }
 
-/// What became of a look at a timeline.
+/// The result of handling a timeline.
 #[derive(Default)]
 struct Done {
-    /// How often something was decided.
+    /// How many decisions were made.
     turns: usize,
     has_failed: bool,
 }
 
 impl Engine {
-    /// Ends an advance that waits for nothing and has nothing left on its way. Whoever acknowledges its last firing and moves
-    /// the clock right after that is not refused because the timekeeper has yet to come by. Returns whether it has ended.
+    /// Ends an advance that waits for nothing and has nothing left on its way. A worker that acknowledges the last
+    /// firing and moves the clock right afterwards is therefore not rejected just because the timekeeper has not run
+    /// yet. Returns whether it has ended.
     pub(crate) async fn end_if_done(&self, timeline: &TimelineId) -> Result<bool, Refusal> {
         let Some(state) = self.state(timeline) else { return Ok(false) };
         let timers = &state.head.timers;
@@ -71,13 +72,13 @@ impl Engine {
         let unless_held = Some(advance.stepped);
         let end = StopAdvance { advance_id, state, held_by: None, at: None, keeper: None, unless_held };
         match self.submit_service(timeline.clone(), end).await {
-            // Somebody else ended it, or has set a timer that comes before its end.
+            // Another writer ended it, or set a timer before its end.
             Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Has somebody hear of what is done without a request, from here on. Only the first one does.
+    /// Sets the receiver of traces of background work. Only the first call has an effect.
     pub fn trace_background(&self, traces: Arc<dyn BackgroundTraces>) {
         _ = self.shared().background.set(traces);
     }
@@ -90,13 +91,13 @@ impl Engine {
         AdvanceId::new(&type_id("advance", self.uuid())).map_err(|error| Refusal::id("advance_id", error))
     }
 
-    /// Waits until something may have to be done earlier than was known.
+    /// Waits until there may be work earlier than the last returned instant.
     #[boxed]
     pub async fn time_changed(&self) {
         self.timing().keeper().notified().await;
     }
 
-    /// Does what is due by now. Returns when to call again, if no change comes first.
+    /// Does all due work. Returns when to call again, if there is no change before.
     #[boxed]
     pub async fn keep_time(&self) -> Option<Instant<Wall>> {
         self.end_leases().await;
@@ -115,7 +116,7 @@ impl Engine {
         self.timing().agenda().next().into_iter().chain(leases).min()
     }
 
-    /// Lets timers fall due up to what a timeline's clock shows.
+    /// Fires timers up to the reading of a timeline's clock.
     pub(crate) async fn let_fall_due(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         for _ in 0..TURNS_MAX {
             match self.fire_timers(timeline, None).await {
@@ -128,7 +129,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets timers fall due, once what they record was looked up.
+    /// Fires timers, after prefetching the events they record.
     async fn fire_timers(&self, timeline: &TimelineId, keeper: Option<Keeper>) -> Result<(), Refusal> {
         let mut look_up = LookUp::default();
         for _ in 0..LOOK_UPS_MAX {
@@ -139,8 +140,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes an advance on to its next instant, once what is recorded there was looked up. As many timers are looked at as
-    /// are likely to fall due, at one instant or more.
+    /// Moves an advance to its next instant, after prefetching the events recorded there. Reads as many timers as are
+    /// likely to fall due, at one instant or several.
     async fn step(
         &self,
         timeline: &TimelineId,
@@ -193,7 +194,7 @@ impl Engine {
             };
             done_here.turns += 1;
             let done = match done {
-                // Another one did it, or it was stopped.
+                // Another service did it, or the advance was stopped.
                 Err(Refusal::ChangedMeanwhile) => self.find_keeper(&state).await,
                 done => done,
             };
@@ -203,7 +204,7 @@ impl Engine {
                     self.timing().forget(timeline);
                     return Next::Unless;
                 }
-                // The service stops, or writes nothing: whoever waits is told.
+                // The service stops or cannot write, which waiting callers are told.
                 Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {
                     done_here.has_failed = true;
                     return self.after_failure();
@@ -224,17 +225,17 @@ impl Engine {
         Next::At(self.now().checked_add(AFTER_FAILURE).unwrap_or(Instant::MAX))
     }
 
-    /// Returns when the firings of an instant that is held are offered at the latest, if they wait for followers.
+    /// Returns the deadline for followers that the firings of a held instant wait for.
     fn until_followed(&self, state: &TimelineState) -> Option<Instant<Wall>> {
         let waited_for = self.follow_steps(state);
         if waited_for.is_none() && self.roll().followers().any_confirms_steps(&state.head.id) {
-            // They may have waited up to now.
+            // Claims may have waited for followers until now.
             self.timing().wake_claims();
         }
         waited_for.map(|(_, until)| until)
     }
 
-    /// Takes an advance on, unless something holds its instant.
+    /// Moves an advance on, unless its instant is held.
     async fn take_on(
         &self,
         state: &TimelineState,
@@ -264,7 +265,7 @@ impl Engine {
         }
         let stepping = Stepping::begun(self.timing(), timeline);
         let (heard, is_resumed) = self.listened_to(timeline, now);
-        // Where nobody listens, nothing holds an instant.
+        // Without listeners, nothing holds an instant.
         let sends = state.head.timers.webhooks;
         let is_unheard = !is_resumed && heard.iter().all(|queue| *queue == QueueId::of_webhooks() && !sends);
         let reach = if is_unheard { Reach::Many } else { Reach::enough_for(advance.at_instant) };
@@ -277,20 +278,21 @@ impl Engine {
         stepped.map(|()| Instance::Left)
     }
 
-    /// Returns the queues of a timeline that somebody listens to here, and whether all of them count as heard.
+    /// Returns the queues of a timeline with listeners here, and whether the wait for listeners after a restart is
+    /// over.
     fn listened_to(&self, timeline: &TimelineId, now: Instant<Wall>) -> (HashSet<QueueId>, bool) {
         let leases = self.timing().leases();
         (leases.heard(timeline, now), leases.is_resumed(timeline, now))
     }
 
-    /// Returns the step that an advance is to take together with the outcomes that are on their way to the ledger, if they
-    /// are those of all that its instant waits for. Decided right after them, it costs no commit of its own. Otherwise, and
-    /// wherever more is to be known first, whoever keeps the time takes the advance on.
+    /// Returns the next step of an advance, to be decided together with pending outcomes if its instant waits for
+    /// nothing else. The step then needs no commit of its own. In other cases, including those that need more
+    /// prefetched state, the timekeeper moves the advance on.
     pub(crate) fn step_with_outcomes(&self, timeline: &TimelineId) -> Option<StepAdvance> {
         let state = self.state(timeline)?;
         let advance = state.head.timers.advance.as_ref().filter(|advance| advance.open > 0)?;
         let left = SeenInstant::settled(advance, state.head.frontier.size());
-        // As many fall due at the next instant as at this one, in most cases.
+        // Usually about as many timers fall due at the next instant as at this one.
         let look_up = LookUp { reach: Reach::enough_for(advance.at_instant), ..LookUp::default() };
         if self.has_others() {
             let keeper = self.keeper(timeline)?;
@@ -307,8 +309,7 @@ impl Engine {
         Some(StepAdvance { advance_id, heard, is_resumed, look_up, left, keeper: None, _lasting: lasting })
     }
 
-    /// Ends an advance that cannot go on, because what is kept does not agree with the ledger: whoever waits for it is
-    /// told so.
+    /// Stops an advance that cannot continue because the database contradicts the ledger. Waiting callers are told.
     async fn stop_damaged(&self, state: &TimelineState, refusal: &Refusal) {
         let Some(advance) = state.head.timers.advance.as_ref().filter(|_| matches!(refusal, Refusal::Damaged(_)))
         else {
@@ -320,7 +321,8 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::take_on`], where others may be at work on it. Nobody begins to between what is looked at and the step.
+    /// Like [`Engine::take_on`], for a shared database. Activity on the timeline is locked from the check until the
+    /// step.
     async fn take_on_shared(
         &self,
         state: &TimelineState,
@@ -331,7 +333,7 @@ impl Engine {
         if let Some(held_by) = self.shared_holder(state, advance, self.now()).await? {
             let until = advance.held_until();
             if host < until {
-                // What others do without a word is looked at soon.
+                // Changes by others are not signaled, so check again soon.
                 return Ok(Instance::Held(Some(until)));
             }
             self.stop(timeline, advance, AdvanceState::Stopped, Some(held_by)).await?;
@@ -356,11 +358,11 @@ impl Engine {
         self.submit_service(timeline.clone(), stop).await.map(|_| ())
     }
 
-    /// Names the timer that fired last at the instant of an advance: one of those that keep arming themselves for it.
+    /// Returns the timer that fired last at an advance's instant, as one that re-arms itself for the same instant.
     async fn last_fired(&self, state: &TimelineState, advance: &Advance) -> Result<Option<String>, Refusal> {
         let (here, key) = (state.head.clock.now(self.host(state)), state.head.key);
         let max = usize::try_from(advance.at_instant).unwrap_or(usize::MAX);
-        // Those without an outcome may have an earlier moment, if they were late when they were set.
+        // Pending firings may have an earlier due time, if their timers were set late.
         let open = TimersWanted::PendingSince(advance.stepped, max);
         let mut firings = self.store().timer_rows(key, open).await?.firings;
         let of_instant = TimersWanted::OfAdvance(advance.position, here, here, max);
@@ -370,7 +372,7 @@ impl Engine {
         Ok(last.map(|last| format!("the timer `{}` (the last of {count} to fire at this instant)", last.timer_id)))
     }
 
-    /// Returns the firings of the instant of an advance that have no outcome.
+    /// Returns the pending firings of an advance's instant.
     pub(crate) async fn open_firings(&self, state: &TimelineState, advance: &Advance) -> Result<OpenFirings, Refusal> {
         if advance.open == 0 {
             return Ok(Arc::default());
@@ -387,7 +389,7 @@ impl Engine {
         Ok(open)
     }
 
-    /// Has firings tried again whose lease has ended, or tells that they failed.
+    /// Retries or fails firings whose leases have expired.
     async fn end_leases(&self) {
         let now = self.now();
         let (ended, waited) = {
@@ -413,8 +415,8 @@ impl Engine {
         self.timing().wake_claims();
     }
 
-    /// Records that firings failed which were tried as often as they may be. Where several services share the store,
-    /// `keeper` is who kept the time when that was found: if another one does by now, it is theirs to say.
+    /// Records the failure of firings that have reached the maximum number of attempts. On a shared store, `keeper` is
+    /// the timekeeper that found them. If another service keeps the time by now, it is responsible.
     pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>, keeper: Option<Keeper>) {
         let reason = Some(NOT_IN_TIME.to_owned());
         let (outcome, under) = (FiringState::Failed, Under::Anybody);
@@ -427,7 +429,7 @@ impl Engine {
                     leases.settle(firing_id);
                 }
             }
-            // The service stops, or writes nothing, and says so elsewhere. They are tried once more then.
+            // The service stops or cannot write, which is reported elsewhere. The firings get another attempt.
             Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {}
             Err(Refusal::ChangedMeanwhile) => {
                 tracing::info!(%timeline, "another service keeps the time of the timeline, and tells what failed there");

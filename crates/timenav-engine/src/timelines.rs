@@ -1,4 +1,4 @@
-//! Timelines: making them, and what they are.
+//! Creating, forking and listing timelines.
 
 use std::sync::Arc;
 
@@ -28,32 +28,30 @@ use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::tree::SignedTree;
 
-/// One timeline as a caller sees it.
+/// A timeline as seen by a caller.
 #[derive(Clone, Debug)]
 pub struct TimelineView {
     /// The timeline's newest state.
     pub state: Arc<TimelineState>,
     /// The checkpoint over its entries.
     pub checkpoint: Arc<str>,
-    /// Its clock now; `None` for `system`, whose clock is the host's, and where the caller's
-    /// restriction hides clocks.
+    /// Its current clock; `None` for `system`, whose clock is the host's, and if a restriction hides clocks from the
+    /// caller.
     pub clock: Option<ClockView>,
-    /// The timeline that it was forked from, if it was.
+    /// The timeline that it was forked from.
     pub forked_from: Option<TimelineId>,
-    /// The caller's role; `None` for an operator who is in none of its lists.
+    /// The caller's role; `None` for an operator without one.
     pub role: Option<Role>,
-    /// When that role expires, by the host; `None` where it does not.
+    /// When that role expires, in host time; `None` if it does not.
     pub role_end: Option<Instant<Wall>>,
 }
 
-/// A timeline to create.
 #[derive(Clone, Debug)]
 pub struct NewTimeline {
-    /// Its name.
     pub timeline_id: TimelineId,
-    /// How long it stands, by the host; `None` where it does not end by itself.
+    /// Its lifetime in host time; `None` if it does not expire.
     pub expires_in: Option<Span>,
-    /// Whether the service sends webhooks of the timers that a fork takes along.
+    /// Whether the service sends webhooks of timers that a fork inherits.
     pub deliver_webhooks: bool,
 }
 
@@ -63,12 +61,11 @@ impl From<TimelineId> for NewTimeline {
     }
 }
 
-/// A timeline that was created.
 #[derive(Clone, Copy, Debug)]
 pub struct MadeTimeline {
-    /// When it ends by itself, by the host.
+    /// When it expires, in host time.
     pub expires_at: Option<Instant<Wall>>,
-    /// Where its making stands in its own ledger.
+    /// The position of its creation in its own ledger.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
@@ -82,10 +79,10 @@ impl From<Answer<TimelineMade>> for MadeTimeline {
 }
 
 impl Engine {
-    /// Makes a timeline. The caller administers it. It ends by itself if it is to.
+    /// Creates a timeline, with the caller as its admin and an optional expiry.
     ///
     /// # Errors
-    /// It exists already, the caller may not, or the ledger cannot be written.
+    /// It exists already, the caller is not authorized, or the ledger cannot be written.
     pub async fn create_timeline(
         &self,
         caller: &Caller,
@@ -97,14 +94,13 @@ impl Engine {
         Ok(self.submit(caller, timeline_id, asked, idempotency).await?.into())
     }
 
-    /// Makes a timeline that goes on from another: as it stood at a moment, or now. What was recorded
-    /// before is shared, and neither sees what is written to the other. Nothing is copied but timers. The
-    /// caller administers it, and it ends as one that is made otherwise. Who wants webhooks to be sent for timers that it
-    /// takes along has to be allowed to set timers on the other one.
+    /// Forks a timeline at an instant, or now. Earlier entries are shared, and later ones are independent. Nothing is
+    /// copied except timers. The caller becomes its admin, and it expires like any other timeline. To send webhooks of
+    /// inherited timers, the caller must be allowed to set timers on the origin.
     ///
     /// # Errors
-    /// It exists already, there is no such moment, the caller may not read the other one, or the
-    /// ledger cannot be written.
+    /// It exists already, there is no such instant, the caller may not read the origin, or the ledger cannot be
+    /// written.
     pub async fn fork_timeline(
         &self,
         caller: &Caller,
@@ -127,7 +123,7 @@ impl Engine {
     ) -> Result<MadeTimeline, Refusal> {
         let NewTimeline { timeline_id: timeline, expires_in, deliver_webhooks } = timeline;
         let demand = demand_to_fork(deliver_webhooks);
-        // What another service has answered before is a part of it.
+        // Include everything that another service has acknowledged.
         let parent = self.admit_to_newest(caller, of, demand, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid(
@@ -149,8 +145,8 @@ impl Engine {
         Ok(self.submit(caller, timeline, asked, idempotency).await?.into())
     }
 
-    /// Gathers what a fork begins with. Costs the same whatever the timeline holds, but for the timers that it takes along
-    /// and what was done to timers since.
+    /// Gathers the initial state of a fork. The cost depends only on the number of inherited timers and the changes of
+    /// timers since then.
     async fn fork_point(
         &self,
         caller: &Caller,
@@ -181,8 +177,8 @@ impl Engine {
         let (engine, named) = (self.clone(), of.clone());
         let carrying = async move { engine.timers_carried(&named, size).await };
         let carried = self.long_work().in_turn(caller, carrying).await?;
-        // What is not sent on the timeline that is forked is not sent here: whoever may write there alone, may not have it
-        // sent.
+        // A fork cannot send webhooks that its origin does not send. Otherwise, a user who may write only to the fork
+        // could trigger them.
         let sends_from = deliver_webhooks.then(|| forked.head.timers.sends_from.min(carried.base));
         let faults = self.faults_at(&forked, size).await?.into();
         let now = at.is_none();
@@ -207,8 +203,8 @@ impl Engine {
         }))
     }
 
-    /// Returns how many events stood after an entry, the clock, and its reading. The clock is that of a signed entry which
-    /// fits the reading: what is kept beside an entry says only which one.
+    /// Returns the number of current events after an entry, the clock, and its reading. The clock comes from a signed
+    /// entry that matches the reading: the unsigned marks only say which entry that is.
     async fn state_at(
         &self,
         tree: &SignedTree,
@@ -224,7 +220,7 @@ impl Engine {
         let told = tree.entry(self.store(), clock_entry.min(position)).await?;
         let clock = clock_in(&told.payload).ok_or_else(|| damaged("is kept beside an entry that tells of no clock"))?;
         if Action::of(&record) == Some(Action::Adopt) {
-            // A clock arrives paused, and the entry after it says so.
+            // An adopted clock arrives paused, which the next entry records.
             let state = ClockState::Paused { since: recorded_at, at, rate: clock.rate() };
             return Ok((events_count, Clock { state, ..clock }, Some(at)));
         }
@@ -237,7 +233,7 @@ impl Engine {
     /// Reads a timeline.
     ///
     /// # Errors
-    /// There is none that the caller may see, or the ledger cannot be written.
+    /// The caller can see no such timeline, or the ledger cannot be written.
     #[boxed]
     pub async fn timeline(&self, caller: &Caller, timeline: &TimelineId) -> Result<TimelineView, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Timeline {}).await?;
@@ -247,7 +243,7 @@ impl Engine {
     /// Returns a page of the timelines that the caller may read, ordered by name.
     ///
     /// # Errors
-    /// The cursor is of another query, or the ledger cannot be written.
+    /// The cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn timelines(
         &self,
@@ -255,7 +251,7 @@ impl Engine {
         items_max: usize,
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
-        // Anybody may ask: what is told is what each of them may read.
+        // No permission is required, because only readable timelines are listed.
         self.log_read(caller, &TimelineId::system(), &[], &Reading::Timelines {}).await?;
         self.hear_of_all().await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
@@ -266,11 +262,11 @@ impl Engine {
         Ok((views.collect::<Result<_, _>>()?, next))
     }
 
-    /// Returns at most `items_max` timelines after one, by name, that a caller may read. Looks at no others.
+    /// Returns up to `items_max` timelines after one, by name, that a caller may read. Does not examine others.
     fn readable_after(&self, caller: &Caller, after: Option<&TimelineId>, items_max: usize) -> Vec<Arc<TimelineState>> {
         let is_operator = self.directory().users.get(&caller.user_id).is_some_and(|user| user.operator);
         let user = (!is_operator).then_some(&caller.user_id);
-        // One more, in the place of `system`, which only operators read, whatever its lists say.
+        // One more to make up for `system`, which only operators may read, regardless of its permissions.
         let mut seen = self.states_after(user, after, items_max + 1);
         seen.retain(|state| {
             !self.has_ended(&state.head.id) && self.decide(caller, &state.head.id, Demand::Inspect).is_ok()
@@ -293,10 +289,10 @@ impl Engine {
 }
 
 impl TimelineView {
-    /// Returns whether the caller may see who may do what.
+    /// Returns whether the caller may see the permissions.
     #[must_use]
     pub fn sees_permissions(&self) -> bool {
-        // `None` is an operator: anybody else without a role does not see the timeline at all.
+        // `None` is an operator: any other caller without a role cannot see the timeline at all.
         self.role.is_none_or(|role| role == Role::Admin)
     }
 }

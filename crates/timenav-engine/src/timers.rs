@@ -1,4 +1,4 @@
-//! Timers: set, changed, cancelled, listed.
+//! Creating, changing, canceling and listing timers.
 
 use std::sync::Arc;
 
@@ -23,41 +23,37 @@ use crate::skipped::SkippedMoments;
 use crate::timer_changes::{OrderKeyChange, ScheduleChange};
 use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 
-/// Firings that are listed with their timer.
+/// Maximum number of firings listed with their timer.
 const FIRINGS_SHOWN_MAX: usize = 100;
 
-/// What a timer is to be.
+/// A request to set a timer.
 #[derive(Clone, Debug, Default)]
 pub struct TimerRequest {
-    /// When it falls due.
     pub schedule: Option<Schedule>,
-    /// Where its firings go: to the queue `default`, if nothing else is asked for.
+    /// Where to send its firings. Defaults to the queue `default`.
     pub deliver: Option<Delivery>,
-    /// Firings of one key are worked on one after the other.
+    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
-    /// What is handed to whoever claims a firing, as JSON.
+    /// The payload handed to workers, as JSON.
     pub payload: Option<Arc<str>>,
 }
 
-/// What is to be changed of a timer. What is `None` stays as it is.
+/// A request to change a timer. Fields that are `None` stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct TimerChangeRequest {
-    /// When it falls due.
     pub schedule: Option<ScheduleChange>,
-    /// Where its firings go.
     pub deliver: Option<Delivery>,
-    /// Firings of one key are worked on one after the other.
+    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<OrderKeyChange>,
-    /// What is handed to whoever claims a firing, as JSON.
+    /// The payload handed to workers, as JSON.
     pub payload: Option<Arc<str>>,
 }
 
-/// A timer.
 #[derive(Clone, Debug)]
 pub struct TimerView {
-    /// As it is kept.
+    /// The stored row.
     pub row: TimerRow,
-    /// When it falls due.
+    /// The parsed schedule.
     pub schedule: Schedule,
 }
 
@@ -68,7 +64,6 @@ impl TimerView {
         Ok(Self { row, schedule })
     }
 
-    /// Returns how it stands.
     #[must_use]
     pub const fn standing(&self) -> TimerStanding {
         match (self.row.next, self.row.is_cancelled) {
@@ -79,53 +74,44 @@ impl TimerView {
     }
 }
 
-/// A timer after something was done to it.
+/// A timer after a change.
 #[derive(Clone, Debug)]
 pub struct TimerSetStep {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The timer.
     pub timer: TimerView,
     /// Whether anything changed.
     pub changed: bool,
-    /// Where it stands in the ledger.
+    /// The ledger position of the change.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// A timer, and what came of it.
+/// A timer with its results.
 #[derive(Clone, Debug)]
 pub struct TimerShown {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The timer.
     pub timer: TimerView,
     /// Its newest firings.
     pub firings: Vec<FiringRow>,
-    /// Moments of its rule that did not fire, if there are any.
+    /// Due times of its rule that did not fire, if any.
     pub skipped: Option<SkippedMoments>,
 }
 
-/// One page of timers.
 #[derive(Clone, Debug)]
 pub struct TimerPage {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The timers.
     pub timers: Vec<TimerView>,
-    /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
 
-/// When a timer would fall due.
+/// The due times of a schedule.
 #[derive(Clone, Debug)]
 pub struct TimerMoments {
-    /// By whose clock.
+    /// The timeline whose clock applies.
     pub timeline_id: TimelineId,
-    /// The moments, the earliest first.
+    /// The earliest first.
     pub moments: Vec<Instant<Virtual>>,
-    /// Whether there are later ones.
     pub has_more: bool,
 }
 
@@ -136,10 +122,10 @@ fn step(answer: Answer<TimerAfter>) -> Result<TimerSetStep, Refusal> {
 }
 
 impl Engine {
-    /// Sets a timer. One that is there already and is the very same stays as it is.
+    /// Sets a timer. If an identical one exists, nothing changes.
     ///
     /// # Errors
-    /// The caller may not, another timer has the name, a limit is reached, or the ledger cannot be written.
+    /// The caller is not authorized, another timer has the name, a limit is reached, or the ledger cannot be written.
     #[boxed]
     pub async fn set_timer(
         &self,
@@ -165,7 +151,7 @@ impl Engine {
     /// Changes an armed timer.
     ///
     /// # Errors
-    /// The caller may not, there is no such timer or it is not armed, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such timer or it is not armed, or the ledger cannot be written.
     #[boxed]
     pub async fn change_timer(
         &self,
@@ -182,10 +168,10 @@ impl Engine {
         step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
     }
 
-    /// Cancels a timer. What fell due stays: also returns how many of its newest firings have no outcome yet.
+    /// Cancels a timer. Its existing firings stay; also returns how many of the newest have no outcome yet.
     ///
     /// # Errors
-    /// The caller may not, there is no such timer, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such timer, or the ledger cannot be written.
     #[boxed]
     pub async fn cancel_timer(
         &self,
@@ -204,10 +190,10 @@ impl Engine {
         Ok((step, pending))
     }
 
-    /// Lists timers: armed ones by their next moment, others in the order in which they were set.
+    /// Lists timers: armed ones by their next due time, others in the order of their creation.
     ///
     /// # Errors
-    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    /// The caller is not authorized, the cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn timers(
         &self,
@@ -234,10 +220,10 @@ impl Engine {
         Ok(TimerPage { timeline_id: look.timeline(), timers, next_cursor })
     }
 
-    /// Returns so many moments of a rule that are later than one, which is where the clock stands if none is named.
+    /// Returns a number of due times of a schedule after an instant, which defaults to the clock's reading.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn timer_moments(
         &self,
@@ -254,10 +240,10 @@ impl Engine {
         Ok(TimerMoments { timeline_id: look.timeline(), moments, has_more })
     }
 
-    /// Returns a timer, its newest firings, and what did not fire.
+    /// Returns a timer, its newest firings, and its skipped due times.
     ///
     /// # Errors
-    /// The caller may not, there is no such timer, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such timer, or the ledger cannot be written.
     #[boxed]
     pub async fn timer(
         &self,
@@ -279,7 +265,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns how it is kept where firings of a timeline go, and what they are kept under.
+    /// Returns the stored form of a delivery, and the queue of its firings.
     fn kept(&self, timeline: &TimelineId, deliver: Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
         let queue = deliver.queue();
         match deliver {

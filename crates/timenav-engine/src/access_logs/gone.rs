@@ -1,37 +1,35 @@
-//! Reads of which the access log tells no more: where they were, how many, and why.
+//! Reads that are no longer known: their positions, number, and the reason.
 
 use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Wall};
 
 use super::LogPage;
 
-/// Entries of reads, one after the other in the log, that tell nobody any more who read, or not of every read.
+/// Consecutive entries of reads that were pruned or partially erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogGap {
     /// The lowest position.
     pub first: u64,
-    /// The highest position. Between them are no others that this page has.
+    /// The highest position. No listed entry is between the two.
     pub last: u64,
     /// How many entries.
     pub entries: u64,
-    /// When the one at the lowest position was recorded.
+    /// Host time of the entry at the lowest position.
     pub from: Instant<Wall>,
-    /// When the one at the highest position was recorded.
+    /// Host time of the entry at the highest position.
     pub to: Instant<Wall>,
-    /// Why.
     pub reason: LogGapReason,
 }
 
-/// Why reads are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogGapReason {
-    /// Retention kept them no longer: all reads of these entries. An entry `sweep` names them.
+    /// The retention period of these entries ended. A `sweep` entry names them.
     Pruned {
-        /// Position and content of the policy under which they were recorded; `None` before the first one, where nothing may
-        /// be pruned.
+        /// Position and content of the retention policy under which they were recorded; `None` before the first policy,
+        /// where pruning is not allowed.
         policy: Option<(u64, Retention)>,
     },
-    /// Somebody erased single reads. An entry `erase_reads` names them.
+    /// Single reads were erased. An `erase_reads` entry names them.
     Erased {
         /// How many.
         reads: u64,
@@ -39,12 +37,12 @@ pub enum LogGapReason {
 }
 
 impl LogGap {
-    /// Returns what is gone at one position.
+    /// Returns the gap at one position.
     pub(super) const fn at(position: u64, recorded_at: Instant<Wall>, reason: LogGapReason) -> Self {
         Self { first: position, last: position, entries: 1, from: recorded_at, to: recorded_at, reason }
     }
 
-    /// Takes what comes next in the log, above or below. Returns whether it is of the same kind.
+    /// Extends the gap by the next one in the log, in either direction. Returns whether both have the same reason.
     fn join(&mut self, next: &Self) -> bool {
         match (&mut self.reason, next.reason) {
             (LogGapReason::Pruned { policy }, LogGapReason::Pruned { policy: other }) if *policy == other => {}
@@ -61,14 +59,14 @@ impl LogGap {
         true
     }
 
-    /// Returns whether an entry that the page lists stands between this and what comes next.
+    /// Returns whether an entry listed by the page lies between this and the next gap.
     fn is_behind(&self, page: &LogPage, next: &Self) -> bool {
         let (low, high) = (self.last.min(next.last), self.first.max(next.first));
         page.logs.last().is_some_and(|entry| (low..=high).contains(&entry.position))
     }
 }
 
-/// Adds what is gone to a page. Returns whether it has room for it.
+/// Adds a gap to a page. Returns whether there was room for it.
 pub(super) fn add(page: &mut LogPage, gap: Option<LogGap>, items_max: usize) -> bool {
     let Some(gap) = gap else { return true };
     let before = page.gone.last().copied();
@@ -123,7 +121,7 @@ mod tests {
             };
             let gaps = [2, 3, 7].map(|number| at(position(number), pruned(9)));
             assert_eq!(take(&gaps, Some(listed(position(8)))), expected(&[(2, 7, 3)]));
-            // Another policy, and something listed between.
+            // Another policy, and an entry listed in between.
             let gaps = [at(position(9), pruned(9)), at(position(10), pruned(5))];
             assert_eq!(take(&gaps, None), expected(&[(2, 7, 3), (9, 9, 1), (10, 10, 1)]));
             let erased = |number, reads| at(position(number), LogGapReason::Erased { reads });

@@ -1,4 +1,4 @@
-//! The groups that events are counted in, as they come one by one or in stretches of time.
+//! Collects events or ranges of events into groups.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,13 +21,12 @@ use crate::rows::{EventSpot, EventStretch, StoredEvent};
 #[cfg(test)]
 mod tests;
 
-/// Sources and actors that are remembered with the groups they are in, a kilobyte each at most.
+/// Maximum number of cached sources and actors, of up to a kilobyte each.
 const KNOWN_MAX: usize = 4_096;
 
-/// What groups are told apart by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
-    /// The microsecond with which a stretch of time begins.
+    /// The first microsecond of a bucket.
     Time(i64),
     /// Row and column.
     Cell(i64, i64),
@@ -41,19 +40,19 @@ struct Group {
     last: Instant<Virtual>,
 }
 
-/// Groups of events that come in the order of their times.
+/// Groups of events that are added in order of time.
 pub(super) struct Tally {
     by: GroupBy,
     gazetteer: Option<Arc<dyn Gazetteer>>,
-    /// Which events count, of those whose source and actors are known alone.
+    /// The filter for events of which only source and actors are read.
     filter: Arc<EventFilter>,
-    /// The groups of events with the same source and actors; `None` where these do not count. Most are told of by many
+    /// Cached groups by source and actors; `None` if they do not pass the filter. Most combinations occur in many
     /// events.
     known: HashMap<Box<str>, Option<Arc<[Key]>>>,
     groups: HashMap<Key, Group>,
-    /// The time of each event, where stretches are known only when all are.
+    /// The time of each event, for ranges that are known only at the end.
     times: Vec<Instant<Virtual>>,
-    /// The stretch that the last event is in: events of one stretch follow one another.
+    /// The bucket of the last event: events of one bucket are consecutive.
     stretch: Range<i64>,
     pub(super) count: usize,
     pub(super) without_count: usize,
@@ -77,7 +76,7 @@ impl Tally {
         self.add_to(&texts(value_of(&event.content, member)), event.time);
     }
 
-    /// Counts events of one stretch.
+    /// Counts a range of events.
     pub(super) fn add_stretch(&mut self, &EventStretch { first, last, count }: &EventStretch) {
         self.count += count;
         let GroupBy::Time(bucket) = self.by else { return self.without_count += count };
@@ -95,7 +94,7 @@ impl Tally {
         }
     }
 
-    /// Returns the groups of an event by its source and actors; `None` where it does not count.
+    /// Returns the groups of an event by its source and actors; `None` if it does not pass the filter.
     fn keys_of(&mut self, kept: &str) -> Option<Arc<[Key]>> {
         if let Some(keys) = self.known.get(kept) {
             return keys.clone();
@@ -106,7 +105,7 @@ impl Tally {
             GroupBy::Source => texts(parties.source.map(Value::from)).into(),
             GroupBy::Time(_) | GroupBy::Stretches(_) | GroupBy::Cell(_) | GroupBy::Attribute(_) => [].into(),
         });
-        // Whole events are hardly ever the same.
+        // Do not cache whole events, which are rarely identical.
         if !is_whole_event(kept) {
             if self.known.len() >= KNOWN_MAX {
                 self.known.clear();
@@ -124,7 +123,7 @@ impl Tally {
         }
     }
 
-    /// Counts an event in the group of its time or point.
+    /// Counts an event by its time or point.
     fn add_at(&mut self, time: Instant<Virtual>, point: Option<Point>) {
         self.count += 1;
         let key = match &self.by {
@@ -140,7 +139,7 @@ impl Tally {
                 let (row, column) = row_and_column(point, *micros);
                 Key::Cell(row, column)
             }),
-            // What these are made of is in the event.
+            // These depend on the content of the event.
             GroupBy::Actor | GroupBy::Source | GroupBy::Attribute(_) => None,
         };
         match key {
@@ -197,21 +196,21 @@ impl Tally {
         let mut groups: Vec<EventGroup> =
             counted.map(|(of, Group { count, first, last })| EventGroup { key: key(of), count, first, last }).collect();
         if !matches!(self.by, GroupBy::Time(_) | GroupBy::Stretches(_)) {
-            // The largest first; those of one size in the order of their keys.
+            // Largest first; groups of the same size are in key order.
             groups.sort_by_key(|group| Reverse(group.count));
         }
         groups
     }
 }
 
-/// Millionths in a degree.
+/// Millionths of a degree per degree.
 const DEGREE: i64 = 1_000_000;
 
 #[expect(clippy::cast_possible_truncation, reason = "degrees are small numbers")]
 fn row_and_column(point: Point, micros: i64) -> (i64, i64) {
     let of = |degrees: f64| (degrees * 1e6).round() as i64;
     let (lat, lon) = (of(point.lat()) + 90 * DEGREE, of(point.lon()) + 180 * DEGREE);
-    // The pole is in the row below it, and the meridian 180 in the westernmost column.
+    // The pole belongs to the row below it, and the meridian 180 to the westernmost column.
     (lat.min(180 * DEGREE - 1) / micros, lon.rem_euclid(360 * DEGREE) / micros)
 }
 
@@ -229,8 +228,8 @@ fn cell_box(row: i64, column: i64, micros: i64) -> [f64; 4] {
     .map(round)
 }
 
-/// Returns the texts of a value: its own, or each of a list. Those that no filter can ask for make no group either: an
-/// attribute may have 64 KiB, and all groups are in memory.
+/// Returns the group keys of a value: itself, or each element of a list. Values too long for a filter are skipped,
+/// because an attribute may have 64 KiB and all groups are in memory.
 fn texts(value: Option<Value>) -> Vec<Key> {
     let mut keys: Vec<Key> = match value {
         None => Vec::new(),

@@ -1,21 +1,19 @@
-//! What is answered where events or single reads are erased.
+//! Responses of erasures.
 
 use serde::{Deserialize, Serialize};
 
 use super::Change;
 
-/// Events were erased.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct EventsGone {
-    /// How many.
     pub(crate) events_count: u64,
     /// How many payloads were erased, including those of forks.
     pub(crate) payloads_count: u64,
-    /// How many forks lost something.
+    /// How many forks lost content of their own.
     pub(crate) forks_count: u64,
-    /// How many outcomes of requests that may be repeated forgot what they held.
+    /// How many stored outcomes were erased.
     pub(crate) outcomes_count: u64,
-    /// How many events that were chosen are left for the next batch.
+    /// How many selected events are left for the next batch.
     pub(crate) left: u64,
 }
 
@@ -32,12 +30,11 @@ impl Change for EventsGone {
     }
 }
 
-/// Single reads were erased.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadsGone {
     /// Position of the entry of reads.
     pub(crate) position: u64,
-    /// How many went.
+    /// How many were erased.
     pub(crate) erased: u64,
     /// How many of that entry are left.
     pub(crate) left: u64,

@@ -1,4 +1,4 @@
-//! What is answered where it is said that a clock is shown wrong.
+//! Responses of fault injection.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::fault::Fault;
@@ -7,12 +7,12 @@ use timenav_core::ids::{FollowerName, UserId};
 use super::Change;
 use crate::payload::{FaultRecord, whose};
 
-/// It was said what is wrong with a clock.
+/// Fault injection for a follower was changed.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultSaid {
-    /// Whose clock it is of.
+    /// The follower.
     pub(crate) whose: (UserId, FollowerName),
-    /// What is wrong with it; `None` where it is right.
+    /// The injected fault; `None` if there is none.
     pub(crate) fault: Option<Fault>,
 }
 

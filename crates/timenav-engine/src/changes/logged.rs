@@ -1,10 +1,10 @@
-//! What is answered where there is little to tell: that something was logged, or read.
+//! The response of operations that return nothing but a ledger position.
 
 use serde::{Deserialize, Serialize};
 
 use super::Change;
 
-/// Something was logged, or sessions or a password changed: there is nothing to tell but where that stands.
+/// An entry was written, or sessions or a password changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Logged {}
 

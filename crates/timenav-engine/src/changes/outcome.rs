@@ -1,4 +1,4 @@
-//! How the outcome of a request is kept.
+//! The stored form of request outcomes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -7,15 +7,15 @@ use timenav_core::ledger::Hash;
 
 use super::LedgerPosition;
 
-/// Stands where a change was kept that held the content of an event, and that was erased.
+/// Replaces a stored change whose event content was erased.
 const FORGOTTEN: &str = r#"{"kind":"forgotten"}"#;
 
-/// Returns whether what is kept says that it was a change, which is forgotten.
+/// Returns whether a stored change was erased.
 pub(crate) fn is_forgotten(kept: &str) -> bool {
     kept == FORGOTTEN
 }
 
-/// The outcome of a request as it is kept.
+/// A stored outcome.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OutcomeRecord {
     timeline_id: String,
@@ -24,14 +24,14 @@ pub(crate) struct OutcomeRecord {
     root: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     timeline_created: bool,
-    /// Whether no entry is its own: nothing has happened that has one, and it names the last that there was.
+    /// Whether the request wrote no entry. The position is then that of the last entry at the time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     untold: bool,
     change: Box<RawValue>,
 }
 
 impl OutcomeRecord {
-    /// Returns the record of a change, which is JSON already.
+    /// Returns the record of a change that is already JSON.
     pub(crate) fn of(timeline: &TimelineId, ledger: LedgerPosition, change: String) -> Option<Self> {
         Some(Self {
             timeline_id: timeline.to_string(),
@@ -44,22 +44,22 @@ impl OutcomeRecord {
         })
     }
 
-    /// Returns the record of a change that is not told any more: where it stands is.
+    /// Returns the record of an erased change, which keeps its position.
     pub(crate) fn forgotten(timeline: &TimelineId, ledger: LedgerPosition) -> Option<Self> {
         Self::of(timeline, ledger, FORGOTTEN.to_owned())
     }
 
-    /// Says whether no entry is its own.
+    /// Sets whether the request wrote no entry.
     pub(crate) fn untold(self, untold: bool) -> Self {
         Self { untold, ..self }
     }
 
-    /// Returns whether no entry is its own.
+    /// Returns whether the request wrote no entry.
     pub(crate) const fn is_untold(&self) -> bool {
         self.untold
     }
 
-    /// Returns where the outcome stands, and the change as JSON. `None` if the record holds what no outcome can be.
+    /// Returns the position, and the change as JSON. `None` if the record is invalid.
     pub(crate) fn parts(&self) -> Option<(TimelineId, LedgerPosition, &str)> {
         let root = Hash::from_hex(&self.root)?;
         let Self { position, size, timeline_created, .. } = *self;

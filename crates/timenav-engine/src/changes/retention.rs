@@ -1,4 +1,4 @@
-//! What is answered where it is said how long reads and refusals are kept, and where some are let go.
+//! Responses of retention changes and sweeps.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::ledger::{LetGoClass, Retention};
@@ -6,10 +6,9 @@ use timenav_core::time::{Instant, Wall};
 
 use super::Change;
 
-/// It was said how long reads and refusals are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetentionSet {
-    /// What is in force after it.
+    /// The policy in force after it.
     pub(crate) retention: Retention,
 }
 
@@ -34,27 +33,25 @@ impl Change for RetentionSet {
     }
 }
 
-/// Contents were let go.
+/// A sweep pruned contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LetGone {
-    /// Position of the entry that tells of it.
+    /// Position of the sweep's entry.
     pub position: u64,
-    /// Of which class.
     pub class: LetGoClass,
-    /// How many.
     pub count: u64,
-    /// Everything that was let go was recorded before this host time.
+    /// All pruned contents were recorded before this host time.
     pub cutoff: Instant<Wall>,
 }
 
-/// A sweep was done, by a request that may have finished earlier ones before.
+/// A sweep, after the remainder of earlier ones was finished.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// What it lets go.
+    /// What the sweep prunes.
     pub(crate) let_go: LetGone,
-    /// Contents of earlier sweeps that went before.
+    /// Contents of earlier sweeps that were deleted first.
     pub(crate) finished: u64,
-    /// What is in force.
+    /// The policy in force.
     pub(crate) retention: Retention,
 }
 

@@ -1,4 +1,4 @@
-//! What is answered where timers are set, changed, cancelled, fall due, or come to an outcome.
+//! Responses of timer operations and firings.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{EventId, FiringId, LeaseId, QueueId, TimerId};
@@ -10,10 +10,10 @@ use timenav_core::timers::holds::Hold;
 use super::Change;
 use crate::timer_rows::{TimerRow, TimersWanted};
 
-/// A timer was set, changed or cancelled.
+/// A timer was set, changed or canceled.
 #[derive(Clone, Debug)]
 pub(crate) struct TimerAfter {
-    /// The timer after it.
+    /// The timer after the operation.
     pub(crate) timer: TimerRow,
     /// Whether anything changed.
     pub(crate) changed: bool,
@@ -82,12 +82,12 @@ impl Change for TimerAfter {
     }
 }
 
-/// Firings came to their outcomes, or had come to them before.
+/// Firings were settled, now or earlier.
 #[derive(Clone, Debug)]
 pub(crate) struct FiringsAfter {
-    /// How each of those that were named stands now.
+    /// The current state of each requested firing.
     pub(crate) firings: Vec<(FiringId, FiringState)>,
-    /// Whether that is all that became of them, and no entry tells of it: they are tried again.
+    /// Whether they are only retried, so that no entry was written.
     pub(crate) is_untold: bool,
 }
 
@@ -114,7 +114,7 @@ impl Change for FiringsAfter {
     }
 }
 
-/// Somebody holds advances. No entry tells of it.
+/// A hold on advances was set. No entry records it.
 #[derive(Clone, Debug)]
 pub(crate) struct AdvancesHeld {
     pub(crate) hold: Hold,
@@ -144,20 +144,19 @@ impl Change for AdvancesHeld {
     }
 }
 
-/// How many of the timers that come next are looked at. Where more fall due at once, they are looked at anew.
+/// How many of the next timers to read. If more fall due at once, they are read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// A few: in most cases no more fall due at once.
+    /// A few: usually no more fall due at once.
     #[default]
     Few,
-    /// More than a few.
     More,
-    /// As many as may fall due at once.
+    /// The maximum that may fall due at once.
     Many,
 }
 
 impl Reach {
-    /// Returns what is enough for so many timers that fall due at once.
+    /// Returns the smallest reach that suffices for this many timers falling due at once.
     pub(crate) const fn enough_for(count: u64) -> Self {
         if count <= Self::Few.timers_max() as u64 {
             Self::Few
@@ -176,38 +175,37 @@ impl Reach {
         }
     }
 
-    /// Returns what is asked for: one more, so that it is known what comes after them.
+    /// Returns the query. It asks for one more, to know what follows.
     pub(crate) const fn wanted(self) -> TimersWanted {
         TimersWanted::Earliest(self.timers_max() + 1)
     }
 }
 
-/// What is to be looked up before timers fall due.
+/// Prefetched state for firing timers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookUp {
-    /// How many of the timers that come next.
     pub(crate) reach: Reach,
-    /// What the clock has come to: what comes later falls due later.
+    /// The clock's reading: later timers are not due.
     pub(crate) now: Option<Instant<Virtual>>,
-    /// Events of these ids.
+    /// The events with these ids.
     pub(crate) event_ids: Vec<EventId>,
 }
 
 impl LookUp {
-    /// Returns the same, of as many timers as may fall due at once.
+    /// Returns the same with the maximum reach.
     pub(crate) fn of_many(&self) -> Self {
         Self { reach: Reach::Many, ..self.clone() }
     }
 }
 
-/// Timers fell due, or an advance went on. Nobody asks for it twice.
+/// Timers fired, or an advance moved on. Only the service itself requests this.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TimersMoved {
-    /// How many firings there are of it.
+    /// How many firings were created.
     pub(crate) fired: u64,
-    /// Whether an advance came to its end by it.
+    /// Whether an advance ended.
     pub(crate) ended: bool,
-    /// What is to be looked up first, where nothing could be decided without it.
+    /// What to prefetch before trying again, if that is why nothing was decided.
     #[serde(skip)]
     pub(crate) look_up: Option<LookUp>,
 }

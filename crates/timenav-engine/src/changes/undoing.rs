@@ -1,15 +1,14 @@
-//! What is answered where an import was undone.
+//! The response of undoing an import.
 
 use serde::{Deserialize, Serialize};
 
 use super::Change;
 
-/// Events of an import were cancelled.
+/// Events of an import were canceled.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ImportUndone {
-    /// How many.
     pub(crate) undone: u64,
-    /// How many stay, because they were changed since.
+    /// How many stay because they were changed since.
     pub(crate) kept: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a commit, with the time that each takes.
+//! Measures the parts of a commit.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use crate::store::{Commit, Locked};
 use crate::store_error::StoreError;
 
 impl Committer {
-    /// As [`Committer::commit`], and notes how long it took.
+    /// Like [`Committer::commit`], with a measurement.
     pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {
         let (shared, requests) = (Arc::clone(&self.shared), submissions.len());
         let began = shared.doors.clock.measured();
@@ -30,7 +30,7 @@ impl Committer {
         grouped
     }
 
-    /// Does a part of a commit, and notes how long it took.
+    /// Runs and measures a part of a commit.
     fn timed<T>(&mut self, part: CommitPart, run: impl FnOnce(&mut Self) -> T) -> T {
         let shared = Arc::clone(&self.shared);
         let began = shared.doors.clock.measured();
@@ -39,7 +39,7 @@ impl Committer {
         done
     }
 
-    /// Has the store commit a step, and notes how long it wrote and how long it took to make that durable.
+    /// Commits a step, and measures writing and making it durable separately.
     pub(super) fn store_commit(&self, mut commit: Commit) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let (began, written) = (shared.doors.clock.measured(), Arc::new(OnceLock::new()));
@@ -53,7 +53,7 @@ impl Committer {
         committed
     }
 
-    /// Reads what others have committed on some timelines.
+    /// Reads the commits of others on some timelines.
     pub(super) fn some_moved(&mut self, moved: &[TimelineKey]) -> Result<SomeMoved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
             let Self { store, heads, runtime, shared, .. } = committer;
@@ -61,7 +61,7 @@ impl Committer {
         })
     }
 
-    /// Reads what others have committed on all timelines.
+    /// Reads the commits of others on all timelines.
     pub(super) fn heads_moved(&mut self) -> Result<Moved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
             let Self { store, heads, runtime, shared, .. } = committer;

@@ -1,4 +1,4 @@
-//! Where timelines part, and how much is looked through, without a store.
+//! Divergence points and ranges, without a store.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! Timers and firings that stand otherwise on two timelines that go back to one.
+//! Differences in timers and firings between two timelines with a common ancestor.
 //!
-//! A fork has rows of its own of what it took along. So timers are compared by their names. Firings are by their timers and
-//! moments, since a timer that was taken along keeps its position.
+//! A fork copies the rows of inherited timers. Timers are therefore compared by name, and firings by timer and due
+//! time, since an inherited timer keeps its position.
 
 use std::collections::VecDeque;
 
@@ -16,40 +16,35 @@ use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timers::TimerView;
 
-/// Rows that one page looks at. Where few of them differ, pages are short.
+/// Maximum number of rows examined per page. If few of them differ, pages are short.
 const ROWS_MAX: usize = 50_000;
 /// Timers read at a time, each of which may be large.
 const BLOCK_TIMERS: usize = 100;
-/// Firings read at a time.
 const BLOCK_FIRINGS: usize = 500;
 
-/// A timer that is armed on one of two timelines at least, and not alike on the other.
+/// A timer that is armed on at least one of two timelines and differs on the other.
 #[derive(Clone, Debug)]
 pub struct TimerDifference {
-    /// Which timer.
     pub timer_id: TimerId,
-    /// How it stands on the one, if it is there.
+    /// The timer on timeline `a`, if it exists there.
     pub a: Option<TimerView>,
-    /// How it stands on the other, if it is there.
+    /// The timer on timeline `b`, if it exists there.
     pub b: Option<TimerView>,
 }
 
-/// A moment of a timer that has not come to the same outcome on two timelines since they went apart.
+/// A due time of a timer with different outcomes since two timelines diverged.
 #[derive(Clone, Debug)]
 pub struct FiringDifference {
-    /// Which timer.
     pub timer_id: TimerId,
-    /// The moment.
     pub due: Instant<Virtual>,
-    /// What became of it on the one, if it fell due there.
+    /// The firing on timeline `a`, if it fell due there.
     pub a: Option<FiringRow>,
-    /// What became of it on the other, if it fell due there.
+    /// The firing on timeline `b`, if it fell due there.
     pub b: Option<FiringRow>,
 }
 
 impl Engine {
-    /// Returns the first timers after a name that stand otherwise, and the name that the next page begins after, if there is
-    /// one.
+    /// Returns the first differing timers after a name, and the name after which the next page begins, if there is one.
     pub(super) async fn timers_apart(
         &self,
         (a, b): (TimelineKey, TimelineKey),
@@ -81,7 +76,7 @@ impl Engine {
         }
     }
 
-    /// Returns a timer; one that is not armed is looked up by its name.
+    /// Returns a timer; one that is not armed is looked up by name.
     async fn timer_named(
         &self,
         timeline: TimelineKey,
@@ -95,8 +90,8 @@ impl Engine {
         row.map(TimerView::of).transpose()
     }
 
-    /// Returns the first moments after a place that have not come to the same outcome since two timelines went apart, and
-    /// the place that the next page begins after, if there is one.
+    /// Returns the first due times after a place with different outcomes since two timelines diverged, and the place
+    /// after which the next page begins, if there is one.
     pub(super) async fn firings_apart(
         &self,
         (a, b): (&[Layer], &[Layer]),
@@ -116,7 +111,7 @@ impl Engine {
             }
             let Some(moment) = first.filter(|_| !is_same) else { return Ok((found, None)) };
             let (due, position, timer_id) = moment.clone();
-            // Two timers of one position may have the same moment: they are on one page.
+            // Two timers with the same position and due time must be on the same page.
             let is_next = last.is_none_or(|last| (last.due, last.position) != (due, position));
             if is_next && last.is_some() && (found.len() >= items_max || looked >= ROWS_MAX) {
                 return Ok((found, last));
@@ -134,7 +129,7 @@ impl Engine {
     }
 }
 
-/// Returns whether a timer is armed for the same, and does the same.
+/// Returns whether two timers have the same schedule, delivery and payload.
 fn is_alike(a: &TimerRow, b: &TimerRow) -> bool {
     a.next == b.next
         && a.schedule == b.schedule
@@ -169,22 +164,21 @@ impl Armed {
     }
 }
 
-/// A moment of a timer: when, and the position and the name of the timer.
+/// A due time of a timer: instant, position and name of the timer.
 type Moment = (Instant<Virtual>, u64, TimerId);
 
 fn moment_of(row: &FiringRow) -> Moment {
     (row.fallen.due, row.fallen.position, row.timer_id.clone())
 }
 
-/// What became of firings on one side since the timelines went apart, in the order of their moments.
+/// The firings on one side since the timelines diverged, by due time.
 struct Outcomes(Vec<OfLayer>);
 
-/// Firings of one layer.
 struct OfLayer {
     timeline: TimelineKey,
-    /// Outcomes that came earlier are those of both sides.
+    /// Earlier outcomes are common to both sides.
     from: u64,
-    /// Outcomes that came later are those of others. `None` for the timeline itself, which also has what waits.
+    /// Later outcomes belong to other timelines. `None` for the timeline itself, which also includes pending firings.
     to: Option<u64>,
     after: Option<Fallen>,
     rows: VecDeque<FiringRow>,
@@ -217,7 +211,7 @@ impl Outcomes {
         self.0.iter().filter_map(|layer| layer.rows.front()).map(moment_of).min()
     }
 
-    /// Takes what became of a moment in the end; `None` if it has not fallen due, or has yet to come again.
+    /// Takes the last outcome of a due time; `None` if it has not fallen due, or if it will recur.
     async fn take(
         &mut self,
         engine: &Engine,

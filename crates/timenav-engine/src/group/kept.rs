@@ -1,4 +1,4 @@
-//! What is kept of answers, for whoever sends a request again.
+//! Stored responses for repeated requests.
 
 use timenav_core::time::{Instant, Wall};
 
@@ -9,8 +9,7 @@ use crate::json::json;
 use crate::refusal::Refusal;
 use crate::rows::IdempotencyRecord;
 
-/// Returns what is kept of an answer, for whoever asks again with the same key. Of what was erased in the same group, only
-/// that it was.
+/// Returns the stored form of a response. If its content was erased in the same group, only that fact is stored.
 pub(super) fn kept_outcome(
     (asked_with, asked): (Idempotency, &dyn Asked),
     (told, is_untold): (&Told, bool),
@@ -35,14 +34,14 @@ pub(super) fn kept_outcome(
     })
 }
 
-/// Returns a kept outcome as it is kept once what it holds was erased.
+/// Returns a stored outcome with its content erased.
 pub(super) fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
     let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
     let outcome = kept.as_ref().and_then(|kept| {
         let (timeline_id, ledger, _) = kept.parts()?;
         Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.untold(kept.is_untold()))
     });
-    // What could not be read is not kept for that.
+    // An unreadable outcome is not kept.
     IdempotencyRecord {
         outcome: outcome.map_or_else(|| "{}".to_owned(), |outcome| json(&outcome)),
         event: None,

@@ -1,4 +1,4 @@
-//! Groups that are refused in part, and groups that are decided again.
+//! Groups with rejected submissions, and groups that are decided again.
 
 use timenav_core::ledger::{KeptReads, LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX};
 use timenav_core::time::{Instant, Wall};
@@ -16,7 +16,7 @@ use crate::options::FEATURE_LEVEL;
 use crate::outside::{KeptOutside, Outside, OutsideError};
 use crate::wall_clock::WallClock;
 
-/// Doors that lead nowhere.
+/// Test doubles without any function.
 struct Nowhere;
 
 impl WallClock for Nowhere {
@@ -82,7 +82,7 @@ fn doors(runtime: &Runtime) -> Doors {
     }
 }
 
-/// What somebody waits for.
+/// The receiver of a submission's result.
 type Outcome<C> = oneshot::Receiver<Result<Answer<C>, Refusal>>;
 
 fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, Outcome<D::Change>) {
@@ -104,7 +104,7 @@ fn what_is_refused_leaves_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (doors, heads) = (doors(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
-    // `main` cannot be made, as there is no `system` yet to tell of it: nor is it looked at after.
+    // `main` cannot be created without `system`, where that would be recorded, and is not examined afterwards.
     let mut submissions = [
         submission(&main, CreateTimeline::default()).0,
         submission(&system, CreateTimeline::default()).0,
@@ -133,7 +133,7 @@ fn a_group_is_decided_again_on_other_heads() {
     let (one, mut told) = submission(&main, CreateTimeline::default());
     let mut submissions = [one];
     assert!(matches!(made(&heads, &doors, &mut submissions).told[0], Some(Ok(_))));
-    // Somebody else has made it meanwhile: what was decided before counts no more.
+    // Another writer has created it in the meantime, so the earlier decision is obsolete.
     let theirs = made(&heads, &doors, &mut [submission(&main, CreateTimeline::default()).0]);
     heads.take_over(theirs.states, theirs.directory, theirs.rows);
     let finished = made(&heads, &doors, &mut submissions);
@@ -150,7 +150,7 @@ fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
     submission(timeline, LogRead { demands: &[], operation: "clock", parameters, is_answered: false }).0
 }
 
-/// Returns the action of each entry that a step writes, and how many reads it tells of.
+/// Returns the action of each new entry, and its number of reads.
 fn entries(finished: &Finished, timeline: &TimelineId) -> Vec<(String, usize)> {
     let step = finished.commit.timelines.iter().find(|step| step.head.id == *timeline).unwrap();
     let told = |entry: &crate::rows::StoredEntry| {

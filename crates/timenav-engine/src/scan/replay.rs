@@ -1,4 +1,5 @@
-//! What follows from the entries: clock, permissions, anchors, events, users, keys, timelines.
+//! Replays entries to compute the state that follows from them: clock, permissions, anchors, events, users, keys,
+//! timelines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -48,11 +49,11 @@ use timelines::{Ended, ForkedFrom};
 use timers::TimersTold;
 pub(super) use timers::{TimerSums, is_of_timers};
 
-/// The state of a timeline, as far as the entries read so far tell.
+/// The state of a timeline as of the entries read so far.
 pub(super) struct Replay {
     timeline_id: String,
     from_the_start: bool,
-    /// Where reading began.
+    /// The position where reading began.
     first: u64,
     clock: Option<Clock>,
     permissions: Option<Permissions>,
@@ -62,70 +63,66 @@ pub(super) struct Replay {
     anchors: Vec<Anchor>,
     marked: Marked,
     anchors_count: u64,
-    /// Events that stand, as far as payloads tell: nothing that was erased has a part in it.
+    /// Current events according to payloads, excluding erased ones.
     events_count: i64,
-    /// Rows of events.
     event_rows: u64,
     interventions_count: u64,
     overrides_count: u64,
     clock_entry: u64,
     fork: Option<ForkRecord>,
-    /// Users and what shows who they are, on `system`.
+    /// For `system`: users and their credentials.
     directory: DirectoryTold,
-    /// Who might do what, on every other timeline; `None` where that is not asked.
+    /// For other timelines: who was authorized when; `None` if this is not checked.
     powers: Option<Arc<Powers>>,
     authorities_count: u64,
-    /// The first entry that was decided here, and not by a service that the timeline was adopted from.
+    /// The first entry that was decided here, not by the service that the timeline was adopted from.
     decided_from: u64,
-    /// Whether the last entry is of version 2, with which the state was signed.
+    /// Whether the last entry is of version 2, whose state is signed.
     is_stated: bool,
     signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
-    /// The timelines that have ended.
     ended: BTreeMap<TimelineId, Ended>,
-    /// Of the timelines that were forked, where they go on from another one.
+    /// The origin of each forked timeline.
     forked: BTreeMap<TimelineId, ForkedFrom>,
-    /// When the timeline ends by itself.
     expires_at: Option<Instant<Wall>>,
     data_count: u64,
     policies: RetentionPolicies,
-    /// Positions of sweeps.
     sweeps: BTreeSet<u64>,
-    /// Payloads that sweeps let go.
+    /// Payloads pruned by sweeps.
     let_go_count: u64,
-    /// Payloads that are gone and were let go by no sweep, and single reads.
+    /// Missing payloads that no sweep named, and erased single reads.
     gone: Gone,
-    /// Sealed records whose row says that an entry erased them, by the position of their own.
+    /// The erasing entry according to the row of each sealed record, by the record's position.
     data_gone: BTreeMap<u64, u64>,
-    /// What entries say of erasures, by the position of what was erased.
+    /// Erasures according to entries, by the erased position.
     told: BTreeMap<u64, Erased>,
-    /// The same, said after the scan began.
+    /// The same, for entries after the scan began.
     told_later: BTreeMap<u64, Erased>,
-    /// What erasures of this service say of kept answers, since it was taken.
+    /// Erasures of stored outcomes since they were last taken.
     forgotten: Vec<ForgottenOutcomes>,
-    /// What entries `heads` say of other timelines, since it was taken.
+    /// Commitments of `heads` entries since they were last taken.
     heads: Vec<ToldHeads>,
-    /// What entries say of rollbacks that operators accepted.
+    /// Accepted rollbacks according to entries.
     accepted: heads::AcceptedTold,
     changes_count: u64,
-    /// Entries that say why something of a layer is gone.
+    /// Entries that record erasures in a layer.
     layers_told: Vec<u64>,
     timers: TimersTold,
     marks: Marks,
-    /// Whose entries come first, as far as entries tell.
+    /// The services that wrote the first entries, according to entries.
     origins: Vec<Origin>,
-    /// The entry that handed the timeline over, where none has adopted it since.
+    /// The entry that handed the timeline over, unless a later one adopted it.
     handed_over: Option<u64>,
-    /// The rows of events that entries make, where they are compared with all that there are.
+    /// The expected event rows, if they are compared with all stored rows.
     facts: Option<RowFacts>,
-    /// Why the state cannot be compared.
+    /// The reason why the state cannot be compared.
     blind: Option<String>,
     pub(super) findings: Findings,
 }
 
 impl Replay {
-    /// Returns the replay of a ledger from its first entry, or from somewhere in it. `powers` is who might do what; on
-    /// `system` that follows from its own entries.
+    /// Returns a replay from some position on. `powers` is the history of permissions; on `system`, they follow from
+    /// its own entries.
     pub(super) fn new(timeline: &TimelineId, first: u64, powers: Option<Arc<Powers>>) -> Self {
         Self {
             timeline_id: timeline.to_string(),
@@ -178,7 +175,6 @@ impl Replay {
         }
     }
 
-    /// Returns where reading began.
     pub(super) const fn first(&self) -> u64 {
         self.first
     }
@@ -188,99 +184,95 @@ impl Replay {
         self.changes_count
     }
 
-    /// Returns of how many entries it was asked whether they might be made.
+    /// Returns for how many entries the authorization was checked.
     pub(super) const fn authorities_count(&self) -> u64 {
         self.authorities_count
     }
 
-    /// Returns how many payloads and sealed records were erased.
     pub(super) fn erased_count(&self) -> u64 {
         self.gone.count() + self.data_gone.len() as u64
     }
 
-    /// Returns how many payloads sweeps let go.
+    /// Returns how many payloads were pruned by sweeps.
     pub(super) const fn let_go_count(&self) -> u64 {
         self.let_go_count
     }
 
-    /// Says that a sweep let the payload of an entry go that was committed after the scan began.
+    /// Records that a sweep committed after the scan began pruned the payload of an entry.
     pub(super) fn let_go_later(&mut self, position: u64) {
         self.let_go_count += u64::from(self.gone.let_go(position));
     }
 
-    /// Returns how many events stand.
+    /// Returns how many current events there are.
     fn events_count(&self) -> i64 {
-        // What was erased while the scan ran stood when it began, and its payload may be gone already.
+        // Events erased during the scan were current when it began, and their payloads may already be missing.
         let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(**position);
         let unseen = self.told_later.iter().filter(unseen).count();
         self.events_count.saturating_add_unsigned(unseen as u64)
     }
 
-    /// Returns how many rows of events the entries made.
+    /// Returns how many event rows the entries created.
     pub(super) const fn event_rows(&self) -> u64 {
         self.event_rows
     }
 
-    /// Returns how many interventions there were.
     pub(super) const fn interventions_count(&self) -> u64 {
         self.interventions_count
     }
 
-    /// Returns where the timeline was forked from another, if an entry says so.
+    /// Returns the origin of a forked timeline, according to its entries.
     pub(super) const fn fork(&self) -> Option<&ForkRecord> {
         self.fork.as_ref()
     }
 
-    /// Where entries say why something of a layer is gone.
+    /// Returns the positions of entries that record erasures in a layer.
     pub(super) fn layers_told(&self) -> &[u64] {
         &self.layers_told
     }
 
-    /// Returns how many sealed records were made.
     pub(super) const fn data_count(&self) -> u64 {
         self.data_count
     }
 
-    /// Says that the row of a sealed record is marked as erased by an entry.
+    /// Records that the row of a sealed record is marked as erased by an entry.
     pub(super) fn data_is_gone(&mut self, position: u64, by: u64) {
         self.data_gone.insert(position, by);
     }
 
-    /// Returns what erasures say of kept answers, and forgets it.
+    /// Takes the erasures of stored outcomes.
     pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
         std::mem::take(&mut self.forgotten)
     }
 
-    /// Returns why the state could not be compared, if so.
+    /// Returns the reason why the state cannot be compared, if there is one.
     pub(super) fn blind(&self) -> Option<&str> {
         self.blind.as_deref()
     }
 
-    /// Says that an entry cannot be read.
+    /// Records that an entry cannot be read.
     pub(super) fn lose(&mut self, position: u64) {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
 
-    /// Keeps what the rows of events must be as facts under a key. Events that were recorded and not changed are not
-    /// returned one by one then.
+    /// Collects the expected event rows as keyed digests. Events that were recorded and not changed are then not
+    /// returned individually.
     pub(super) fn with_facts(mut self, key: Option<FactKey>) -> Self {
         self.facts = key.map(RowFacts::new);
         self
     }
 
-    /// Returns what the rows of events must be, if that was kept.
     pub(super) const fn facts(&self) -> Option<&RowFacts> {
         self.facts.as_ref()
     }
 
-    /// Takes that the timeline was adopted, as its row says: with whose right entries before were written is not known
-    /// here.
+    /// Marks the timeline as adopted at a position, according to its row. The authorization of earlier entries is
+    /// unknown here.
     pub(super) const fn was_adopted(mut self, position: u64) -> Self {
         self.decided_from = position;
         self
     }
 
-    /// Takes the next entry. `kept` is what is kept beside it, where that is to be compared.
+    /// Processes the next entry. `kept` is the stored data next to it, if it is to be compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
@@ -324,7 +316,7 @@ impl Replay {
         recorded
     }
 
-    /// Lets follow from an entry what does. Returns `None` where it cannot be read.
+    /// Applies the effects of an entry. Returns `None` if it cannot be parsed.
     #[expect(clippy::too_many_lines, reason = "an arm for each action")]
     fn follow(
         &mut self,
@@ -417,15 +409,15 @@ impl Replay {
                 let erased = ReadsErased::decode(payload?).ok()?;
                 self.gone.reads_erased(position, &erased);
             }
-            // Where it is read, the time of the entry before it counts.
+            // Handled where it is read, because it needs the time of the previous entry.
             Action::Adopt => return None,
             Action::HandedOver => self.hand_over(position, payload?)?,
         }
         Some(Followed::State)
     }
 
-    /// Lets follow what does from an entry whose action this version does not know: it has changed the clock if it tells
-    /// of one, and nothing else that this replay knows.
+    /// Applies an entry of an action unknown to this version: it has changed the clock if it records one, and nothing
+    /// else that this replay knows.
     fn follow_unknown(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Followed> {
         self.change_clock(position, payload?);
         Some(Followed::State)

@@ -24,7 +24,7 @@ fn so_many_groups_are_counted() {
     assert_eq!(groups.iter().map(|group| group.count).sum::<usize>(), count);
     let (count, is_cut, groups) = counted(AGGREGATE_GROUPS_MAX + 1);
     assert_eq!((count, is_cut, groups.len()), (AGGREGATE_GROUPS_MAX + 3, true, AGGREGATE_GROUPS_MAX));
-    // Those that there was no room for are in no group.
+    // Events beyond the maximum number of groups are in none.
     assert_eq!(groups.iter().map(|group| group.count).sum::<usize>(), count - 2);
     assert_eq!((&groups[0].key, groups[0].count), (&GroupKey::Text("source 0".to_owned()), 2));
 }
