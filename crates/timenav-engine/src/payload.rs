@@ -1,8 +1,8 @@
-//! The payloads of ledger entries, and other JSON that is kept.
+//! The payloads of ledger entries, and other stored JSON.
 //!
-//! One struct for each action, or for several that tell the same, writes a payload and reads it. What is written here is
-//! hashed and stays readable forever: fields may join, none may leave or change its meaning. `docs/logging.md` lists the
-//! actions, and `test-data/payloads-v1.json` freezes the bytes.
+//! One struct per action, or per group of actions with the same payload, is used for writing and reading. What is
+//! written here is hashed and must stay readable forever: fields may be added, but none may be removed or change its
+//! meaning. `docs/logging.md` lists the actions, and `test-data/payloads-v1.json` freezes the bytes.
 
 mod access;
 mod advances;

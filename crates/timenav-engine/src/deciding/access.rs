@@ -1,4 +1,4 @@
-//! Who may do what on a timeline.
+//! Permissions of a timeline.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::payload::PermissionsTold;
 use crate::permissions::permissions_tag;
 use crate::refusal::Refusal;
 
-/// Say who may do what on a timeline.
+/// Set the permissions of a timeline.
 pub(crate) struct SetPermissions {
     pub(crate) command: PermissionsCommand,
-    /// What the lists must be for it to happen.
+    /// The precondition on the current permissions.
     pub(crate) expected: Option<Expected>,
 }
 
@@ -43,7 +43,7 @@ impl Deciding for SetPermissions {
         let ledger = draft.aimed()?;
         let (host, now) = (draft.host(ledger), draft.now());
         let head = &draft.state(ledger).head;
-        // Whose access is limited administers no clock that is out of reach, or leaves by itself.
+        // A user with a time travel restriction cannot administer a clock that is out of range, or will leave it.
         draft.admit_clock(&head.clock.moment(host), head.clock.rate())?;
         Expected::check(self.expected.as_ref(), permissions_tag(&head.permissions))?;
         let set = permissions::decide(&head.permissions, &self.command, now)
@@ -60,7 +60,7 @@ impl Deciding for SetPermissions {
     }
 }
 
-/// Refuses permissions that expire while a service may be at work that does not know of ends.
+/// Rejects expiring permissions while a service that does not support them may run.
 ///
 /// # Errors
 /// One expires, and the database has an earlier feature level.
@@ -72,7 +72,7 @@ pub(super) fn check_level(permissions: &Permissions, level: u64) -> Result<(), R
 }
 
 impl SetPermissions {
-    /// Returns who is in a list that was given, and has no access by it: their permission there has expired before.
+    /// Returns the users in a given list who get no access by it, because their permission there has expired.
     fn expired(&self, after: &Permissions, now: Instant<Wall>) -> Vec<String> {
         let given = [&self.command.read, &self.command.write, &self.command.admin];
         let given = Role::ALL.into_iter().zip(given).filter(|(_, list)| list.is_some());

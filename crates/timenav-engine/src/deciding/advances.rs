@@ -1,4 +1,4 @@
-//! Clock changes that pass timers one by one: begun, taken on, ended.
+//! Advances: beginning, steps and end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,53 +21,53 @@ use crate::payload::{AdvanceEnded, AdvanceOver, ClockRecord};
 use crate::refusal::Refusal;
 use crate::timer_rows::AdvanceRow;
 
-/// Most instants that one decision passes where nobody listens to what fires there.
+/// Maximum number of instants passed by one decision if nothing listens to the firings there.
 const STEPS_AT_ONCE_MAX: usize = 128;
 
-/// Take an advance on to its next instant, or to its end.
+/// Move an advance on to its next instant, or to its end.
 pub(crate) struct StepAdvance {
     pub(crate) advance_id: AdvanceId,
-    /// The queues that somebody listens to.
+    /// The queues with a listener.
     pub(crate) heard: HashSet<QueueId>,
-    /// Whether that counts for every queue.
+    /// Whether every queue counts as having one.
     pub(crate) is_resumed: bool,
-    /// What was looked up before.
+    /// The prefetched state.
     pub(crate) look_up: LookUp,
-    /// The instant that is to be left. Nothing else may be.
+    /// The instant to leave. No other may be left.
     pub(crate) left: SeenInstant,
-    /// Who keeps the time, where several services share the store: then the queues above are not all, and something may
-    /// hold the instant.
+    /// The timekeeper, if several services share the store. The queues above are then incomplete, and other services
+    /// may hold the instant.
     pub(crate) keeper: Option<Keeper>,
-    /// What lasts until it is known what came of the step: nobody begins to hold the instant.
+    /// Kept until the outcome of the step is known, so that nothing begins to hold the instant.
     pub(crate) _lasting: Option<Box<dyn Send + Sync>>,
 }
 
-/// The instant that an advance stands at, as it was seen: it is another one once other timers have fallen due there.
+/// An advance's instant as it was observed. It changes when more timers fall due there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeenInstant {
-    /// The position of the entry that tells of it.
+    /// The position of the entry that records it.
     stepped: u64,
-    /// How many firings were made there.
+    /// How many firings were created there.
     fired: u64,
-    /// Whether none of them may be without an outcome. Otherwise nothing holds those that are.
+    /// Whether all of them must be settled. Otherwise, pending ones do not hold the instant.
     is_settled: bool,
-    /// Firings hold it that were made by an entry at that position or a later one, as far as other services know.
+    /// Firings created at or after this position hold the instant, as far as other services know.
     open_since: u64,
 }
 
 impl SeenInstant {
-    /// Returns the instant of an advance that nothing holds, as whoever asks has made sure, or the store does.
+    /// Returns the instant of an advance that nothing holds. The caller or the store has checked that.
     pub(crate) const fn unheld(advance: &Advance) -> Self {
         Self { stepped: advance.stepped, fired: advance.at_instant, is_settled: false, open_since: advance.stepped }
     }
 
-    /// Returns the instant of an advance whose firings have come to their outcomes once the step is decided, on a ledger of
-    /// that size.
+    /// Returns the instant of an advance whose firings will be settled when the step is decided, on a ledger of that
+    /// size.
     pub(crate) const fn settled(advance: &Advance, size: u64) -> Self {
         Self { stepped: advance.stepped, fired: advance.at_instant, is_settled: true, open_since: size }
     }
 
-    /// Returns whether an advance still stands there, and its firings are as they have to be.
+    /// Returns whether an advance is still at this instant, and its firings are as required.
     fn is_that_of(&self, advance: &Advance) -> bool {
         let is_there = (self.stepped, self.fired) == (advance.stepped, advance.at_instant);
         is_there && (!self.is_settled || advance.open == 0)
@@ -94,7 +94,7 @@ impl Asking for StepAdvance {
 impl Deciding for StepAdvance {
     type Change = TimersMoved;
 
-    /// Goes on while nobody listens to what fires: nothing would be waited for.
+    /// Continues as long as nothing listens to the firings, because there is nothing to wait for.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
         let at_work = self.check_left(draft, ledger)?;
@@ -113,7 +113,7 @@ impl Deciding for StepAdvance {
         for _ in 0..STEPS_AT_ONCE_MAX {
             let head = &draft.state(ledger).head;
             let going = head.timers.advance.as_ref().filter(|advance| advance.advance_id == self.advance_id);
-            // Whoever takes it on stops it there.
+            // A stuck advance is stopped by the caller of this step.
             let Some(advance) = going.filter(|advance| !advance.is_stuck()) else { break };
             let host = draft.host(ledger);
             let here = head.clock.now(host);
@@ -123,7 +123,7 @@ impl Deciding for StepAdvance {
                 return Ok(draft.done(ledger, position, TimersMoved { fired, ended: true, look_up: None }));
             };
             let instant = next.max(here);
-            // What could fall due there is not known to the end.
+            // The prefetched state is incomplete beyond this point.
             if last.is_some() && !(upcoming.knows(next) && recording.knows(instant)) {
                 break;
             }
@@ -146,8 +146,8 @@ impl Deciding for StepAdvance {
 }
 
 impl StepAdvance {
-    /// Makes sure that the clock is where it was seen, that the service that asks keeps the time, and that nothing holds the
-    /// instant at any service.
+    /// Checks that the advance is at the observed instant, that the requesting service keeps the time, and that no
+    /// service holds the instant.
     fn check_left<'a>(&self, draft: &Draft<'a>, ledger: Ledger) -> Result<Option<&'a AtWork>, Refusal> {
         let at_work = draft.check_keeper(ledger, self.keeper.as_ref(), Some(self.left.open_since))?;
         let is_held = at_work.is_some_and(|at_work| at_work.held.is_some());
@@ -159,7 +159,7 @@ impl StepAdvance {
     }
 }
 
-/// The clock comes to an instant and stands there. Its generation stays: that of the whole advance.
+/// Moves the paused clock to an instant. Its generation does not change during an advance.
 fn come_to(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -177,18 +177,18 @@ fn come_to(
     }
 }
 
-/// End an advance before its destination, or at it where nothing is left on the way.
+/// End an advance early, or at its target if nothing is left on the way.
 pub(crate) struct StopAdvance {
     pub(crate) advance_id: AdvanceId,
-    /// `Settled` where nothing is left.
+    /// `Settled` if nothing is left.
     pub(crate) state: AdvanceState,
-    /// Who held its instant.
+    /// The holder of its instant.
     pub(crate) held_by: Option<String>,
-    /// The instant that it is to be stopped at, if it may have gone on since.
+    /// The instant to stop at, if the advance may have moved on since.
     pub(crate) at: Option<SeenInstant>,
-    /// Who keeps the time, where several services share the store.
+    /// The timekeeper, if several services share the store.
     pub(crate) keeper: Option<Keeper>,
-    /// Where nothing may hold it at any service: the position of the entry that tells of the instant that is to be left.
+    /// Set if no service may hold the instant: the position of the entry that records the instant to leave.
     pub(crate) unless_held: Option<u64>,
 }
 
@@ -230,7 +230,7 @@ impl Deciding for StopAdvance {
     }
 }
 
-/// Ends the advance of a ledger by an entry of its own.
+/// Ends a ledger's advance with an entry of its own.
 fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Option<String>) -> Result<u64, Refusal> {
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;
@@ -247,7 +247,7 @@ fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Opti
     Ok(position)
 }
 
-/// Takes an advance out that an entry has ended, and keeps what came of it.
+/// Removes an advance that an entry has ended, and stores its result.
 pub(super) fn forget(draft: &mut Draft<'_>, ledger: Ledger, advance: &Advance, ended: &AdvanceEnded, position: u64) {
     let step = draft.step_mut(ledger);
     Arc::make_mut(&mut step.state.head.timers).advance = None;
@@ -259,8 +259,7 @@ pub(super) fn forget(draft: &mut Draft<'_>, ledger: Ledger, advance: &Advance, e
     });
 }
 
-/// Returns the advance that begins at a position of a ledger: from where its clock stands to where a command would have
-/// taken it.
+/// Returns the advance that begins at a position of a ledger: from the clock's reading to the target of a command.
 pub(super) fn begin(
     advance_id: AdvanceId,
     from: Instant<Virtual>,

@@ -1,4 +1,3 @@
-//! Marked moments.
 
 use timenav_core::access::Denial;
 use timenav_core::anchor::{self, AnchorCommand};
@@ -11,7 +10,7 @@ use crate::json::json;
 use crate::payload::AnchorSet;
 use crate::refusal::Refusal;
 
-/// Mark a moment: that of the clock, if no other is given.
+/// Set an anchor at an instant, by default the clock's reading.
 pub(crate) struct SetAnchor(pub(crate) AnchorCommand);
 
 impl Asking for SetAnchor {

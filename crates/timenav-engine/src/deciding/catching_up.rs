@@ -1,4 +1,4 @@
-//! What other services have written, for those that are about to look into memory.
+//! Catching up with other services before a read from memory.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::draft::{Done, Draft};
 use crate::head::TimelineKey;
 use crate::refusal::Refusal;
 
-/// Have readers see what was committed before this was asked, and change nothing.
+/// Make everything committed before this request visible to readers, without a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CatchUp {
-    /// On the timeline that is aimed at, and of the directory.
+    /// On the request's timeline, and in the directory.
     Aimed,
-    /// On these timelines, and on all that are new.
+    /// On these timelines, and on all new ones.
     Some(Arc<[TimelineKey]>),
     /// On every timeline.
     All,
 }
 
 impl Asking for CatchUp {
-    /// It comes with what is read.
+    /// It belongs to a read.
     fn action(&self) -> Action {
         Action::Reads
     }
@@ -45,7 +45,7 @@ impl Deciding for CatchUp {
     type Change = Logged;
 
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        // There is nothing to be told: it was done before anything was decided.
+        // Catching up precedes the decision, so there is nothing left to do.
         Err(Refusal::ChangedMeanwhile)
     }
 }

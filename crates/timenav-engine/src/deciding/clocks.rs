@@ -1,4 +1,4 @@
-//! Changes of a clock, and the return to an anchor.
+//! Clock changes, and the return to an anchor.
 
 use std::sync::Arc;
 
@@ -22,21 +22,20 @@ use crate::location::zone_of;
 use crate::payload::{AdvanceBegun, AdvanceEnded, ClockChanged, ClockRecord};
 use crate::refusal::Refusal;
 
-/// Change a clock.
 pub(crate) struct ChangeClock {
     pub(crate) command: ClockCommand,
     pub(crate) expected: Option<Expected>,
     pub(crate) passing: Passing,
-    /// What becomes of timers whose moments come again, where they are to fire again.
+    /// The effect on timers that are to fire again because their due times recur.
     pub(crate) refire: Option<GoingBack>,
 }
 
-/// How a clock change passes timers.
+/// How a clock change handles timers on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Passing {
-    /// What an advance is called, if one begins. `None` where the clock jumps over timers, which fall due after that.
+    /// The id of a new advance. `None` if the clock jumps, so that timers fire afterwards.
     pub(crate) advance_id: Option<AdvanceId>,
-    /// Whether a handler of a firing asks, which an advance may wait for.
+    /// Whether the request comes from the handler of a firing, which the advance may be waiting for.
     pub(crate) is_inside: bool,
 }
 
@@ -46,7 +45,7 @@ impl Asking for ChangeClock {
             ClockCommand::Travel { .. } => Action::Travel,
             ClockCommand::Pause => Action::PauseTime,
             ClockCommand::Resume => Action::ResumeTime,
-            // An entry tells what became of the clock, and not why it was moved.
+            // An entry records the effect on the clock, not the reason.
             ClockCommand::FastForward(_) | ClockCommand::Spend { .. } | ClockCommand::ToNext { .. } => {
                 Action::FastForward
             }
@@ -57,8 +56,9 @@ impl Asking for ChangeClock {
     }
 
     fn aim(&self) -> Aim {
-        // Of a clock that is expected to be there none is made.
-        // Nor is one to spend time on, which runs when it is new, or to go to the next moment of, which has no timers.
+        // A precondition requires an existing clock.
+        // So do two commands that make no sense on a new clock: it runs, so no time can be spent on it, and it has no
+        // timers to go to.
         let is_there =
             self.expected.is_some() || matches!(self.command, ClockCommand::Spend { .. } | ClockCommand::ToNext { .. });
         if is_there { Aim::Timeline } else { Aim::TimelineOrNew }
@@ -69,7 +69,7 @@ impl Asking for ChangeClock {
     }
 }
 
-/// Says what must be known where firings are superseded: nobody is given one while that is on its way.
+/// Returns the activity to lock if firings are superseded: they must not be claimed in the meantime.
 fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork<'static>> {
     let is_needed = going_back.is_some_and(|going_back| !going_back.restoring.superseded.is_empty());
     is_needed.then_some(NeedsAtWork::default())
@@ -83,7 +83,7 @@ impl Deciding for ChangeClock {
         check_expected(draft, ledger, self.expected.as_ref())?;
         let done = change_clock(draft, ledger, &self.command, (self.action(), None), &self.passing)?;
         if let Some(refire) = &self.refire {
-            // The clock stands where it went, or where it was.
+            // The clock is now at its target, or still at its old reading.
             refire.check(&draft.state(ledger).head.timers, done.change.current_time)?;
             restore(draft, ledger, &refire.restoring, Restored::Rewind)?;
         }
@@ -95,20 +95,20 @@ impl Deciding for ChangeClock {
     }
 }
 
-/// Take a clock back to an anchor, and history too where there are compensations.
+/// Return a clock to an anchor, and history too if there are compensations.
 pub(crate) struct ReturnToAnchor {
     pub(crate) anchor: Anchor,
     pub(crate) history: Option<HistoryRestored>,
-    /// What becomes of timers, where history returns.
+    /// The effect on timers, if history returns.
     pub(crate) timers: Option<GoingBack>,
     pub(crate) expected: Option<Expected>,
     pub(crate) is_inside: bool,
 }
 
 impl ReturnToAnchor {
-    /// What it takes to return a clock alone.
+    /// The permissions required to return only the clock.
     pub(crate) const CLOCK_DEMANDS: &'static [Demand] = &[Demand::Steer];
-    /// What it takes to return history too.
+    /// The permissions required to return history too.
     pub(crate) const ALL_DEMANDS: &'static [Demand] = &[Demand::Steer, Demand::Intervene];
 }
 
@@ -135,7 +135,7 @@ impl Asking for ReturnToAnchor {
 impl Deciding for ReturnToAnchor {
     type Change = ClockAfter;
 
-    /// What was changed since the anchor is changed back while the clock still shows when.
+    /// Changes are reverted before the clock moves, so that their entries show the old reading.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
         check_expected(draft, ledger, self.expected.as_ref())?;
@@ -160,12 +160,12 @@ impl Deciding for ReturnToAnchor {
     }
 }
 
-/// Lets a clock be changed that is as whoever changes it has seen it: each change makes a new generation.
+/// Checks the precondition on a clock. Its tag is the generation, which each change increments.
 fn check_expected(draft: &Draft<'_>, ledger: Ledger, expected: Option<&Expected>) -> Result<(), Refusal> {
     Expected::check(expected, draft.state(ledger).head.clock.generation.to_string())
 }
 
-/// What a clock showed is told to those who may still take it there.
+/// Checks whether the caller may still move the clock to the returned reading.
 pub(crate) fn check_clock_told(draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
     let host =
         draft.look(draft.timeline()).map_or_else(|| draft.now(), |state| draft.now().max(state.head.recorded_at));
@@ -203,7 +203,7 @@ fn change_clock(
         _ => None,
     };
     let to = moved.as_ref().map(|moved| moved.moment.at);
-    // It stands still where it is, and goes on step by step.
+    // It pauses at its current reading, and then moves step by step.
     let moved = match &advance {
         Some(_) => Some(ClockMoved { host, moment: Moment { running: false, ..before.moment(host) } }),
         None => moved,
@@ -214,7 +214,8 @@ fn change_clock(
         ClockCommand::FastForward(by) | ClockCommand::Rewind(by) | ClockCommand::Spend { by, since: None } => {
             Some(by.to_string())
         }
-        // As much of it as nobody else has spent; and as far as the next moment was.
+        // For these commands, the actual distance: the part that no other caller has spent, or the distance to the next
+        // due time.
         ClockCommand::Spend { since: Some(_), .. } | ClockCommand::ToNext { .. } => {
             went.and_then(|span| Duration::new(0, span)).map(|by| by.to_string())
         }
@@ -248,7 +249,7 @@ fn change_clock(
     Ok(draft.done(ledger, position, change))
 }
 
-/// Lets a clock be moved on which no advance goes on, and whose timers have fallen due as far as it went.
+/// Checks that no advance is running, and that timers have fired up to the clock's reading.
 fn check_movable(draft: &Draft<'_>, ledger: Ledger, passing: &Passing) -> Result<(), Refusal> {
     let head = &draft.state(ledger).head;
     if let Some(advance) = &head.timers.advance {
@@ -261,7 +262,7 @@ fn check_movable(draft: &Draft<'_>, ledger: Ledger, passing: &Passing) -> Result
     Ok(())
 }
 
-/// Ends the advance that goes on, and leaves the clock paused where it stands.
+/// Ends the running advance, and leaves the clock paused at its current instant.
 fn pause_advance(draft: &mut Draft<'_>, ledger: Ledger) -> Result<Done<ClockAfter>, Refusal> {
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;

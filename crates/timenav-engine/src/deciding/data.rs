@@ -1,4 +1,4 @@
-//! Sealed records and erasures.
+//! Sealed records, and erasure of single events and records.
 
 use std::collections::BTreeSet;
 
@@ -15,24 +15,23 @@ use crate::payload::{DataDecrypted, DataEncrypted, DataErased};
 use crate::refusal::{Refusal, no_record};
 use crate::rows::{DataRecord, ErasedContent, Erasure};
 
-/// Keep a sealed record.
+/// Store a sealed record.
 pub(crate) struct EncryptData {
     pub(crate) data_id: DataId,
     pub(crate) kind: KeyKind,
     pub(crate) sealed: SealedData,
 }
 
-/// Log that a sealed record was opened. To open it takes a while; who asked may have lost their role meanwhile.
+/// Log the opening of a sealed record. Decryption is slow, so the caller may have lost their role in the meantime.
 pub(crate) struct LogDecryption {
     pub(crate) data_id: DataId,
 }
 
-/// Erase a sealed record.
 pub(crate) struct EraseData {
     pub(crate) data_id: DataId,
 }
 
-/// Erase the content of an event: of every version of it.
+/// Erase the content of all versions of an event.
 pub(crate) struct EraseEvent {
     pub(crate) event_id: EventId,
 }
@@ -165,7 +164,7 @@ impl Deciding for EraseEvent {
         let also: Vec<u64> = also.into_iter().collect();
         let cancelled = known.standing().is_none();
         let forks = draft.forks_of(draft.state(ledger).head.key);
-        // The entry does not name them: its form is older than that they were forgotten.
+        // The format of this entry predates the erasure of outcomes, so it does not list them.
         forget(draft, ledger, (&forks, std::slice::from_ref(event_id)));
         let state = draft.state_mut(ledger);
         state.head.events_count = state.head.events_count.saturating_sub(u64::from(!cancelled));
@@ -179,7 +178,7 @@ impl Deciding for EraseEvent {
     }
 }
 
-/// Appends the entry of an erasure, and has the content of these positions erased.
+/// Appends the entry of an erasure, and erases the content of these positions.
 fn erase(
     draft: &mut Draft<'_>,
     ledger: Ledger,

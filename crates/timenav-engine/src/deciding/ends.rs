@@ -1,4 +1,3 @@
-//! The end of a timeline.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::head::{EndedTimeline, TimelineState};
 use crate::notes::newest_note;
 use crate::refusal::Refusal;
 
-/// End a timeline. Nothing of it can be read any more, and its name is never used again.
+/// End a timeline. It becomes unreadable, and its name is never used again.
 pub(crate) struct EndTimeline;
 
 impl Asking for EndTimeline {
@@ -76,8 +75,8 @@ impl Deciding for EndTimeline {
     }
 }
 
-/// Returns the checkpoint over all entries of a timeline, and its root. They are committed: where a group has written to the
-/// timeline, its end is decided in the next one.
+/// Returns the checkpoint over all entries of a timeline, and its root. All entries must be committed: if a group has
+/// written to the timeline, its end is decided in the next group.
 fn last_checkpoint(draft: &Draft<'_>, state: &TimelineState) -> Result<(Hash, Arc<str>), Refusal> {
     if state.head.frontier.root() != state.root {
         return Err(Refusal::Damaged(format!("the newest entries of `{}` are not committed yet", state.head.id)));

@@ -1,4 +1,4 @@
-//! Erasing events, with every version of them, and single reads.
+//! Erasing all versions of events, and erasing single reads.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,31 +20,31 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::refusal::Refusal;
 use crate::rows::{ErasedContent, Erasure, KnownEvent};
 
-/// Erase events, those of one batch.
+/// Erase one batch of events.
 pub(crate) struct EraseEvents {
     pub(crate) chosen: Vec<ChosenEvent>,
     pub(crate) by: ErasedBy,
-    /// The size of the ledger that they were chosen at; what it has now where they were named.
+    /// The ledger size at which they were selected. `None` for events given by id, which uses the current size.
     pub(crate) evaluated_at: Option<u64>,
     pub(crate) include_forks: bool,
-    /// How many were chosen and are not in this batch.
+    /// How many selected events are not in this batch.
     pub(crate) left: u64,
 }
 
-/// An event that is to be erased.
+/// An event to erase.
 pub(crate) struct ChosenEvent {
     pub(crate) event_id: EventId,
     pub(crate) why: ChosenWhy,
 }
 
-/// What must still be so when it is erased.
+/// The condition that must still hold when the event is erased.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChosenWhy {
-    /// It is there.
+    /// It exists.
     Named,
-    /// The version that the query found stands.
+    /// The version found by the query is current.
     Found(u64),
-    /// Nothing changed it from that position on.
+    /// It has not changed since that position.
     Old(u64),
 }
 
@@ -54,27 +54,27 @@ pub(crate) struct EraseReads {
     pub(crate) which: WhichReads,
 }
 
-/// Which reads of an entry are erased.
+/// A selection of reads in an entry.
 #[derive(Clone, Debug)]
 pub enum WhichReads {
-    /// Those of these numbers, counted from 0.
+    /// By index, from 0.
     Numbers(BTreeSet<u32>),
-    /// Those of a user.
+    /// By user.
     Of(String),
 }
 
-/// What of one ledger holds the content of the events.
+/// The entries of one ledger that contain content of the events.
 #[derive(Default)]
 struct Holding {
     versions: BTreeMap<u64, EventId>,
     interventions: BTreeMap<u64, EventId>,
     events_count: u64,
-    /// By how many more events stand than would without the entries that go.
+    /// By how much the erased entries increased the number of current events.
     stood: i64,
     overrides: u64,
 }
 
-/// What the entries of an erasure say beside what they name.
+/// The fields of an erasure's entries, besides the erased positions.
 struct Saying {
     by: ErasedBy,
     evaluated_at: u64,
@@ -149,8 +149,8 @@ impl Told for EventsGone {
 }
 
 impl EraseEvents {
-    /// Returns whether an event that was chosen is to be erased. What somebody else erased meanwhile is not, and what is
-    /// not as it was chosen.
+    /// Returns whether to erase a selected event. Events erased by others in the meantime are skipped, and so are those
+    /// that no longer match their selection.
     fn is_to_go(&self, draft: &Draft<'_>, ledger: Ledger, chosen: &ChosenEvent) -> Result<bool, Refusal> {
         let ChosenEvent { event_id, why } = chosen;
         let Some(known) = draft.known_event(ledger, event_id) else {
@@ -174,7 +174,7 @@ impl EraseEvents {
     }
 }
 
-/// Returns the refusal of an event that is to be erased where it was not recorded.
+/// Returns the refusal for an event that was recorded on an ancestor of the timeline.
 pub(crate) fn not_own(event_id: &EventId) -> Refusal {
     let detail = format!(
         "`{event_id}` was recorded on a timeline this one was forked from; erase it there, with `include_forks`"
@@ -182,13 +182,13 @@ pub(crate) fn not_own(event_id: &EventId) -> Refusal {
     Refusal::invalid("event_ids", detail)
 }
 
-/// Returns where an event was changed last.
+/// Returns the position of the last change of an event.
 fn changed_at(known: &KnownEvent) -> Option<u64> {
     known.versions.iter().map(|version| version.until.unwrap_or_default().max(version.position)).max()
 }
 
-/// Lets whoever erases go on where there are forks, which go on from what is erased: they must say so, and administer
-/// each.
+/// Checks the authorization if there are forks of the timeline: the caller must set `include_forks` and administer each
+/// of them.
 fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks: bool) -> Result<(), Refusal> {
     if forks.is_empty() {
         return Ok(());
@@ -205,7 +205,7 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     for fork in forks {
         let standing = directory::standing(draft.directory(), caller, draft.look(fork), draft.now());
         access::decide(standing, Demand::Erase).map_err(|denial| match denial {
-            // That there are forks is told by the ledger of the timeline that they go on from.
+            // The ledger of the origin reveals its forks, so their existence need not be hidden.
             Denial::Hidden => Denial::Permission { needs: Role::Admin },
             denial => denial,
         })?;
@@ -213,7 +213,7 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     Ok(())
 }
 
-/// Returns what of the forks' own ledgers holds the content of the events.
+/// Returns the entries of the forks' own ledgers that contain content of the events.
 fn holdings_of_forks(
     draft: &Draft<'_>,
     ledger: Ledger,
@@ -251,14 +251,14 @@ fn holdings_of_forks(
     Ok(all)
 }
 
-/// Returns whether a fork has an event from the timeline that it is erased on. It may have recorded another one of the same
-/// id before that was recorded.
+/// Returns whether a fork inherited an event from the timeline on which it is erased. The fork may instead have
+/// recorded another event with the same id earlier.
 fn is_of(known: &KnownEvent, fork: &TimelineState, erased: TimelineKey) -> bool {
     let layer_of = |number: usize| fork.ancestors.get(number).map(|layer| layer.timeline);
     known.versions.iter().any(|version| layer_of(version.layer) == Some(erased))
 }
 
-/// Lets what is known of the events be forgotten, and what requests were answered with. Returns the names of the outcomes.
+/// Erases the events from known state and from stored outcomes. Returns the names of the outcomes.
 pub(super) fn forget(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -280,8 +280,8 @@ pub(super) fn forget(
     outcomes.into_iter().map(Hash::from_bytes).collect()
 }
 
-/// Appends the entries of an erasure to a ledger, one unless it names very much, and has all that they name erased.
-/// Returns the position of the last one.
+/// Appends the entries of an erasure to a ledger, usually one, and erases the positions they name. Returns the position
+/// of the last entry.
 fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outcomes): (Holding, Vec<Hash>)) -> u64 {
     let Holding { versions, interventions, mut events_count, stood, overrides } = holding;
     let head = &mut draft.state_mut(ledger).head;
@@ -312,8 +312,8 @@ fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outc
     position
 }
 
-/// Divides what an erasure names into as much as one entry may name. Each names one version at least: where only
-/// interventions are left to be named, or there never was a version, one position is named as that of a version.
+/// Splits an erasure into parts that fit into an entry. Each part names at least one version: if only interventions are
+/// left, or if there never was a version, one position is named as that of a version.
 fn parts(
     versions: &BTreeMap<u64, EventId>,
     interventions: &BTreeMap<u64, EventId>,
@@ -331,14 +331,14 @@ fn parts(
             return all;
         }
         if let Some(first) = first.filter(|_| of_versions.is_empty()) {
-            // Nothing was pushed before it.
+            // Cannot fail, because it is the first.
             let _ = of_versions.push(first);
         }
         all.push((of_versions, of_interventions, of_outcomes));
     }
 }
 
-/// Takes as many positions as one record names.
+/// Takes as many positions as one record can name.
 fn runs(positions: &mut std::iter::Peekable<impl Iterator<Item = u64>>) -> PositionRuns {
     let mut runs = PositionRuns::default();
     while let Some(position) = positions.peek() {
@@ -351,12 +351,12 @@ fn runs(positions: &mut std::iter::Peekable<impl Iterator<Item = u64>>) -> Posit
 }
 
 impl Holding {
-    /// Adds what an event has on a layer.
+    /// Adds the entries of an event on a layer.
     fn add(&mut self, known: &KnownEvent, layer: usize, event_id: &EventId) {
         let inherited = known.versions.iter().rev().find(|version| version.layer < layer);
         let own: Vec<u64> =
             known.versions.iter().filter(|version| version.layer == layer).map(|version| version.position).collect();
-        // What was done to an event that had the id before, and was erased, is gone.
+        // Interventions on an earlier event with the same id are gone already.
         let first = if inherited.is_some() { Some(0) } else { own.first().copied() };
         let is_meant = |(of, position): &&(usize, u64)| *of == layer && first.is_some_and(|first| *position >= first);
         let interventions = known.interventions.iter().filter(is_meant).map(|(_, position)| *position);
@@ -367,7 +367,7 @@ impl Holding {
         self.events_count += 1;
         let stood_before = inherited.is_some_and(|version| version.until.is_none());
         self.stood += i64::from(known.standing().is_some()) - i64::from(stood_before);
-        // What was recorded under an id that had become free counts instead of nothing.
+        // Only versions that hide an inherited event count, not events recorded under an id that had become free.
         let is_override = |position: &u64| stood_before || known.interventions.contains(&(layer, *position));
         self.overrides += u64::from(inherited.is_some() && own.first().is_some_and(is_override));
         self.versions.extend(own.into_iter().map(|position| (position, event_id.clone())));
@@ -408,7 +408,8 @@ impl Deciding for EraseReads {
         let is_whole = *entry.salt.as_bytes() != [0; timenav_core::ledger::Salt::BYTES];
         let salt: &[u8] = if is_whole { entry.salt.as_bytes() } else { &[] };
         let kept = KeptReads::parse(salt, &entry.payload).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        // What stands in place of the payload must fit the entry as it did, or nobody can check it any more.
+        // The replacement of the payload must have the same hash as the entry, or the entry cannot be verified any
+        // more.
         if kept.root() != record.payload_hash {
             return Err(Refusal::Damaged(format!("the reads of entry {at} are not the ones that were signed")));
         }
@@ -428,7 +429,7 @@ impl Deciding for EraseReads {
 }
 
 impl WhichReads {
-    /// Returns the numbers of the reads that are meant and still there.
+    /// Returns the indexes of the selected reads that still exist.
     fn runs(&self, kept: &KeptReads<'_>) -> Result<PositionRuns, Refusal> {
         if let Self::Numbers(numbers) = self
             && let Some(beyond) = numbers.iter().find(|number| **number as usize >= kept.len())
@@ -443,7 +444,7 @@ impl WhichReads {
                 Self::Of(user) => read.user == user.as_str(),
             });
             if is_meant {
-                // At most one for each two reads, in their order.
+                // Cannot fail: there is at most one run for every two reads, in ascending order.
                 runs.push(number.into()).map_err(|error| Refusal::Damaged(error.to_string()))?;
             }
         }

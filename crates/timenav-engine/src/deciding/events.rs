@@ -1,4 +1,4 @@
-//! Events, one by one or all together.
+//! Recording events individually or all-or-nothing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,15 +21,14 @@ use crate::wall_clock::Host;
 #[cfg(test)]
 mod tests;
 
-/// Record events. With `each`, those known already are passed over and those that differ are reported; otherwise any of
-/// these refuses the whole request.
+/// Record events. With `each`, events already recorded are skipped and those that differ are reported. Otherwise,
+/// either case rejects the whole request.
 pub(crate) struct RecordEvents {
     pub(crate) events: Vec<PreparedEvent>,
     pub(crate) each: bool,
 }
 
-/// Find out what recording events one by one would do, and record nothing. Of those that would be new, the ids are
-/// answered.
+/// Dry run of recording events individually. Returns the ids of those that would be new.
 pub(crate) struct CompareEvents {
     pub(crate) events: Vec<PreparedEvent>,
 }
@@ -78,17 +77,17 @@ impl Deciding for CompareEvents {
     }
 }
 
-/// Returns what must be known to compare events with those that are recorded. Nothing is recorded under an id that was
-/// drawn for this very request, and looking it up would cost a group on PostgreSQL a round trip.
+/// Returns the events to prefetch for the comparison. Ids generated for this request cannot exist, and a lookup would
+/// cost a group another round trip to PostgreSQL.
 fn needs(events: &[PreparedEvent]) -> Needs<'_> {
     let events = events.iter().filter(|event| event.is_named).map(|event| &event.event_id).collect();
     Needs { events, endings: true, ..Needs::default() }
 }
 
-/// An event with everything that can be made ready before its turn comes.
+/// An event, prepared as far as possible before its turn.
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
-    /// Whether the caller chose the id. One that the service draws has 74 random bits.
+    /// Whether the caller chose the id. A generated id has 74 random bits.
     pub(crate) is_named: bool,
     pub(crate) draft: Arc<EventDraft>,
     pub(crate) columns: Arc<EventColumns>,
@@ -97,7 +96,7 @@ pub(crate) struct PreparedEvent {
     pub(crate) payload_hash: Hash,
 }
 
-/// How an event compares with what is recorded under its id.
+/// The result of comparing an event with the one recorded under its id.
 enum Compared {
     New,
     /// Already recorded at this position; 0 if the fork inherits it.
@@ -110,7 +109,7 @@ impl Asking for RecordEvents {
         Action::RecordEvent
     }
 
-    // An import asks so whether the caller may, before it reads the file.
+    // An import without events only checks authorization, before it reads the file.
     fn only_asks(&self) -> bool {
         self.events.is_empty()
     }
@@ -176,12 +175,12 @@ impl RecordEvents {
 
 fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared {
     let Some(known) = draft.known_event(ledger, &event.event_id) else { return Compared::New };
-    // An event that a return took away is not there any more, as it was not when the anchor was set.
+    // An event removed by a return to an anchor no longer exists.
     if draft.is_taken_back(ledger, known) {
         return Compared::New;
     }
-    // How it was recorded first counts too: an import is repeated after an event was changed.
-    // An inherited event has a position in the ledger of the parent, not in this one.
+    // Compare with all versions, because an import may be repeated after an event was changed. An inherited event has a
+    // position in the ledger of the parent, not in this one.
     let own_layer = draft.own_layer(ledger);
     let own = |version: &EventVersion| if version.layer == own_layer { version.position } else { 0 };
     let same = known.versions.iter().find(|version| *version.content == *event.content);
@@ -195,8 +194,8 @@ fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Ho
     draft.append_event(ledger, (Action::RecordEvent, event_id), change, contents, host)
 }
 
-/// Records an event that the service makes. Returns its position; `None` where there is one under its id already, which
-/// must have been looked up.
+/// Records an event created by the service. Returns its position; `None` if an event with its id exists. The id must
+/// have been prefetched.
 pub(super) fn record_own(
     draft: &mut Draft<'_>,
     ledger: Ledger,

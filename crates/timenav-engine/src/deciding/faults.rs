@@ -1,4 +1,4 @@
-//! Whose clock is shown wrong on purpose, and how.
+//! Fault injection into followers' clocks.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::options::LEVEL_OF_FAULTS;
 use crate::payload::{FaultRecord, FaultSet, faults_record};
 use crate::refusal::Refusal;
 
-/// Say what is wrong with the clock of a user's followers of one name; `None` where it is right again.
+/// Set the fault of a user's followers with some name; `None` removes it.
 pub(crate) struct SetFault {
     pub(crate) whose: (UserId, FollowerName),
     pub(crate) fault: Option<Fault>,
@@ -35,7 +35,7 @@ impl Deciding for SetFault {
     type Change = FaultSaid;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultSaid>, Refusal> {
-        // A version of an earlier level does not know what a head says of it, and leaves it out when it writes it anew.
+        // Versions of an earlier level drop this field when they rewrite a head.
         if draft.level() < LEVEL_OF_FAULTS {
             return Err(Refusal::NotUpgraded { what: "the fault of a follower", level: LEVEL_OF_FAULTS });
         }
@@ -47,7 +47,7 @@ impl Deciding for SetFault {
             return Err(Refusal::LimitReached { what, max: FAULTS_PER_TIMELINE_MAX });
         }
         let (before, mut after) = (faults.changed, Faults::clone(faults));
-        // Where it stands in the ledger is no part of what the entry says.
+        // The position is not part of the entry.
         after.set(0, whose.clone(), *fault);
         let (user_id, follower) = (whose.0.to_string(), whose.1.to_string());
         let payload = FaultSet {

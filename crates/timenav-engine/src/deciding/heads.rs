@@ -1,4 +1,4 @@
-//! That `system` is committed to the trees of other timelines, so that whoever cosigns it vouches for them.
+//! Commitments of `system` to the trees of other timelines. Cosigning `system` thereby vouches for them.
 
 use timenav_core::ledger::CommittedHeads;
 
@@ -27,7 +27,7 @@ impl Deciding for CommitHeads {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        // What was committed once stays so; a timeline that has ended since has its tree still.
+        // Committed trees never go back, and a timeline that has ended since keeps its tree.
         let is_ahead = self
             .heads
             .as_slice()

@@ -1,4 +1,4 @@
-//! Corrections, interventions, and the return of history to an anchor: new versions of events.
+//! New versions of events: corrections, interventions, and the return of history to an anchor.
 
 use std::sync::Arc;
 
@@ -25,55 +25,55 @@ use crate::refusal::Refusal;
 use crate::rows::{EventVersion, InterventionRow, KnownEvent};
 use crate::wall_clock::Host;
 
-/// Replace how an event was recorded, if the version of that tag stands.
+/// Correct an event, if the version with the given tag is current.
 pub(crate) struct CorrectEvent {
     pub(crate) event: PreparedEvent,
     pub(crate) expected: Option<Expected>,
 }
 
-/// Do something to an event.
+/// Intervene in an event.
 pub(crate) struct Intervene {
-    /// The intervention's own name.
+    /// The intervention's own id.
     pub(crate) id: InterventionId,
     pub(crate) event_id: EventId,
-    /// In the words of who intervenes.
+    /// A description by the caller.
     pub(crate) action: String,
-    /// Its virtual moment.
+    /// The virtual time of the intervention.
     pub(crate) time: Instant<Virtual>,
     pub(crate) effect: Effect,
     pub(crate) causes: Vec<Cause>,
-    /// The ledger's size on which it was decided; refused if events changed since.
+    /// The ledger's size for which it was decided; rejected if events have changed since.
     pub(crate) guard: Option<u64>,
 }
 
-/// What is to be done so that history is what it was at an anchor.
+/// The changes that restore history to its state at an anchor.
 pub(crate) struct HistoryRestored {
     pub(crate) compensations: Vec<Compensation>,
-    /// The ledger's size on which they were decided.
+    /// The ledger's size for which they were decided.
     pub(crate) guard: u64,
 }
 
-/// One event that is otherwise now than it was at an anchor.
+/// An event that has changed since the anchor.
 pub(crate) struct Compensation {
     pub(crate) intervention_id: InterventionId,
     pub(crate) event_id: EventId,
-    /// The event as it stood; `None` if it did not.
+    /// The event's content at the anchor; `None` if it was not current.
     pub(crate) content: Option<Arc<str>>,
 }
 
-/// Why an event is taken back, and not cancelled: its id is free again.
+/// Why an event is removed instead of canceled, which frees its id.
 #[derive(Clone, Copy)]
 pub(super) enum TakenBack<'a> {
     /// By the return to an anchor.
     ToAnchor(&'a str),
-    /// With the import that recorded it.
+    /// By undoing the import that recorded it.
     OfImport(&'a str),
 }
 
-/// How an event stands before something is done to it.
+/// The state of an event before a change.
 pub(super) struct Before {
     version: Option<EventVersion>,
-    /// Whether no entry of this timeline has made a version of it yet.
+    /// Whether this timeline has no version of it yet.
     is_inherited: bool,
 }
 
@@ -152,10 +152,10 @@ impl Deciding for Intervene {
     }
 }
 
-/// Takes history back to what it was at an anchor: one entry for each event that is otherwise now.
+/// Restores history to its state at an anchor, with one entry for each event that has changed since.
 ///
 /// # Errors
-/// An event is not known, or what is kept of it cannot be read.
+/// An event is unknown, or its stored content cannot be parsed.
 pub(super) fn restore_history(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -169,7 +169,7 @@ pub(super) fn restore_history(
             Some(content) => Some((Arc::new(kept_draft(content)?), Arc::clone(content))),
             None => None,
         };
-        // What was erased since it was read is not to come back by this.
+        // Content that was erased in the meantime must not be restored.
         let is_there = |content: &Arc<str>| {
             let known = draft.known_event(ledger, event_id);
             known.is_some_and(|known| known.versions.iter().any(|version| version.content == *content))
@@ -193,17 +193,17 @@ pub(super) fn restore_history(
     Ok(())
 }
 
-/// Refuses what was decided on events as they stood at a size of the ledger, if they changed.
+/// Rejects a decision for an earlier ledger size, if events have changed since.
 ///
 /// # Errors
-/// They changed.
+/// They have changed.
 pub(super) fn check_unchanged(draft: &Draft<'_>, ledger: Ledger, guard: Option<u64>) -> Result<(), Refusal> {
     let changed_at = draft.state(ledger).events_changed_at;
     if guard.is_some_and(|size| changed_at > size) { Err(Refusal::ChangedMeanwhile) } else { Ok(()) }
 }
 
-/// Appends the entry of an intervention. `after` is the event as it stands after it, `None` within for a cancelled one,
-/// `None` where nothing changes.
+/// Appends the entry of an intervention. `after` is the resulting event: `Some(None)` if it is now canceled, `None` if
+/// nothing changes.
 pub(super) fn append_intervention(
     draft: &mut Draft<'_>,
     ledger: Ledger,

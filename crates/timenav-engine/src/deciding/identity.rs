@@ -1,4 +1,4 @@
-//! Users and keys: facts of the whole service, on the timeline `system`.
+//! Users and API keys, which belong to the whole service and are recorded on `system`.
 
 use timenav_core::access::Denial;
 use timenav_core::directory::key::{self, KeyCommand};
@@ -14,13 +14,12 @@ use crate::draft::{Done, Draft, Ledger};
 use crate::payload::entry_of;
 use crate::refusal::Refusal;
 
-/// Make a user, remove one with their keys, or restrict one's time travel.
+/// Create, delete or restrict a user.
 pub(crate) struct ChangeUser(pub(crate) UserCommand);
 
-/// Make a key.
 pub(crate) struct CreateKey(pub(crate) ApiKey);
 
-/// Stop a key. `owner` is set where the key was stopped before: memory no longer has it.
+/// Revoke a key. `owner` is set for a key that was already revoked, because memory no longer has it.
 pub(crate) struct RevokeKey {
     pub(crate) key_id: KeyId,
     pub(crate) owner: Option<UserId>,
@@ -75,7 +74,7 @@ impl Deciding for CreateKey {
         }
         let system = draft.system()?;
         let made = key::decide(draft.directory(), &KeyCommand::Create(key.clone()), draft.times(system))?;
-        // Those that have expired cannot matter any more.
+        // Expired keys have no effect any more.
         let own = draft.directory().keys.of_user(&key.user_id);
         draft.forget_keys(own.filter(|one| !one.is_live(draft.now())).map(|one| one.key_id.clone()).collect());
         let position = draft.happen(system, &[made]);
@@ -103,7 +102,7 @@ impl Deciding for RevokeKey {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<KeyChanged>, Refusal> {
         let Self { key_id, owner } = self;
         let key = draft.directory().keys.get(key_id);
-        // Whether another user's key exists is not told.
+        // Do not reveal whether another user's key exists.
         draft.admit_own(key.map(|key| &key.user_id).or(owner.as_ref())).map_err(hidden)?;
         let system = draft.system()?;
         let stopped = key::decide(draft.directory(), &KeyCommand::Stop(key_id.clone()), draft.times(system))?;
@@ -113,13 +112,13 @@ impl Deciding for RevokeKey {
 }
 
 impl Draft<'_> {
-    /// Returns the times by which core decides what is told on a ledger.
+    /// Returns the times that core needs to decide on a ledger.
     pub(super) fn times(&self, ledger: Ledger) -> Times {
         Times { now: self.now(), recorded: self.host(ledger), sure: self.sure() }
     }
 
-    /// Tells what happened to users, and to what shows who they are, by an entry each. It counts after this draft. Returns
-    /// the position of the last entry.
+    /// Records changes of the directory, with one entry each. They take effect after this draft. Returns the position
+    /// of the last entry.
     pub(super) fn happen(&mut self, system: Ledger, happened: &[Happened]) -> u64 {
         for one in happened {
             for change in self.directory().changes(one) {

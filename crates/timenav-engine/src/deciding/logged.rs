@@ -1,4 +1,4 @@
-//! What is told in the ledger and changes nothing else: reads, refusals, scans, and what an operator accepted.
+//! Log entries without other effects: reads, rejections, scans, and an operator's acceptance.
 
 use timenav_core::access::Demand;
 use timenav_core::ids::UserId;
@@ -11,34 +11,33 @@ use crate::json::json;
 use crate::payload::{RollbackAccepted, ScanAsked};
 use crate::refusal::Refusal;
 
-/// Log that something is read.
 pub(crate) struct LogRead {
     pub(crate) operation: &'static str,
     /// JSON text.
     pub(crate) parameters: String,
     pub(crate) demands: &'static [Demand],
-    /// Whether it was answered already, as it was allowed then.
+    /// Whether the response was already sent, as permitted at that time.
     pub(crate) is_answered: bool,
 }
 
-/// Log that somebody looks for tampering.
+/// Log a scan for tampering.
 pub(crate) struct LogScan {
     pub(crate) depth: String,
 }
 
-/// Log that the service started although the database is not what was signed.
+/// Log that the service was started although the database differs from what was signed.
 pub(crate) struct LogRollbackAccepted {
     pub(crate) payload: RollbackAccepted,
 }
 
-/// Log that somebody was refused.
+/// Log a rejected attempt.
 pub(crate) struct LogRefusal {
     pub(crate) operation: String,
     pub(crate) code: &'static str,
     pub(crate) detail: String,
 }
 
-/// Log how many strangers were refused without an entry each.
+/// Log the number of rejections that have no entry of their own.
 pub(crate) struct LogRefusals {
     pub(crate) payload: String,
 }
@@ -56,7 +55,7 @@ impl Asking for LogRead {
         self.operation
     }
 
-    // What was answered is told, whatever would be answered now.
+    // A read that was already answered is logged, even if it would be rejected now.
     fn demands(&self) -> &'static [Demand] {
         if self.is_answered { &[] } else { self.demands }
     }
@@ -70,7 +69,8 @@ impl Deciding for LogRead {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        // An entry claims that its reader was allowed. Whoever no longer is when it is written is logged as refused.
+        // An entry claims that its reader was authorized. If that is no longer true when the entry is written, log a
+        // rejection instead.
         if self.is_answered
             && let Err((code, why)) = draft.check_reader(self.demands)
         {
@@ -169,7 +169,7 @@ impl Deciding for LogRefusals {
     }
 }
 
-/// What happens to a timeline that was handed over is told on `system`, with its name: the ledger itself has ended.
+/// The ledger of a timeline that was handed over is closed, so log on `system` with the timeline's name.
 fn log(draft: &mut Draft<'_>, action: Action, subject: &str, payload: String) -> Result<Done<Logged>, Refusal> {
     let (ledger, subject) = match draft.aimed() {
         Err(Refusal::HandedOver { timeline_id }) if subject != timeline_id => {

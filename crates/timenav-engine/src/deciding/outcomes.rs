@@ -1,4 +1,4 @@
-//! What came of firings, as it is written.
+//! Entries of firing outcomes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::project::firings_settled;
 use crate::timer_rows::FiringRow;
 use crate::wall_clock::Host;
 
-/// What came of a firing.
+/// The outcome of a firing.
 pub(super) struct Outcome<'a> {
     pub(super) firing: &'a FiringRow,
     pub(super) state: FiringState,
@@ -20,7 +20,7 @@ pub(super) struct Outcome<'a> {
     pub(super) reason: Option<String>,
 }
 
-/// Writes what came of firings. Returns the position of the entry.
+/// Appends the entry of firing outcomes, and returns its position.
 pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[Outcome<'_>], host: Host) -> u64 {
     let told = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
         firing_id: firing.firing_id.to_string(),

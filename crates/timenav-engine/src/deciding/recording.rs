@@ -1,7 +1,7 @@
-//! Events that timers record as they fall due: each firing is one, and that is its outcome.
+//! Events recorded by timers. Each firing of such a timer is an event, which is also its outcome.
 //!
-//! Whether another event has the id of a firing has to be known before. Which timers fall due is known where that is
-//! decided, so the first decision tells what is to be looked up, and the next one has it.
+//! The firing ids must be looked up first, because they may be taken by other events. Which timers fire is only known
+//! when that is decided, so the first decision returns what to look up, and the next one uses it.
 
 use std::collections::HashSet;
 
@@ -21,14 +21,14 @@ use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow};
 use crate::wall_clock::Host;
 
-/// The firings of one decision that record events, if all of them were looked up.
+/// The firings of one decision that record events and were all looked up.
 pub(super) struct Recording {
-    /// Those of this moment and later are not known to the end.
+    /// Firings at or after this instant are not completely known.
     until: Option<Instant<Virtual>>,
 }
 
 impl Recording {
-    /// Returns what is known of events that are to be recorded up to a moment; or what is to be looked up first.
+    /// Returns the prefetched events up to an instant, or what to look up first.
     pub(super) fn of(
         draft: &Draft<'_>,
         ledger: Ledger,
@@ -51,7 +51,7 @@ impl Recording {
         Ok(Ok(Self { until: fallen.last().filter(|_| is_cut).map(|last| last.due) }))
     }
 
-    /// Returns whether all that is recorded up to a moment was looked up.
+    /// Returns whether everything recorded up to an instant was looked up.
     pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
         self.until.is_none_or(|until| moment < until)
     }
@@ -61,8 +61,7 @@ fn event_id(text: &str) -> Result<EventId, Refusal> {
     EventId::new(text).map_err(|error| Refusal::id("event_id", error))
 }
 
-/// Records the events of firings that have just been made, and tells their outcomes. Returns the position of the last
-/// entry, if there is one.
+/// Records the events of new firings, and their outcomes. Returns the position of the last entry, if there is one.
 pub(super) fn record_events(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -100,8 +99,8 @@ fn record_event(
     recorded.map(|_| ()).ok_or_else(|| format!("event_exists: there is an event `{event_id}` already"))
 }
 
-/// Asks whether whoever set a timer might still record an event: on a fork, for those that it took along, whoever forked.
-/// For those that came with an adoption, whoever adopted: who set them is nobody here.
+/// Checks whether the user who set a timer may still record an event. For timers inherited by a fork, checks the user
+/// who forked. For adopted timers, checks the user who adopted, because the one who set them is unknown here.
 fn check_right(draft: &Draft<'_>, ledger: Ledger, timer: &TimerRow) -> Result<(), String> {
     let head = &draft.state(ledger).head;
     let adopted = head.origins.last().map_or(0, |origin| origin.end);

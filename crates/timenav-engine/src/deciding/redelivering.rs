@@ -1,4 +1,4 @@
-//! A firing that has failed, which is made again in another round of its timer.
+//! Redelivery of a failed firing, in another round of its timer.
 
 use timenav_core::ids::FiringId;
 use timenav_core::timers::{Fallen, FiringState};
@@ -11,12 +11,11 @@ use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 
-/// Make a firing again that has failed.
 pub(crate) struct Redeliver {
     pub(crate) firing_id: FiringId,
-    /// The position of its timer, which no firing changes.
+    /// The position of its timer, which firings do not change.
     pub(crate) position: u64,
-    /// What it is called in the later rounds of its timer, as far as these had come.
+    /// Its ids in later rounds of its timer, as far as there are any.
     pub(crate) later: Vec<FiringId>,
 }
 
@@ -47,7 +46,7 @@ impl Asking for Redeliver {
 impl Deciding for Redeliver {
     type Change = FiringsAfter;
 
-    /// The firing keeps its outcome. The moment comes again, as it does where a clock goes back.
+    /// The firing keeps its outcome. Its due time recurs, as it does when a clock goes back.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {
         let ledger = draft.aimed()?;
         let head = &draft.state(ledger).head;

@@ -1,4 +1,4 @@
-//! What an earlier request was answered.
+//! Responses to earlier requests.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::changes::{AdvancesHeld, Change, ClockAfter, EventIntervened, FaultSai
 use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 
-/// Ask what an earlier request with the same key was answered, and change nothing.
+/// Return the response to an earlier request with the same key, without a change.
 pub(crate) struct Again<C> {
     action: Action,
     demands: &'static [Demand],
@@ -19,26 +19,26 @@ pub(crate) struct Again<C> {
     change: PhantomData<fn() -> C>,
 }
 
-/// Keep what is answered to a request that no entry tells of, and change nothing.
+/// Store the response to a request that has no entry, without another change.
 pub(crate) struct Keep<C> {
-    /// What is attempted, as an entry about a refusal names it.
+    /// The operation's name in entries about rejected attempts.
     pub(crate) operation: &'static str,
     pub(crate) change: C,
 }
 
 impl<C> Again<C> {
-    /// Asks for the answer to what needed these demands, which whoever asks must still be allowed.
+    /// Asks for the response to a request that required these permissions, which are checked again.
     pub(crate) const fn of(action: Action, demands: &'static [Demand]) -> Self {
         Self { action, demands, aim: Aim::Timeline, change: PhantomData }
     }
 
-    /// Asks for what was aimed elsewhere.
+    /// Sets the kind of timeline.
     pub(crate) fn aimed(self, aim: Aim) -> Self {
         Self { aim, ..self }
     }
 }
 
-/// A change that may be asked for again, and to whom it is told.
+/// A response that can be requested again, with its authorization check.
 pub(crate) trait Told: Change {
     fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
 }
@@ -107,7 +107,7 @@ impl<C: Told> Deciding for Again<C> {
     type Change = C;
 
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
-        // Nobody asked before.
+        // There is no earlier request.
         Err(Refusal::ChangedMeanwhile)
     }
 
@@ -117,7 +117,7 @@ impl<C: Told> Deciding for Again<C> {
 }
 
 impl<C: Told + Sync> Asking for Keep<C> {
-    /// Whoever keeps an answer about firings, or what holds them, may say how they end.
+    /// The required permission is that to settle firings, for responses about firings and holds.
     fn action(&self) -> Action {
         Action::SettleFirings
     }

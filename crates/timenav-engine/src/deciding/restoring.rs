@@ -1,5 +1,5 @@
-//! Timers that stand as they did at another moment: the clock goes back, history returns to an anchor, or a timeline is
-//! forked.
+//! Restores timers to an earlier state: the clock goes back, history returns to an anchor, a timeline is forked, or a
+//! firing is redelivered.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::project::{TimersEntry, firings_restored};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow};
 
-/// Most timers and firings that one entry restores. What is left follows in the next one.
+/// Maximum number of timers and firings restored by one entry. More entries follow if needed.
 const RESTORED_AT_ONCE_MAX: usize = 512;
 /// Bytes of timers after which an entry is full.
 const RESTORED_BYTES_MAX: usize = 512 * 1024;
 
-/// How a timer stands before and after; `None` where it is not there.
+/// A timer before and after; `None` if it does not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct TimerChanged {
     pub(crate) was: Option<TimerRow>,
@@ -41,33 +41,33 @@ impl TimerChanged {
     }
 }
 
-/// What becomes of timers, worked out beside the writer.
+/// The effect on timers, computed outside of the writer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Restoring {
     pub(crate) timers: Vec<TimerChanged>,
-    /// Firings without an outcome whose moments come again, or never came.
+    /// Pending firings whose due times recur, or were not reached.
     pub(crate) superseded: Vec<FiringRow>,
-    /// Firings that are made again. Which entry makes them is known later.
+    /// Firings to create again. The entry that creates them is not known yet.
     pub(crate) fired: Vec<FiringRow>,
-    /// The earliest moment of an armed timer after it.
+    /// The earliest due time of an armed timer afterwards.
     pub(crate) next: Option<Instant<Virtual>>,
 }
 
-/// What becomes of the timers of a clock that goes back.
+/// The effect on the timers of a clock that goes back.
 #[derive(Clone, Debug)]
 pub(crate) struct GoingBack {
     pub(crate) restoring: Restoring,
-    /// What was known of timers when it was worked out. Whatever is done to timers puts something else in its place.
+    /// The timer state it was computed from. Every change of timers replaces that state.
     pub(crate) seen: Arc<Timers>,
-    /// Where the clock goes, where that counts. One that runs comes a little further.
+    /// The target of the clock, if it matters. A running clock goes a little further.
     pub(crate) destination: Option<Instant<Virtual>>,
 }
 
 impl GoingBack {
-    /// Refuses what was worked out for timers as they stand no more, or for another destination.
+    /// Rejects an effect computed for a different state or another target.
     ///
     /// # Errors
-    /// It has to be worked out again.
+    /// It has to be computed again.
     pub(super) fn check(&self, known: &Arc<Timers>, to: Instant<Virtual>) -> Result<(), Refusal> {
         let nothing = Timers::default();
         let is_seen = Arc::ptr_eq(&self.seen, known) || (*self.seen == nothing && **known == nothing);
@@ -79,23 +79,20 @@ impl GoingBack {
     }
 }
 
-/// Why timers are restored.
+/// The reason for restoring timers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Restored<'a> {
-    /// The clock goes back.
     Rewind,
     /// History returns to an anchor.
     Return(&'a str),
-    /// The timeline was forked from another.
     Fork,
-    /// A firing is delivered again.
     Redeliver,
 }
 
-/// Has timers of a ledger stand as was worked out.
+/// Applies the computed effect to the timers of a ledger.
 ///
 /// # Errors
-/// More would be armed than may be.
+/// Too many timers would be armed.
 pub(super) fn restore(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -122,7 +119,7 @@ pub(super) fn restore(
     for some in Full::of(timers) {
         append(draft, ledger, (some, &[], &[]), why)?;
     }
-    // One whose event was recorded right after the moment that counts is no work for anybody.
+    // A firing whose event was recorded right after the restored instant is not delivered.
     let fired: Vec<FiringRow> = fired.iter().filter(|firing| !firing.records_event()).cloned().collect();
     for some in fired.chunks(RESTORED_AT_ONCE_MAX) {
         append(draft, ledger, (&[], &[], some), why)?;
@@ -132,7 +129,7 @@ pub(super) fn restore(
     Ok(())
 }
 
-/// Timers in parts that fill an entry.
+/// Splits timers into parts that fit into an entry.
 struct Full<'a>(&'a [TimerChanged]);
 
 impl<'a> Full<'a> {
@@ -158,7 +155,7 @@ impl<'a> Iterator for Full<'a> {
     }
 }
 
-/// Appends one entry, and the rows that follow from it.
+/// Appends one entry, and its rows.
 fn append(
     draft: &mut Draft<'_>,
     ledger: Ledger,

@@ -1,4 +1,4 @@
-//! How long reads and refusals are kept, and what is let go.
+//! Retention policies and sweeps.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,20 +16,19 @@ use crate::payload::HostClockAccepted;
 use crate::refusal::Refusal;
 use crate::rows::{SweepMark, SweepRow};
 
-/// How long the contents of a class are to be kept.
+/// How long to keep the contents of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeptFor {
-    /// As was said before.
+    /// Unchanged.
     #[default]
     AsBefore,
-    /// For so many seconds of host time.
+    /// Seconds of host time.
     Seconds(u32),
-    /// Without an end.
     Ever,
 }
 
 impl KeptFor {
-    /// Returns the number of seconds, given what was set before; `None` means without an end.
+    /// Returns the number of seconds, given the previous setting; `None` means without an end.
     const fn after(self, before: Option<u32>) -> Option<u32> {
         match self {
             Self::AsBefore => before,
@@ -39,25 +38,25 @@ impl KeptFor {
     }
 }
 
-/// Say how long the contents of reads and refusals are kept.
+/// Set how long to keep the contents of reads and refusals.
 pub(crate) struct SetRetention {
     pub(crate) reads: KeptFor,
     pub(crate) refusals: KeptFor,
 }
 
-/// Let go what a sweep names. It goes once this is committed.
+/// Prune the entries named by a sweep, once this is committed.
 pub(crate) struct LetGo {
     pub(crate) sweep: Sweep<'static>,
     /// The policies that it was chosen by.
     pub(crate) policies: Arc<RetentionPolicies>,
     pub(crate) mark: SweepMark,
-    /// The ledger's size that it was chosen at, where others may sweep too.
+    /// The ledger's size that it was chosen for, if other services may sweep too.
     pub(crate) size: Option<u64>,
-    /// What whoever asks has finished before.
+    /// How many contents of earlier sweeps the caller has deleted first.
     pub(crate) finished: u64,
 }
 
-/// Say that the host's clock is right although it went further than it does, or back.
+/// Confirm that the host's clock is right after an unexpected jump.
 pub(crate) struct AcceptHostClock {
     pub(crate) last: Instant<Wall>,
     pub(crate) now: Instant<Wall>,
@@ -115,7 +114,7 @@ impl Deciding for LetGo {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Swept>, Refusal> {
         let ledger = draft.aimed()?;
-        // A longer policy may have been set since, or another service may have named the same.
+        // A longer policy may have been set since, or another service may have named the same entries.
         let head = &draft.state(ledger).head;
         let is_as_chosen = self.size.is_none_or(|size| head.frontier.size() == size);
         if head.retention != self.policies || !is_as_chosen {

@@ -1,4 +1,4 @@
-//! A rotation of the signing key, as it happens to one ledger.
+//! Rotation of the signing key, on one ledger.
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
@@ -9,7 +9,7 @@ use crate::payload::SigningKeyRotated;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
 
-/// Let the next key sign beside the one whose place it takes, with an entry that names both.
+/// Begin to sign with the next key in addition to the current one, with an entry that names both.
 pub(crate) struct RotateSigningKey;
 
 impl Asking for RotateSigningKey {
@@ -25,7 +25,7 @@ impl Asking for RotateSigningKey {
 impl Deciding for RotateSigningKey {
     type Change = Logged;
 
-    /// The checkpoint over the entry is signed by both.
+    /// Both keys sign the checkpoint over the entry.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let next = draft.doors().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
@@ -35,7 +35,7 @@ impl Deciding for RotateSigningKey {
             let key = signer.ledger_key(&draft.options().service_name, timeline);
             key.map(|key| key.to_string()).map_err(|error| Refusal::Damaged(error.to_string()))
         };
-        // The new key is the subject too: the entry alone, which a proof shows, is enough to learn it.
+        // The new key is also the subject, so that a proof of this entry is enough to learn it.
         let subject = named(&*next)?;
         let retired_verifier_key = named(&*draft.doors().signer)?;
         let payload = json(&SigningKeyRotated { retired_verifier_key, verifier_key: subject.clone() });

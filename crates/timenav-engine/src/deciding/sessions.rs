@@ -1,4 +1,4 @@
-//! Sessions and passwords: facts of the whole service, on the timeline `system`.
+//! Sessions and passwords, which belong to the whole service and are recorded on `system`.
 
 use timenav_core::directory::session::{self, SessionCommand, SessionsToEnd};
 
@@ -9,7 +9,7 @@ use crate::changes::Logged;
 use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 
-/// Begin a session, note that somebody does something in one, end some, or keep another password.
+/// Log in, renew or end sessions, or set a password.
 pub(crate) struct ChangeSessions(pub(crate) SessionCommand);
 
 impl Asking for ChangeSessions {
@@ -27,7 +27,7 @@ impl Asking for ChangeSessions {
         Aim::Ledger
     }
 
-    // Whoever logs in has shown a password, and has no session yet.
+    // A login presents a password, and has no session yet.
     fn needs_credential(&self) -> bool {
         !matches!(self.0, SessionCommand::LogIn { .. })
     }
@@ -36,14 +36,14 @@ impl Asking for ChangeSessions {
 impl Deciding for ChangeSessions {
     type Change = Logged;
 
-    /// A password was compared, and who sets one was allowed to, before this: here it must still be so.
+    /// The password comparison and the authorization came earlier, and must still hold.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         match &self.0 {
             SessionCommand::LogIn { .. } | SessionCommand::Renew(_) => {}
             SessionCommand::End { which: SessionsToEnd::AllOf(user_id), .. } => draft.admit_own(Some(user_id))?,
             SessionCommand::End { which: SessionsToEnd::One(session_id), .. } => {
                 let found = draft.directory().sessions.get(session_id);
-                // Whether another user's session exists is not told.
+                // Do not reveal whether another user's session exists.
                 draft.admit_own(found.map(|session| &session.user_id)).map_err(hidden)?;
             }
             SessionCommand::SetPassword { password, .. } => draft.admit_own(Some(&password.user_id))?,

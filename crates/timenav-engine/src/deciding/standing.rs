@@ -1,4 +1,4 @@
-//! Whether somebody may, asked when a draft is made: of core.
+//! Authorization of a draft, based on core.
 
 use timenav_core::access::{self, Demand, Denial, Role};
 use timenav_core::clock::{Moment, Rate};
@@ -12,12 +12,12 @@ use crate::directory;
 use crate::draft::Draft;
 use crate::refusal::{Refusal, denial_code};
 
-/// Lets what is asked for into a draft, and makes the timeline where a first write names it.
+/// Authorizes a request, and creates its timeline if this is the first write to the name.
 ///
 /// # Errors
-/// The actor may not, or not there.
+/// The actor is not authorized.
 pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Refusal> {
-    // Whoever asks again is asked when there is something to be told.
+    // For a repeated request, this is checked when there is a response to return.
     if !matches!(draft.actor(), Actor::Caller(_)) || asking.demands().is_empty() || asking.is_asked_again() {
         return Ok(());
     }
@@ -39,24 +39,24 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
     make_timeline(draft, &CreateTimeline::default()).map(|_| ())
 }
 
-/// Asks core whether the actor may do what is asked for. What has no demand is decided where it is carried out.
+/// Authorizes a request. Requests without fixed demands are authorized as part of their decision.
 ///
 /// # Errors
-/// They may not.
+/// The actor is not authorized.
 pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
     let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
     let mut standing = directory::standing(draft.directory(), caller, state, draft.for_expiry());
     let is_ended = asking.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
     if state.is_none() && (asking.aim().makes_timeline() || is_ended) {
-        // Who makes a timeline administers it, and so did who ended it.
+        // The creator of a timeline becomes its admin, and whoever ended it was one.
         standing.role = Some(Role::Admin);
     }
     demands.iter().try_for_each(|demand| access::decide(standing, *demand))
 }
 
 impl Draft<'_> {
-    /// Returns whether there is a timeline of that name, as far as the actor may know. The one that they ask with is.
+    /// Returns whether a timeline exists, as far as the actor may know. The one of their credentials always does.
     pub(crate) fn is_in_sight(&self, timeline: &TimelineId) -> bool {
         let Actor::Caller(caller) = self.actor() else { return self.look(timeline).is_some() };
         if caller.timeline(None) == *timeline {
@@ -67,8 +67,7 @@ impl Draft<'_> {
             != Err(Denial::Hidden)
     }
 
-    /// Asks whether a timeline that another one is to go on from still stands, and core whether the actor may still look at
-    /// it. Both were so when the actor was let on to it.
+    /// Re-checks that a timeline to fork has not ended, and that the actor may still read it.
     pub(crate) fn admit_to_fork(&self, of: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_standing(of)?;
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
@@ -76,22 +75,22 @@ impl Draft<'_> {
         access::decide(standing, demand).map_err(|denial| Refusal::from(denial).about(of))
     }
 
-    /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,
-    /// not to the newest entry, which may be later where that clock was set back.
+    /// Checks whether the actor may mark an instant. The distance is measured from the host's clock and not from the
+    /// newest entry, which may be later if that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let level = directory::standing(self.directory(), caller, None, self.now()).restriction;
         access::decide_moment(level, to, self.now(), self.options().limited_access_window_days)
     }
 
-    /// Asks core whether the actor may leave a clock like this that went at that rate, or be given one.
+    /// Checks whether the actor may leave a clock in this state, or create one.
     pub(crate) fn admit_clock(&self, clock: &Moment, rate: Rate) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let level = directory::standing(self.directory(), caller, None, self.now()).restriction;
         access::decide_clock(level, clock, rate, self.now(), self.options().limited_access_window_days)
     }
 
-    /// Asks whether the actor could still read what was answered. Returns the code and the reason against it.
+    /// Checks whether the actor could still read a response. Returns the code and the reason if not.
     pub(crate) fn check_reader(&self, demands: &[Demand]) -> Result<(), (&'static str, String)> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let times = (self.now(), self.for_expiry());
@@ -102,7 +101,7 @@ impl Draft<'_> {
         decided.try_for_each(|one| one).map_err(|denial| (denial_code(denial), denial.to_string()))
     }
 
-    /// What is one's own is one's own business, that of others an operator's.
+    /// A user's own resources require no role; those of other users require an operator.
     pub(crate) fn admit_own(&self, owner: Option<&UserId>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let own = owner == Some(&caller.user_id);
@@ -111,7 +110,7 @@ impl Draft<'_> {
     }
 }
 
-/// Whether what is another user's exists is not told.
+/// Hides whether a resource of another user exists.
 pub(crate) const fn hidden(denial: Denial) -> Denial {
     match denial {
         Denial::OperatorOnly => Denial::Hidden,

@@ -1,4 +1,4 @@
-//! New timelines, and forks of others.
+//! Creating and forking timelines.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,11 +23,11 @@ use crate::payload::{ClockRecord, ForkRecord, PermissionsRecord, TimelineCreated
 use crate::refusal::Refusal;
 use crate::wall_clock::Host;
 
-/// Make a timeline, maybe as a fork of another.
+/// Create a timeline, optionally as a fork.
 #[derive(Default)]
 pub(crate) struct CreateTimeline {
     pub(crate) fork: Option<Box<ForkPoint>>,
-    /// How long it stands, by the host, where it is to end by itself.
+    /// Its lifetime in host time, if it expires.
     pub(crate) expires_in: Option<Span>,
 }
 
@@ -55,28 +55,28 @@ impl Deciding for CreateTimeline {
     }
 }
 
-/// Where a timeline is to be forked from another.
+/// The point at which a timeline is forked.
 pub(crate) struct ForkPoint {
     pub(crate) of: TimelineId,
     pub(crate) fork: Fork,
-    /// The root over the entries that the fork goes on from.
+    /// The root over the shared entries.
     pub(crate) root: Hash,
-    /// A checkpoint of the other timeline that covers them.
+    /// A checkpoint of the origin that covers them.
     pub(crate) checkpoint: Arc<str>,
     pub(crate) events_count: u64,
-    /// The clock as it stood.
+    /// The clock at that point.
     pub(crate) clock: Clock,
-    /// Where it stood; `None` where it is asked now.
+    /// Its reading at that point; `None` to fork now.
     pub(crate) at: Option<Instant<Virtual>>,
-    /// The layers that the fork is read with, the oldest first.
+    /// The layers of the fork, the oldest first.
     pub(crate) ancestors: Arc<[Layer]>,
     /// The names of their timelines.
     pub(crate) lineage: Arc<[TimelineId]>,
-    /// The timers as they stood.
+    /// The timers at that point.
     pub(crate) carried: Carried,
-    /// The first of them whose firings are sent to webhooks, if whoever forks wants them to be.
+    /// The first of them whose webhooks the service sends, if the caller wants that.
     pub(crate) sends_from: Option<u64>,
-    /// Whose clocks were wrong.
+    /// The injected faults at that point.
     pub(crate) faults: Arc<Faults>,
 }
 
@@ -85,18 +85,19 @@ pub(crate) const fn demand_to_fork(deliver_webhooks: bool) -> Demand {
     if deliver_webhooks { Demand::Record } else { Demand::Look }
 }
 
-/// The timers that a fork takes along.
+/// The timers that a fork inherits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) restoring: Restoring,
-    /// What positions of timers begin with that are set on the fork; 0 where there were never any before.
+    /// The first position for timers set on the fork; 0 if there were no timers before.
     pub(crate) base: u64,
-    /// The last entry about timers on the other timeline that counts.
+    /// The last entry of the origin about timers before the fork.
     pub(crate) last: Option<u64>,
 }
 
 impl ForkPoint {
-    /// Refuses a name that a layer has which the fork goes on from: a bundle of it would have two layers of one name.
+    /// Rejects a name that an adopted layer of the fork has, because a bundle of it would have two layers of the same
+    /// name.
     fn check_name(&self, id: &TimelineId) -> Result<(), Refusal> {
         let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
         let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
@@ -105,7 +106,7 @@ impl ForkPoint {
         Err(Refusal::invalid("timeline_id", detail))
     }
 
-    /// Refuses what a service of the version before would misread, as long as one may be at work on the database.
+    /// Rejects a fork that services of the previous version would misread, while one may run on the database.
     const fn check_level(&self, level: u64) -> Result<(), Refusal> {
         if self.sends_from.is_none() || level >= LEVEL_OF_SENDING_FORKS {
             return Ok(());
@@ -113,20 +114,20 @@ impl ForkPoint {
         Err(Refusal::NotUpgraded { what: "`deliver_webhooks` of a fork", level: LEVEL_OF_SENDING_FORKS })
     }
 
-    /// Returns what whoever forks must be allowed on the other timeline. Who has its webhooks sent does outside of it what
-    /// those do that set its timers.
+    /// Returns the permission required on the origin. Sending its webhooks has the same external effect as setting its
+    /// timers.
     pub(crate) const fn demand(&self) -> Demand {
         demand_to_fork(self.sends_from.is_some())
     }
 
-    /// Returns the clock of the fork: as it stood, and on from there.
+    /// Returns the clock of the fork, which continues from that point.
     fn clock_from(&self, host: Host) -> Clock {
         let now = self.clock.moment(host);
         let moment = Moment { at: self.at.unwrap_or(now.at), ..now };
         Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
     }
 
-    /// Returns what is known of the timers of the fork before any is restored.
+    /// Returns the timer state of the fork before any timer is restored.
     fn timers(&self) -> Timers {
         let base = self.carried.base;
         let faults = Arc::clone(&self.faults);
@@ -148,10 +149,10 @@ impl ForkPoint {
     }
 }
 
-/// Makes the timeline that is aimed at, its first entry, and the entry on `system` that says so.
+/// Creates the request's timeline with its first entry, and records it on `system`.
 ///
 /// # Errors
-/// It is there, a limit is reached, or the actor may not be given such a clock.
+/// It exists, a limit is reached, or the actor may not create such a clock.
 pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Result<(Ledger, u64), Refusal> {
     let CreateTimeline { fork, expires_in } = asked;
     let (fork, id) = (fork.as_deref(), draft.timeline().clone());
@@ -161,7 +162,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
         fork.check_name(&id)?;
         fork.check_level(draft.level())?;
         draft.admit_to_fork(&fork.of, fork.demand())?;
-        // To make a clock that stands at a moment is a way to go there.
+        // Creating a clock at some instant is a form of time travel.
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;
     }
@@ -175,7 +176,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
         fork: fork.map(ForkPoint::record),
         expires_at: expires_at.map(|at| at.to_string()),
     });
-    // The ledger of the service tells of every other one, and first.
+    // `system` records every other timeline, and before its own first entry.
     if !id.is_system() {
         let system = draft.system()?;
         let host = draft.host(system);
@@ -227,7 +228,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     Ok((ledger, position))
 }
 
-/// Returns who may do what on a timeline that is new.
+/// Returns the permissions of a new timeline.
 fn first_permissions(draft: &Draft<'_>) -> Permissions {
     match draft.actor() {
         Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),
@@ -237,11 +238,11 @@ fn first_permissions(draft: &Draft<'_>) -> Permissions {
     }
 }
 
-/// Makes sure that the timeline that is aimed at may be made, and returns whose it will be. It counts for so many: for
-/// itself and each layer that it comes with.
+/// Checks that the request's timeline may be created, and returns its owner. `counted` is the number it counts as:
+/// itself and each adopted layer.
 ///
 /// # Errors
-/// It is there, or a limit is reached.
+/// It exists, or a limit is reached.
 pub(super) fn check_new(draft: &Draft<'_>, counted: usize) -> Result<UserId, Refusal> {
     let id = draft.timeline();
     if draft.has_ended(id) {

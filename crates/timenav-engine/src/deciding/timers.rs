@@ -1,4 +1,4 @@
-//! Timers: set, changed, cancelled; how they fall due, and how their firings come to an outcome.
+//! Setting, changing, canceling and firing timers, and settling firings.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::refusal::Refusal;
 use crate::timer_changes::{OrderKeyChange, ScheduleChange};
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 
-/// What is asked for to know which timer is the next one without one of them.
+/// The number of timers to read to find the next one other than a given one.
 const NEXT_BUT_ONE: usize = 2;
 
-/// What a timer is to be.
+/// The definition of a timer.
 #[derive(Clone, Debug)]
 pub(crate) struct TimerPlan {
     pub(crate) schedule: Schedule,
-    /// Where its firings go, as JSON.
+    /// The delivery, as JSON.
     pub(crate) deliver: Arc<str>,
     pub(crate) queue: QueueId,
     pub(crate) order_key: Option<String>,
@@ -38,7 +38,6 @@ pub(crate) struct TimerPlan {
     pub(crate) payload: Arc<str>,
 }
 
-/// Set a timer.
 pub(crate) struct SetTimer {
     pub(crate) timer_id: TimerId,
     pub(crate) plan: TimerPlan,
@@ -62,7 +61,7 @@ impl Asking for SetTimer {
 impl Deciding for SetTimer {
     type Change = TimerAfter;
 
-    /// A timer that is there already, and was set to be the very same, stays as it is.
+    /// If the timer exists with an identical definition, nothing changes.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
         let ledger = draft.aimed()?;
         let wanted = TimersWanted::Named(self.timer_id.clone());
@@ -114,15 +113,14 @@ impl Deciding for SetTimer {
     }
 }
 
-/// What is to become of an armed timer.
+/// A change of an armed timer.
 pub(crate) enum TimerChange {
-    /// It is another one from here on.
+    /// Changes its definition.
     To(Box<TimerChanges>),
-    /// It does not fall due any more.
     Cancel,
 }
 
-/// What is to be changed of a timer.
+/// The changed parts of a timer; `None` for unchanged ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimerChanges {
     pub(crate) schedule: Option<ScheduleChange>,
@@ -131,7 +129,7 @@ pub(crate) struct TimerChanges {
     pub(crate) payload: Option<Arc<str>>,
 }
 
-/// Change a timer, or cancel it.
+/// Change or cancel a timer.
 pub(crate) struct ChangeTimer {
     pub(crate) timer_id: TimerId,
     pub(crate) change: TimerChange,
@@ -165,7 +163,7 @@ impl Deciding for ChangeTimer {
         let before = named.and_then(|found| found.timers.first()).ok_or_else(missing)?;
         if before.next.is_none() {
             return match &self.change {
-                // It does not fall due any more, as was asked for.
+                // It is not armed any more, so there is nothing left to cancel.
                 TimerChange::Cancel => {
                     let (timer, position) = (before.clone(), draft.last_position(ledger));
                     Ok(draft.done(ledger, position, TimerAfter { timer, changed: false }))
@@ -216,7 +214,7 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
         let schedule = schedule_after(before, schedule)?;
         timer.next = Some(first_moment(&schedule, now)?);
         timer.schedule = json(&ScheduleRecord::of(&schedule)).into();
-        // A moment that fell due may be one of the new schedule too, and its firing is another one.
+        // A past due time may be part of the new schedule too, and must get a different firing id.
         timer.round += 1;
     }
     if let Some((deliver, queue)) = deliver {
@@ -234,7 +232,7 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
     Ok(timer)
 }
 
-/// Returns the schedule that a timer is to have. Moments that have passed are not caught up with again.
+/// Returns the new schedule of a timer. Past due times are not caught up with again.
 fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule, Refusal> {
     let misfire = match change {
         ScheduleChange::To(schedule) => return Ok(schedule.clone()),
@@ -251,7 +249,7 @@ fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule
     }
 }
 
-/// Returns the first moment of a timer that is set while the clock shows `now`.
+/// Returns the first due time of a timer set while the clock shows `now`.
 fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Virtual>, Refusal> {
     let field = match schedule {
         Schedule::At(_) => "at",
@@ -273,12 +271,12 @@ fn no_json() -> Refusal {
     Refusal::Damaged("a timer that is kept is no JSON".to_owned())
 }
 
-/// Let timers fall due whose moments the clock has come to by itself, or in a jump.
+/// Fire timers that the clock has passed by running or by jumping.
 #[derive(Default)]
 pub(crate) struct FireTimers {
-    /// Who keeps the time, where several services share the store and it is not whoever moves the clock that asks.
+    /// The timekeeper, if several services share the store and this is not requested as part of a clock change.
     pub(crate) keeper: Option<Keeper>,
-    /// What was looked up before.
+    /// The prefetched state.
     pub(crate) look_up: LookUp,
 }
 
@@ -301,7 +299,7 @@ impl Asking for FireTimers {
 impl Deciding for FireTimers {
     type Change = TimersMoved;
 
-    /// Two who notice it at the same time do it once: nothing is due for the second.
+    /// Idempotent: the second of two concurrent requests finds nothing due.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
@@ -311,7 +309,7 @@ impl Deciding for FireTimers {
         if !head.timers.is_behind(shown) {
             return Err(Refusal::ChangedMeanwhile);
         }
-        // What was looked up is what falls due by then. The clock may have gone on.
+        // The prefetched state covers what was due by then. The clock may have moved since.
         let then = self.look_up.now.filter(|then| *then <= shown && head.timers.is_behind(*then));
         let now = then.unwrap_or(shown);
         let mut upcoming = Upcoming::of(draft, ledger, self.look_up.reach)?;
@@ -331,14 +329,14 @@ impl Deciding for FireTimers {
     }
 }
 
-/// Returns that nothing is decided before something is looked up.
+/// Returns a request to look something up before the decision.
 pub(super) fn look_up_first(draft: &Draft<'_>, ledger: Ledger, look_up: LookUp) -> Done<TimersMoved> {
     let moved = TimersMoved { look_up: Some(look_up), ..TimersMoved::default() };
     draft.done(ledger, draft.last_position(ledger), moved)
 }
 
-/// Writes that timers fell due, and the events that they record. Returns the position of the last entry, and the queues
-/// that firings wait in. In an advance the clock of the ledger stands where they did.
+/// Appends the entry of fired timers, and the events that they record. Returns the position of the last entry, and the
+/// queues of the firings. In an advance, the ledger's clock is at their instant.
 pub(super) fn fire(
     draft: &mut Draft<'_>,
     ledger: Ledger,
@@ -383,23 +381,23 @@ pub(super) fn fire(
     (recorded.unwrap_or(position), queues)
 }
 
-/// Counts the timers that have no moment left, once all of a decision fell due.
+/// Updates the number of armed timers at the end of a decision.
 pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upcoming) {
     let gone = upcoming.armed_before - upcoming.armed();
     let timers = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
     timers.armed = timers.armed.saturating_sub(gone);
 }
 
-/// Tell the outcomes of firings.
+/// Settle firings.
 pub(crate) struct SettleFirings {
     pub(crate) firing_ids: Vec<FiringId>,
-    /// Those of them that it is only told of how they stand.
+    /// Those to return unchanged.
     pub(crate) left: Vec<FiringId>,
     pub(crate) outcome: FiringState,
     pub(crate) reason: Option<String>,
-    /// Who tells, as far as it decides whether the firings are theirs.
+    /// The holder or lease that must match.
     pub(crate) under: Under,
-    /// Who keeps the time, where several services share the store and it is not a user who tells.
+    /// The timekeeper, if several services share the store and the request is not by a user.
     pub(crate) keeper: Option<Keeper>,
 }
 
@@ -414,8 +412,7 @@ impl Asking for SettleFirings {
 
     fn needs(&self) -> Needs<'_> {
         let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
-        // Nobody is given a firing while its outcome is on its way.
-        // The keeper is looked up where no firing is named.
+        // Claims are locked while an outcome is being recorded. With a keeper, only the keeper is looked up.
         let firings = if self.keeper.is_some() { &[] } else { self.firing_ids.as_slice() };
         let at_work = Some(NeedsAtWork { open_since: None, firings });
         Needs { timers: TimersNeeded::exactly(timers), at_work, ..Needs::default() }
@@ -425,7 +422,7 @@ impl Asking for SettleFirings {
 impl Deciding for SettleFirings {
     type Change = FiringsAfter;
 
-    /// A firing that has its outcome keeps it.
+    /// A firing that is already settled keeps its outcome.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {
         let ledger = draft.aimed()?;
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;

@@ -1,4 +1,4 @@
-//! The undoing of an import: what it recorded is cancelled, and the ids are free again.
+//! Undoing an import: its events are canceled, and their ids become free.
 
 use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
@@ -11,22 +11,22 @@ use crate::draft::{Done, Draft, Ledger};
 use crate::import_id::ImportId;
 use crate::refusal::Refusal;
 
-/// Cancel events of an import, those that stand as it recorded them.
+/// Cancel those events of an import that have not changed since.
 pub(crate) struct UndoImport {
     pub(crate) import: ImportId,
     pub(crate) events: Vec<ImportedEvent>,
 }
 
-/// An event that an import recorded.
+/// An event recorded by an import.
 pub(crate) struct ImportedEvent {
     pub(crate) event_id: EventId,
-    /// Where it was recorded.
+    /// The position at which it was recorded.
     pub(crate) position: u64,
     /// The id of the intervention that cancels it.
     pub(crate) intervention_id: InterventionId,
 }
 
-/// How an event is now that an import recorded.
+/// The current state of an imported event.
 enum Found {
     AsImported,
     Changed,

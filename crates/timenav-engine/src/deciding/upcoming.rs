@@ -1,4 +1,4 @@
-//! The armed timers that come next, as they are decided on.
+//! The armed timers that are due next, during a decision.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use crate::payload::schedule_of;
 use crate::refusal::Refusal;
 use crate::timer_rows::{TimerRow, TimersFound};
 
-/// The armed timers that come next.
+/// The armed timers that are due next.
 pub(super) struct Upcoming {
     rows: Vec<TimerRow>,
     timers: Vec<Timer>,
-    /// The place of each by its position.
+    /// Index of each timer by its position.
     places: HashMap<u64, usize>,
-    /// The moment of the first that is not among them: those that are not come no earlier.
+    /// The due time of the first timer that was not read: the others are not due earlier.
     known_until: Option<Instant<Virtual>>,
     pub(super) armed_before: u64,
 }
@@ -29,7 +29,7 @@ impl Upcoming {
         let rows = draft.known_timers(ledger, &reach.wanted()).map(|TimersFound { timers, .. }| timers.clone());
         let mut rows = rows.unwrap_or_default();
         check_next(draft, ledger, &rows)?;
-        // It stays as it is, whatever becomes of the others, so its moment is that of the first that is not known.
+        // The additional row only provides the due time of the first unknown timer.
         let next = if rows.len() > reach.timers_max() { rows.pop() } else { None };
         let timer = |row: &TimerRow| {
             let schedule = schedule_of(row)?;
@@ -42,23 +42,22 @@ impl Upcoming {
         Ok(Self { rows, timers, places, known_until: next.and_then(|row| row.next), armed_before })
     }
 
-    /// Returns the earliest moment.
     pub(super) fn next(&self) -> Option<Instant<Virtual>> {
         self.timers.iter().filter_map(|timer| timer.next).chain(self.known_until).min()
     }
 
-    /// Returns whether it is known which timers fall due up to a moment, and not only that some do.
+    /// Returns whether all timers due up to an instant are known, and not only some.
     pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
         self.known_until.is_none_or(|until| moment < until)
     }
 
-    /// Lets those fall due whose moments are no later, as many as may at once.
+    /// Fires timers that are due up to an instant, up to the limit.
     pub(super) fn fall_due(&mut self, upto: Instant<Virtual>, coming: Coming) -> FellDue {
         let upto = self.known_until.map_or(upto, |until| upto.min(until));
         fall_due(&mut self.timers, upto, coming, FIRINGS_AT_ONCE_MAX)
     }
 
-    /// Returns which of those that would fall due up to a moment record an event: as many as may at once.
+    /// Returns the firings up to an instant that record an event, up to the limit.
     pub(super) fn recording(&self, upto: Instant<Virtual>, coming: Coming) -> Vec<Fallen> {
         let records = |(row, _): &(&TimerRow, &Timer)| row.queue == QueueId::of_timeline();
         let recording = self.rows.iter().zip(&self.timers).filter(records);
@@ -77,8 +76,8 @@ impl Upcoming {
     }
 }
 
-/// Checks that the earliest of the timers that are kept has the moment that the ledger tells, which is signed: one that
-/// was moved, put there or taken away by hand would fall due at another, or never.
+/// Checks that the earliest stored timer has the due time in the signed head. Otherwise a timer that was changed, added
+/// or removed in the database would fire at another time, or never.
 pub(super) fn check_next(draft: &Draft<'_>, ledger: Ledger, earliest: &[TimerRow]) -> Result<(), Refusal> {
     let next = draft.state(ledger).head.timers.next;
     if earliest.first().and_then(|row| row.next) == next {

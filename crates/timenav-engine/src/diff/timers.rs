@@ -129,7 +129,7 @@ impl Engine {
     }
 }
 
-/// Returns whether two timers have the same schedule, delivery and payload.
+/// Returns whether two timers are armed for the same due time and configured identically.
 fn is_alike(a: &TimerRow, b: &TimerRow) -> bool {
     a.next == b.next
         && a.schedule == b.schedule

@@ -1,4 +1,4 @@
-//! The payloads of entries that tell who looked and who was refused.
+//! The payloads of entries about rejected attempts.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,30 +10,30 @@ pub(crate) struct AttemptRecord {
     pub(crate) detail: String,
 }
 
-/// Payload of `unauthorized_access_attempts`: refusals of strangers that have no entries of their own.
+/// Payload of `unauthorized_access_attempts`: rejections of unidentified callers that have no entries of their own.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct AttemptsCounted {
-    /// How many there were, since the moment that is named.
+    /// Number of rejections since the instant `since`.
     pub(crate) count: u64,
     pub(crate) since: String,
-    /// Where most of them came from: addresses, and networks of IPv6.
+    /// The most frequent sources: addresses, and networks for IPv6.
     pub(crate) networks: Vec<NetworkCount>,
-    /// How many came from elsewhere.
+    /// Number of rejections from other sources.
     pub(crate) networks_unnamed: u64,
-    /// What most of them attempted, and why they were refused.
+    /// The most frequent operations, with the reason of the rejection.
     pub(crate) operations: Vec<OperationCount>,
-    /// How many attempted something else.
+    /// Number of rejections of other operations.
     pub(crate) operations_unnamed: u64,
 }
 
-/// Refusals of one network.
+/// Rejections by one network.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct NetworkCount {
     pub(crate) network: String,
     pub(crate) count: u64,
 }
 
-/// Refusals of one operation, for one reason.
+/// Rejections of one operation, for one reason.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OperationCount {
     pub(crate) operation: String,

@@ -1,11 +1,11 @@
-//! What entries tell of clock changes that pass timers one by one.
+//! Advances in payloads.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::AdvanceId;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 use timenav_core::timers::{Advance, AdvanceState, Counts};
 
-/// What a clock change tells of the advance that it begins.
+/// The part of a clock change that begins an advance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AdvanceBegun {
     pub(crate) advance_id: String,
@@ -27,7 +27,7 @@ impl AdvanceBegun {
         }
     }
 
-    /// Returns the advance that an entry began, or `None` if the record holds what none can be.
+    /// Returns the advance that an entry began; `None` if the record is invalid.
     pub(crate) fn advance(&self, position: u64, host: Instant<Wall>) -> Option<Advance> {
         Some(Advance {
             advance_id: AdvanceId::new(&self.advance_id).ok()?,
@@ -46,7 +46,7 @@ impl AdvanceBegun {
     }
 }
 
-/// What an entry tells of the advance that it ends: also what is kept of it.
+/// The part of an entry that ends an advance. Also the stored form of its result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AdvanceEnded {
     pub(crate) advance_id: String,

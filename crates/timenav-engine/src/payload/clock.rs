@@ -1,4 +1,4 @@
-//! The payloads of what happens to a clock and its anchors.
+//! The payloads of entries about clocks and anchors.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::anchor::Anchor;
@@ -12,7 +12,7 @@ use crate::action::Action;
 use crate::archive::EntryRow;
 use crate::json::read;
 
-/// A clock's position, as kept in payloads and outcomes.
+/// The state of a clock in payloads and outcomes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ClockRecord {
     pub(crate) running: bool,
@@ -37,7 +37,7 @@ impl ClockRecord {
         }
     }
 
-    /// Returns the clock, or `None` if the record holds what no clock can be.
+    /// Returns the clock; `None` if the record is invalid.
     pub(crate) fn clock(&self) -> Option<Clock> {
         let host: Instant<Wall> = parse_timestamp(&self.origin_host).ok()?;
         let at: Instant<Virtual> = parse_timestamp(&self.origin_virtual).ok()?;
@@ -51,28 +51,28 @@ impl ClockRecord {
     }
 }
 
-/// What a payload tells of a clock, whatever else is in it: that of any change of the clock, that of `create_timeline`,
-/// and what another version may have written.
+/// The clock in a payload, regardless of its other fields: of any clock change, of `create_timeline`, and of entries
+/// that another version may have written.
 #[derive(Deserialize)]
 pub(crate) struct ClockTold {
     clock: ClockRecord,
-    /// Absent where a timeline was made.
+    /// Absent in `create_timeline`.
     changed: Option<bool>,
 }
 
 impl ClockTold {
-    /// Returns the clock, or `None` if the payload holds what no clock can be.
+    /// Returns the clock; `None` if the payload is invalid.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.clock.clock()
     }
 
-    /// Returns whether the clock is another one than before.
+    /// Returns whether the clock differs from the previous one.
     pub(crate) fn is_change(&self) -> bool {
         self.changed.unwrap_or(true)
     }
 }
 
-/// Returns the clock that a payload tells of, if it tells of one.
+/// Returns the clock in a payload, if there is one.
 pub(crate) fn clock_in(payload: &[u8]) -> Option<Clock> {
     read::<ClockTold>(payload)?.clock()
 }
@@ -87,7 +87,7 @@ pub(crate) struct ClockChanged {
     pub(crate) duration: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
-    /// The advance that begins, where timers are on the way: the clock stands still where it was, and goes there step by
+    /// The advance that begins, if there are timers on the way: the clock is paused at its reading, and moves step by
     /// step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) advance: Option<AdvanceBegun>,
@@ -96,7 +96,7 @@ pub(crate) struct ClockChanged {
     pub(crate) ended: Option<AdvanceEnded>,
 }
 
-/// A reading of a clock with what is needed to take it up again.
+/// The reading of a clock, with everything needed to restore it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MomentRecord {
     at: String,
@@ -142,7 +142,7 @@ impl AnchorSet {
         }
     }
 
-    /// Returns the anchor that an entry set, or `None` if its payload holds what no anchor can be.
+    /// Returns the anchor that an entry set; `None` if its payload is invalid.
     pub(crate) fn anchor(self, position: u64, set_at: Instant<Wall>) -> Option<Anchor> {
         Some(Anchor {
             anchor_id: AnchorId::new(&self.anchor_id).ok()?,

@@ -1,17 +1,17 @@
-//! The payloads of what happens to sealed records, of erasures, and of scans.
+//! The payloads of entries about sealed records, erasures, and scans.
 
 use serde::{Deserialize, Serialize};
 
 use super::parts::is_not;
 use crate::json::read;
 
-/// Payload of `encrypt_data`. It tells nothing of the data but its length.
+/// Payload of `encrypt_data`. It reveals nothing about the data but its length.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct DataEncrypted {
     pub(crate) data_id: String,
     pub(crate) format: u8,
     pub(crate) kdf: String,
-    /// Of the whole record as it is kept.
+    /// Of the whole stored record.
     pub(crate) sha256: String,
     pub(crate) bytes: usize,
 }
@@ -25,27 +25,27 @@ pub(crate) struct DataDecrypted {
 /// Payload of `erase_data`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct DataErased {
-    /// Of the entry whose content is gone.
+    /// Position of the entry whose content is erased.
     pub(crate) position: u64,
-    /// Of further entries whose content is gone: those of other versions of an event.
+    /// Positions of further erased entries: those of other versions of an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) also: Vec<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) event_id: Option<String>,
-    /// Whether the event did not stand: it was cancelled before.
+    /// Whether the event was canceled before.
     #[serde(default, skip_serializing_if = "is_not")]
     pub(crate) cancelled: bool,
 }
 
 impl DataErased {
-    /// Returns whether it is an event that was erased, and not a sealed record.
+    /// Returns whether an event was erased, as opposed to a sealed record.
     pub(crate) const fn is_event(&self) -> bool {
         self.event_id.is_some()
     }
 
-    /// Returns whether a payload tells of the erasure of an event: one that cannot be read is better taken for one.
+    /// Returns whether a payload may be of the erasure of an event. True if it cannot be parsed, to be safe.
     pub(crate) fn may_be_of_event(payload: &[u8]) -> bool {
         read::<Self>(payload).is_none_or(|erased| erased.is_event())
     }

@@ -1,4 +1,4 @@
-//! Where firings of a timer go, as entries and rows tell it.
+//! The delivery of a timer's firings, in payloads and rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,14 @@ use crate::event_content::{event_content, event_draft};
 use crate::json::{json, raw, read};
 use crate::timer_rows::{FiringRow, TimerRow};
 
-/// What an event has of its firing, and not of its timer.
+/// Fields that an event gets from its firing, not from its timer.
 const OF_FIRING: [&str; 2] = ["event_id", "time"];
 
-/// Where the service sends firings itself.
+/// A webhook to which the service sends firings.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookTarget {
-    /// The address.
     pub url: String,
-    /// What requests are signed under, as Standard Webhooks writes it; `None` where they are not.
+    /// The signing secret as in Standard Webhooks; `None` if requests are not signed.
     pub secret: Option<Zeroizing<String>>,
 }
 
@@ -32,40 +31,38 @@ impl std::fmt::Debug for WebhookTarget {
     }
 }
 
-/// Where the service sends firings of a timer, as it is kept.
+/// The stored form of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// The address.
     pub url: String,
-    /// What requests are signed under, sealed; `None` where they are not.
+    /// The sealed signing secret; `None` if requests are not signed.
     pub sealed: Option<String>,
 }
 
-/// Where firings of a timer go.
+/// The delivery of a timer's firings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivery {
-    /// They wait in a queue for whoever claims them.
+    /// They wait in a queue until a worker claims them.
     Queue(QueueId),
-    /// Each records this event on the timeline: under its own id, at its own moment. What the draft says of both is not
-    /// looked at.
+    /// Each records this event on the timeline, with its own id and due time. The id and time of the draft are ignored.
     Timeline(Arc<EventDraft>),
     /// The service sends each in a request.
     Webhook(WebhookTarget),
 }
 
-/// Where firings go.
+/// The stored form of a delivery.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DeliverRecord<'a> {
     to: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
-    /// The event that each firing records, without what it has of the firing.
+    /// The event that each firing records, without the fields it gets from the firing.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     event: Option<&'a RawValue>,
-    /// Where the service sends each firing.
+    /// The webhook's URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// What it signs them under, sealed.
+    /// The sealed signing secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealed: Option<String>,
 }
@@ -75,12 +72,12 @@ impl DeliverRecord<'_> {
     const TIMELINE: &'static str = "timeline";
     const WEBHOOK: &'static str = "webhook";
 
-    /// Returns one that says nothing but how firings are delivered.
+    /// Returns a record with only the kind of delivery.
     fn to(to: &str) -> Self {
         Self { to: to.to_owned(), queue: None, event: None, url: None, sealed: None }
     }
 
-    /// Returns the queue that firings wait in.
+    /// Returns the queue of the firings.
     pub(crate) fn queue(&self) -> Option<QueueId> {
         match (self.to.as_str(), &self.queue, self.event, &self.url, &self.sealed) {
             (Self::QUEUE, Some(queue), None, None, None) => QueueId::new(queue).ok(),
@@ -92,7 +89,7 @@ impl DeliverRecord<'_> {
 }
 
 impl Delivery {
-    /// Returns the queue that its firings are kept under.
+    /// Returns the queue under which firings are stored.
     pub(crate) fn queue(&self) -> QueueId {
         match self {
             Self::Queue(queue) => queue.clone(),
@@ -101,7 +98,7 @@ impl Delivery {
         }
     }
 
-    /// Returns how it is kept, as JSON. A secret is kept only as it was sealed.
+    /// Returns the stored form as JSON. A secret is only stored sealed.
     pub(crate) fn text(&self, sealed: Option<String>) -> String {
         match self {
             Self::Queue(queue) => {
@@ -120,14 +117,14 @@ impl Delivery {
 }
 
 impl Webhook {
-    /// Returns where the service sends firings, if that is what a delivery says.
+    /// Returns the webhook of a stored delivery, if it is one.
     pub(crate) fn of(deliver: &str) -> Option<Self> {
         let DeliverRecord { to, url, sealed, .. } = read(deliver.as_bytes())?;
         (to == DeliverRecord::WEBHOOK).then_some(Self { url: url?, sealed })
     }
 }
 
-/// Returns an event as JSON, without what it has of a firing.
+/// Returns an event as JSON, without the fields it gets from a firing.
 fn template(draft: &EventDraft) -> String {
     let Ok(none) = EventId::new("none") else { return String::new() };
     let content = event_content(&none, draft);
@@ -139,19 +136,19 @@ fn template(draft: &EventDraft) -> String {
 }
 
 impl TimerRow {
-    /// Returns the event that each firing records, as JSON without an id and a time; `None` where firings wait in a queue.
+    /// Returns the event that each firing records, as JSON without id and time; `None` if firings wait in a queue.
     #[must_use]
     pub fn event(&self) -> Option<&RawValue> {
         read::<DeliverRecord<'_>>(self.deliver.as_bytes())?.event
     }
 
-    /// Returns where the service sends each firing itself; `None` where it does not.
+    /// Returns the webhook of the timer, if it has one.
     #[must_use]
     pub fn webhook(&self) -> Option<Webhook> {
         Webhook::of(&self.deliver)
     }
 
-    /// Returns the event that a firing of the timer records. `None` where it records none that can be read.
+    /// Returns the event that a firing of the timer records. `None` if there is none that can be parsed.
     pub(crate) fn event_of(&self, event_id: &EventId, due: Instant<Virtual>) -> Option<EventDraft> {
         let (event_id, time) = (json(&event_id.as_str()), json(&due.to_string()));
         let mut fields: BTreeMap<&str, &RawValue> = read(self.event()?.get().as_bytes())?;
@@ -163,14 +160,14 @@ impl TimerRow {
 }
 
 impl FiringRow {
-    /// Returns whether the firing is an event of the timeline, and nobody's to claim.
+    /// Returns whether the firing is recorded as an event, and cannot be claimed.
     #[must_use]
     pub fn records_event(&self) -> bool {
         self.queue == QueueId::of_timeline()
     }
 }
 
-/// Returns the source of an event whose timer names none.
+/// Returns the default source of a timer's events.
 fn source_of(timer_id: &TimerId) -> String {
     format!("timer:{timer_id}")
 }

@@ -1,4 +1,4 @@
-//! The payloads of what happens to an event after it was recorded. The payload of `record_event` is the event itself.
+//! The payloads of entries about recorded events. The payload of `record_event` is the event itself.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -24,9 +24,9 @@ pub(crate) struct Corrected<'a> {
 pub(crate) struct Intervened<'a> {
     pub(crate) intervention_id: String,
     pub(crate) event_id: String,
-    /// What was done, in the words of whoever intervened.
+    /// A description by the caller.
     pub(crate) action: String,
-    /// The virtual moment of the intervention.
+    /// The virtual time of the intervention.
     pub(crate) time: String,
     pub(crate) effect: EffectRecord,
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
@@ -37,14 +37,14 @@ pub(crate) struct Intervened<'a> {
     /// The import that was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) import_id: Option<String>,
-    /// Whether the event stood before it.
+    /// Whether the event was current before.
     pub(crate) stood: bool,
-    /// Whether another version of the event stands after it, or none.
+    /// Whether the intervention changed the current version, or canceled it.
     pub(crate) changed: bool,
-    /// Whether the version before it was of the timeline that this one was forked from.
+    /// Whether the version before was inherited from the timeline that this one was forked from.
     #[serde(default, skip_serializing_if = "is_not")]
     pub(crate) inherited: bool,
-    /// The event as it stands after it, if that is another version.
+    /// The new version of the event, if there is one.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<&'a RawValue>,
 }
@@ -55,7 +55,7 @@ impl Intervened<'_> {
     }
 }
 
-/// What an intervention does to an event.
+/// The effect of an intervention on an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EffectRecord {
     pub(crate) kind: String,
@@ -92,7 +92,7 @@ impl EffectRecord {
         record
     }
 
-    /// Returns the effect, or `None` if the record holds what no effect can be.
+    /// Returns the effect; `None` if the record is invalid.
     pub(crate) fn effect(&self) -> Option<Effect> {
         let duration = || parse_duration(self.duration.as_deref()?).ok();
         Some(match self.kind.as_str() {

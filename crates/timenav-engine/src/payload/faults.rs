@@ -1,4 +1,4 @@
-//! The payloads of clocks that are shown wrong on purpose.
+//! The payloads of entries about injected faults.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::fault::{Fault, FaultWritten, Faults};
@@ -7,21 +7,21 @@ use timenav_core::ids::{FollowerName, UserId};
 /// Payload of `set_fault`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FaultSet {
-    /// Whose clock it is of: of all followers of this user with this name.
+    /// The user whose followers with the name `follower` have the fault.
     pub(crate) user_id: String,
     pub(crate) follower: String,
-    /// What is wrong with it since. Absent where it is right.
+    /// The new fault. Absent if the clock is shown correctly again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<FaultRecord>,
-    /// All that are wrong since.
+    /// All faults after the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) faults: Vec<FaultOf>,
-    /// The position of the entry before it that said so on this timeline.
+    /// The position of the previous entry of this kind on the timeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
 }
 
-/// Whose clock is wrong, and how.
+/// A fault and the followers that have it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FaultOf {
     user_id: String,
@@ -29,7 +29,7 @@ pub(crate) struct FaultOf {
     fault: FaultRecord,
 }
 
-/// What is wrong with a clock, as it is written.
+/// The written form of a fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FaultRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ impl FaultRecord {
         Self { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear }
     }
 
-    /// Returns the fault, or `None` if it is one that no clock can have.
+    /// Returns the fault; `None` if it is invalid.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let Self { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } = self.clone();
         let written =
@@ -66,7 +66,7 @@ impl FaultRecord {
     }
 }
 
-/// Returns whose clocks are wrong, as it is written.
+/// Returns the written form of faults.
 pub(crate) fn faults_record(faults: &Faults) -> Vec<FaultOf> {
     let record = |((user_id, follower), fault): (&(UserId, FollowerName), Fault)| FaultOf {
         user_id: user_id.to_string(),
@@ -76,13 +76,13 @@ pub(crate) fn faults_record(faults: &Faults) -> Vec<FaultOf> {
     faults.iter().map(record).collect()
 }
 
-/// Reads what [`faults_record`] writes; `None` if it is something else.
+/// Parses the result of [`faults_record`]; `None` if it is invalid.
 pub(crate) fn faults_of(record: &[FaultOf]) -> Option<Faults> {
     let one = |of: &FaultOf| Some((whose(&of.user_id, &of.follower)?, of.fault.fault()?));
     record.iter().map(one).collect::<Option<Vec<_>>>().map(Faults::carried)
 }
 
-/// Reads whose clock it is.
+/// Parses the user and the name of a follower.
 pub(crate) fn whose(user_id: &str, follower: &str) -> Option<(UserId, FollowerName)> {
     Some((UserId::new(user_id).ok()?, FollowerName::new(follower).ok()?))
 }

@@ -1,4 +1,4 @@
-//! The entries that tell what happened to users, keys, sessions and passwords: what is written, and what is read of it.
+//! Entries about users, keys, sessions and passwords: writing and reading.
 
 use timenav_core::directory::{ApiKey, Directory, Happened, PasswordRow, PasswordTold};
 use timenav_core::ids::{SessionId, UserId};
@@ -9,7 +9,7 @@ use super::{KeyRecord, LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, Use
 use crate::action::{Action, OnDirectory};
 use crate::json::{json, read};
 
-/// Returns the action, the subject and the payload of the entry that tells what happened.
+/// Returns the action, the subject and the payload of a directory change's entry.
 pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
     match happened {
         Happened::UserMade(user) => (Action::CreateUser, user.user_id.as_str(), json(&UserRecord::of(user))),
@@ -37,8 +37,8 @@ pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
     }
 }
 
-/// Returns what an entry says happened to a directory, which was recorded at a host instant: `None` where it tells of
-/// something else, and an error where it cannot be read.
+/// Returns the directory change of an entry that was recorded at a host instant: `None` if the entry is about something
+/// else, and an error if it cannot be parsed.
 pub(crate) fn happened_in<P: PasswordRow>(
     directory: &Directory<P>,
     action: Action,
@@ -53,7 +53,7 @@ pub(crate) fn happened_in<P: PasswordRow>(
         OnDirectory::MakesKey => Happened::KeyMade(told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?),
         OnDirectory::StopsKey => {
             let key = told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?;
-            // When it was made is told by another entry.
+            // Its creation time is in another entry.
             let created_at = directory.keys.get(&key.key_id).map_or(key.created_at, |known| known.created_at);
             Happened::KeyStopped(ApiKey { created_at, revoked_at: Some(at), ..key })
         }
@@ -61,7 +61,7 @@ pub(crate) fn happened_in<P: PasswordRow>(
             let told: LoggedIn = told(payload)?;
             let session = told.session(at).ok_or(Unreadable)?;
             let rehashed = match &told.password_sha256 {
-                // Who reads entries from the middle does not know every password.
+                // A reader that starts in the middle of the ledger does not know every password.
                 Some(text) => {
                     let sha256 = Hash::from_hex(text).ok_or(Unreadable)?;
                     let known = directory.passwords.get(&session.user_id);
@@ -88,7 +88,7 @@ pub(crate) fn happened_in<P: PasswordRow>(
     }))
 }
 
-/// An entry that cannot be read.
+/// An entry that cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 

@@ -1,4 +1,5 @@
-//! The payload of `layer_erased`: what another service said of a timeline that came here as a layer of a fork.
+//! The payload of `layer_erased`: an entry of another service about a timeline that was adopted here as a layer of a
+//! fork.
 
 use std::borrow::Cow;
 
@@ -8,14 +9,15 @@ use timenav_core::ledger::{LeafRecord, Salt, TlogProof, payload_hash};
 use crate::action::Action;
 use crate::json::read;
 
-/// A later entry of a layer, which says why something of the layer is gone: a line `erasure` of a bundle, and the payload
-/// of `layer_erased` where that line arrived. Members stand in rising order of their names.
+/// A later entry of a layer that explains why content of the layer was erased. This is both a line `erasure` of a
+/// bundle and the payload of `layer_erased` after that line was imported. Members are in ascending order of their
+/// names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LayerErased<'a> {
     /// The payload of the entry.
     pub(crate) payload: Cow<'a, str>,
-    /// That the entry is in a later tree of its ledger, by the key of the service that wrote it.
+    /// Proof that the entry is in a later tree of its ledger, signed by the service that wrote it.
     pub(crate) proof: Cow<'a, str>,
     /// The salt of the entry, in hexadecimal.
     pub(crate) salt: Cow<'a, str>,
@@ -23,7 +25,7 @@ pub(crate) struct LayerErased<'a> {
     pub(crate) timeline_id: Cow<'a, str>,
 }
 
-/// An entry that was written after those of a layer that are here.
+/// An entry written after the entries of a layer that are available here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LaterEntry {
     pub(crate) leaf: Vec<u8>,
@@ -31,10 +33,10 @@ pub(crate) struct LaterEntry {
 }
 
 impl LayerErased<'_> {
-    /// Returns the entry that this describes, if its payload fits. Who signed it is not checked.
+    /// Returns the described entry, after checking its payload against the leaf. The signature is not checked.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// A sentence describing the problem.
     pub(crate) fn entry(&self) -> Result<LaterEntry, String> {
         let proof = TlogProof::parse(self.proof.as_bytes()).map_err(|error| error.to_string())?;
         let record = LeafRecord::decode(&proof.extra).map_err(|error| error.to_string())?;
@@ -52,21 +54,21 @@ impl LayerErased<'_> {
 }
 
 impl LaterEntry {
-    /// Returns the erasure that a `layer_erased` tells of, through any number of services.
+    /// Returns the erasure recorded by the payload of a `layer_erased` entry, through any number of services.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// A sentence describing the problem.
     pub(crate) fn told_in(payload: &[u8]) -> Result<Self, String> {
         let told = read::<LayerErased<'_>>(payload).ok_or("its payload does not belong to `layer_erased`")?;
         told.entry()?.innermost()
     }
 
-    /// Returns the erasure that this entry tells of, or is.
+    /// Returns the erasure that this entry records or is.
     ///
     /// # Errors
     /// As [`LaterEntry::told_in`].
     pub(crate) fn innermost(mut self) -> Result<Self, String> {
-        // Each is smaller than the one that it stands in.
+        // Terminates, because each entry is smaller than the one that contains it.
         while LeafRecord::decode(&self.leaf).is_ok_and(|record| is_layer_erased(&record)) {
             let told = read::<LayerErased<'_>>(&self.payload).map(|told| told.entry());
             let inner = told.ok_or("its payload does not belong to `layer_erased`")??;
@@ -78,13 +80,13 @@ impl LaterEntry {
     /// Returns its leaf.
     ///
     /// # Errors
-    /// It is not one.
+    /// It is not a valid leaf.
     pub(crate) fn record(&self) -> Result<LeafRecord<'_>, String> {
         LeafRecord::decode(&self.leaf).map_err(|error| error.to_string())
     }
 }
 
-/// Returns whether an entry tells why something of a layer is gone.
+/// Returns whether an entry explains an erasure in a layer.
 pub(crate) fn is_layer_erased(record: &LeafRecord<'_>) -> bool {
     Action::of(record) == Some(Action::LayerErased)
 }

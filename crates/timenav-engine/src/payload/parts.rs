@@ -1,6 +1,6 @@
-//! What several payloads need.
+//! Helpers shared by several payloads.
 
-/// Reads 32 bytes from hexadecimal digits.
+/// Parses 32 bytes from hexadecimal digits.
 pub(super) fn digest(text: &str) -> Option<[u8; 32]> {
     data_encoding::HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }

@@ -1,4 +1,4 @@
-//! The payloads of `read`: what was read, and with which parameters.
+//! The payloads of `read`: the operation and its parameters.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use timenav_core::access::Demand;
 
 use crate::event_filter::FilterTexts;
 
-/// What is read. The word is the subject of the entry, the parameters are its payload, in the order of their names.
+/// A read operation. Its name is the subject of the entry, and its parameters are the payload, ordered by name.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Reading {
@@ -19,7 +19,7 @@ pub(crate) enum Reading {
     Anchors {},
     ApiKeys {},
     Bundle {},
-    /// What came of a clock change that passed timers.
+    /// The result of an advance.
     Advance {
         advance_id: String,
     },
@@ -30,7 +30,7 @@ pub(crate) enum Reading {
     Checkpoint {},
     Clock {},
     ClockStream {
-        /// Under which name it is followed.
+        /// The name of the follower.
         #[serde(skip_serializing_if = "Option::is_none")]
         follow: Option<String>,
     },
@@ -40,7 +40,7 @@ pub(crate) enum Reading {
     Entries {
         from: u64,
     },
-    /// Which events would be erased.
+    /// A dry run of an erasure, or an erasure without matches.
     EraseEvents {
         by: &'static str,
         dry_run: bool,
@@ -55,7 +55,7 @@ pub(crate) enum Reading {
         event_id: String,
     },
     ExportEvents(EventsExported),
-    /// Firings that fit a filter.
+    /// Firings that match a filter.
     Firings {
         #[serde(skip_serializing_if = "Option::is_none")]
         advance_id: Option<String>,
@@ -66,21 +66,21 @@ pub(crate) enum Reading {
         #[serde(skip_serializing_if = "Option::is_none")]
         timer_id: Option<String>,
     },
-    /// Who follows a clock under a name.
+    /// The named followers of a clock.
     Followers {},
-    /// What would fire if a clock were moved.
+    /// A dry run of a clock change.
     Foresee {},
-    /// That a timeline was forked.
+    /// The fork of a timeline.
     Fork {
         timeline_id: String,
     },
     HeadStatement {},
-    /// What holds advances without a firing.
+    /// The holds on advances.
     Leases {},
     InclusionProof {
         position: u64,
     },
-    /// What an intervention would do.
+    /// A dry run of an intervention.
     ManipulateEvent {
         dry_run: bool,
         event_id: String,
@@ -91,7 +91,7 @@ pub(crate) enum Reading {
         observations: bool,
         time_range: String,
     },
-    /// That there was nothing to let go, or that it has to wait.
+    /// A prune request that pruned nothing, or has to wait.
     Prune {},
     Restrictions {},
     ScanEvents(EventsFound),
@@ -107,19 +107,19 @@ pub(crate) enum Reading {
     Timer {
         timer_id: String,
     },
-    /// When a timer would fire by a rule.
+    /// Due times of a schedule.
     TimerMoments {},
     Timers {},
     Users {},
 }
 
-/// The word for the last ones first.
+/// The name of the order with the last ones first.
 pub(crate) const NEWEST: &str = "newest";
 
-/// Keys of attributes, with values that they were to have.
+/// Attribute keys, with the values to match.
 type Attributes = BTreeMap<String, Vec<String>>;
 
-/// Which events were looked for.
+/// A search for events.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsFound {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ pub(crate) struct EventsFound {
     pub(crate) time_range: String,
 }
 
-/// Which events were written as a file.
+/// An export of events.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsExported {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,14 +159,14 @@ pub(crate) struct EventsExported {
     pub(crate) time_range: String,
 }
 
-/// What was watched, and of which events.
+/// A stream of a ledger, with its event filter.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsWatched {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) actor: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) attribute: Attributes,
-    /// Of which firings, if these were watched.
+    /// The queue, if firings were watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) queue: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub(crate) struct EventsWatched {
     pub(crate) topics: Vec<String>,
 }
 
-/// Which events were counted, and by what.
+/// A count of events, and its grouping.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsCounted {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,7 +197,7 @@ pub(crate) struct EventsCounted {
 macro_rules! filtered {
     ($($name:ident),*) => {$(
         impl $name {
-            /// Adds by what the events were filtered.
+            /// Adds the filter.
             pub(crate) fn filtered_by(&mut self, texts: &FilterTexts) {
                 let FilterTexts { text, actor, source, attributes } = texts.clone();
                 (self.text, self.actor, self.source, self.attribute) = (text, actor, source, attributes);
@@ -208,7 +208,7 @@ macro_rules! filtered {
 filtered!(EventsFound, EventsExported, EventsWatched, EventsCounted);
 
 impl Reading {
-    /// Returns the word for what is read.
+    /// Returns the name of the operation.
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::AccessControl {} => "access_control",
@@ -253,8 +253,8 @@ impl Reading {
     }
 }
 
-/// Returns what whoever reads must be allowed to, by the word for it: one of these lists, whole. `None` for a word that
-/// this version does not write. The writer asks core for it, and so does a scan.
+/// Returns the permissions required for an operation by its name: all of one of these lists. `None` for a name that
+/// this version does not write. Both the writer and a scan check them.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
         "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
@@ -263,8 +263,8 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
             &[&[Demand::Look]]
         }
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
-        // Hashes are not entries, which tell of clocks and events.
-        // What a key had seen, which earlier versions certified: of one's own key, or of another's.
+        // Hashes do not reveal clocks and events, unlike entries. `certificate` was written by earlier versions: a
+        // certified record of what a key had seen, of one's own key or of another's.
         "certificate" => &[&[Demand::Look], &[Demand::Administer]],
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
         "foresee" => &[&[Demand::Steer]],
@@ -273,7 +273,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
         "access_control" | "access_logs" | "prune" => &[&[Demand::Administer]],
         "bundle" => &[&[Demand::Look, Demand::Administer]],
         "restrictions" | "users" => &[&[Demand::Operate]],
-        // One's own, or those of others.
+        // For one's own, or for those of others.
         "api_keys" | "sessions" => &[&[Demand::Own], &[Demand::Operate]],
         "timelines" => &[&[]],
         _ => return None,

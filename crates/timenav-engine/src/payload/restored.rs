@@ -1,4 +1,4 @@
-//! The payload of what comes again: timers as they stood at another moment, or on another timeline.
+//! The payload of restored timers: their state as of another instant, or on another timeline.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{QueueId, TimelineId, TimerId};
@@ -8,21 +8,21 @@ use timenav_core::timers::{Fallen, FiringState};
 use super::timer_record::{TimerTold, is_zero};
 use crate::timer_rows::{FiringRow, TimerRow};
 
-/// A timer that stands otherwise from here on.
+/// A timer whose state changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerRestored<'a> {
     pub(crate) position: u64,
-    /// How it stood before. Absent where it was not there.
+    /// The state before. Absent if the timer did not exist.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(crate) was: Option<TimerTold<'a>>,
-    /// How it stands. Absent where it is there no more.
+    /// The state after. Absent if the timer is removed.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(crate) is: Option<TimerTold<'a>>,
 }
 
 impl<'a> TimerRestored<'a> {
-    /// Returns what an entry tells of a timer at a position. What a timer is that was armed is known to whoever reads
-    /// entries in their order, unless it is another one now, or none. `None` if a part of the rows is no JSON.
+    /// Returns the record of a timer at a position. The definition of an armed timer is omitted unless it changes or
+    /// the timer is removed, because readers of the whole ledger know it. `None` if a part of the rows is not JSON.
     pub(crate) fn of(position: u64, was: Option<&'a TimerRow>, is: Option<&'a TimerRow>) -> Option<Self> {
         let is_other = match (was, is) {
             (Some(was), Some(is)) => !is_same_timer(was, is),
@@ -37,7 +37,7 @@ impl<'a> TimerRestored<'a> {
     }
 }
 
-/// Returns whether two rows are of the same timer, however it stands.
+/// Returns whether two rows have the same definition, regardless of their state.
 pub(crate) fn is_same_timer(one: &TimerRow, other: &TimerRow) -> bool {
     let TimerRow { timer_id, schedule, deliver, order_key, payload, set_by, set_at, .. } = one;
     *timer_id == other.timer_id
@@ -49,20 +49,20 @@ pub(crate) fn is_same_timer(one: &TimerRow, other: &TimerRow) -> bool {
         && *set_at == other.set_at
 }
 
-/// A firing: the timer, the moment, and the round.
+/// A firing: the timer, the due time, and the round.
 pub(crate) type FallenRecord = (u64, i64, u32);
 
-/// Returns what an entry tells of a firing.
+/// Returns the record of a firing.
 pub(crate) const fn fallen_record(fallen: &Fallen) -> FallenRecord {
     (fallen.position, fallen.due.micros(), fallen.round)
 }
 
-/// Reads a firing; `None` if its moment is none.
+/// Parses a firing; `None` if its due time is invalid.
 pub(crate) fn fallen_of(&(position, due, round): &FallenRecord) -> Option<Fallen> {
     Some(Fallen { due: Instant::from_micros(due)?, position, round })
 }
 
-/// A firing that is made again.
+/// A firing that is created again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FiredAgain {
     pub(crate) timer: u64,
@@ -87,8 +87,8 @@ impl FiredAgain {
         }
     }
 
-    /// Returns the row of the firing, made by the entry at a position of a timeline. `None` if the record holds what none
-    /// can be.
+    /// Returns the row of the firing, created by the entry at a position of a timeline. `None` if the record is
+    /// invalid.
     pub(crate) fn row(&self, timeline: &TimelineId, made: u64) -> Option<FiringRow> {
         let fallen = fallen_of(&(self.timer, self.due, self.round))?;
         Some(FiringRow {
@@ -109,19 +109,20 @@ impl FiredAgain {
 /// Payload of `restore_timers`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimersRestored<'a> {
-    /// The anchor that history returned to, if that is why.
+    /// The anchor that history returned to, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
-    /// Whether they come from the timeline that this one was forked from: there they are like that already.
+    /// Whether the timers are inherited from the timeline that this one was forked from, where they are in that state
+    /// already.
     #[serde(default, skip_serializing_if = "super::parts::is_not")]
     pub(crate) inherited: bool,
-    /// Timers that stand otherwise from here on.
+    /// Timers whose state changes.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) timers: Vec<TimerRestored<'a>>,
-    /// Firings without an outcome whose moments come again, or never came.
+    /// Pending firings whose due times recur, or were not reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) superseded: Vec<FallenRecord>,
-    /// Firings that had no outcome then, and are made again.
+    /// Firings that were pending then, and are created again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) fired: Vec<FiredAgain>,
     /// The last entry before that changed timers.

@@ -1,8 +1,8 @@
-//! The payloads of what the service logs of itself.
+//! The payloads of entries about the service itself.
 
 use serde::{Deserialize, Serialize};
 
-/// Payload of `accept_rollback`. Entries of earlier versions have `findings` alone.
+/// Payload of `accept_rollback`. Entries of earlier versions have only `findings`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RollbackAccepted {
     /// Who accepted it, as they named themselves.
@@ -16,20 +16,20 @@ pub(crate) struct RollbackAccepted {
     pub(crate) reason: Option<String>,
 }
 
-/// A signed tree that a timeline had, and the one that it has instead.
+/// A signed tree that a timeline had, and its current one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LostTree {
-    /// The signed note, whole: size and root of what was lost.
+    /// The complete signed note with size and root of the lost tree.
     pub(crate) checkpoint: String,
-    /// The root of the tree that is there instead, in hexadecimal digits.
+    /// The root of the current tree, in hexadecimal digits.
     pub(crate) root: String,
-    /// How many entries are there instead; 0 where the timeline is gone.
+    /// The number of current entries; 0 if the timeline does not exist.
     pub(crate) size: u64,
     pub(crate) timeline_id: String,
 }
 
 impl RollbackAccepted {
-    /// Returns what the entry at a position says, for whoever looks at the ledger: a sentence for each loss.
+    /// Describes the entry at a position for readers of the ledger, with a sentence for each loss.
     pub(crate) fn sentences(&self, position: u64) -> Vec<String> {
         let by = self.accepted_by.as_deref().map_or_else(|| "an operator".to_owned(), |by| format!("`{by}`"));
         let why = self.reason.as_deref().map_or_else(String::new, |reason| format!(" ({reason})"));
@@ -52,18 +52,18 @@ impl RollbackAccepted {
     }
 }
 
-/// Payload of `accept_host_clock`: what the host's clock said when it was last known to be right, and what it says.
+/// Payload of `accept_host_clock`: the reading of the host's clock when it was last known to be right, and its new one.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct HostClockAccepted {
     pub(crate) last: String,
     pub(crate) now: String,
 }
 
-/// Payload of `rotate_signing_key`: two public keys of the ledger, as they are handed around.
+/// Payload of `rotate_signing_key`: two public keys of the ledger, in their text form.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SigningKeyRotated {
-    /// The one that signed.
+    /// The previous signing key.
     pub(crate) retired_verifier_key: String,
-    /// The one that takes its place.
+    /// The key that replaces it.
     pub(crate) verifier_key: String,
 }

@@ -1,4 +1,4 @@
-//! The payloads of what happens to sessions and passwords.
+//! The payloads of entries about sessions and passwords.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::directory::{KeptPassword, Session};
@@ -7,17 +7,17 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::parts::digest;
 
-/// Payload of `log_in`. The hash gives nothing away: what it was made from has 256 random bits.
+/// Payload of `log_in`. The hash reveals nothing: its input has 256 random bits.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct LoggedIn {
     session_id: String,
     session_sha256: String,
     user_id: String,
     expires_at: String,
-    /// Sessions that ended with it: those that had run out, and the oldest where there are too many.
+    /// Sessions that ended with it: those that had expired, and the oldest if there are too many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ended: Vec<String>,
-    /// Of what is kept of the password, where it was hashed anew.
+    /// Digest of the stored password, if it was rehashed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) password_sha256: Option<String>,
 }
@@ -34,8 +34,7 @@ impl LoggedIn {
         }
     }
 
-    /// Returns the session that began at a host instant, or `None` if the payload holds what no
-    /// session can be.
+    /// Returns the session that began at a host instant; `None` if the payload is invalid.
     pub(crate) fn session(&self, at: Instant<Wall>) -> Option<Session> {
         Some(Session {
             session_id: SessionId::new(&self.session_id).ok()?,
@@ -71,7 +70,7 @@ pub(crate) struct SessionRenewed {
     pub(crate) session_id: String,
 }
 
-/// Payload of `set_password`. The digest is of a hash with a salt of its own, and neither stands here.
+/// Payload of `set_password`. The digest is of a password hash with a salt of its own, neither of which is included.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PasswordSet {
     pub(crate) user_id: String,
@@ -89,7 +88,7 @@ impl PasswordSet {
     }
 }
 
-/// Returns how the ledger tells of what is kept of a password.
+/// Returns the ledger's digest of a stored password.
 fn password_sha256(password: &KeptPassword) -> String {
     data_encoding::HEXLOWER.encode(&password.digest())
 }

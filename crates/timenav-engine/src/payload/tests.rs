@@ -1,4 +1,4 @@
-//! Every payload, compared with bytes that are frozen.
+//! Every payload, compared with frozen bytes.
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ fn of_clock(action: Action, duration: Option<&str>, anchor_id: Option<&str>) -> 
     )
 }
 
-/// Whose clocks are wrong, in every way.
+/// Faults of every kind.
 fn faults() -> Faults {
     let (second, smear) = (at(1), Span::from_micros(86_400_000_000));
     let ada = Fault {
@@ -133,7 +133,7 @@ fn faults() -> Faults {
     Faults::carried([(whose("ada", "web").unwrap(), ada), (whose("bob", "db").unwrap(), bob)])
 }
 
-/// The payloads of faults of followers.
+/// The payloads of injected faults.
 fn of_faults() -> Vec<(Action, String)> {
     let faults = faults();
     let fault = faults.iter().next().map(|(_, fault)| FaultRecord::of(&fault));
@@ -212,7 +212,7 @@ fn event(is_full: bool) -> String {
     event_content(&event_id, &if is_full { full } else { plain })
 }
 
-/// The payloads of events that an import recorded and that are taken back with it.
+/// The payloads of undoing an import.
 fn of_undoing() -> Vec<(Action, String)> {
     let payload = json(&Intervened {
         intervention_id: "intervention_2".to_owned(),
@@ -256,7 +256,7 @@ fn erased(also: Vec<u64>, data_id: Option<&str>) -> String {
     json(&DataErased { position: 4, cancelled: !also.is_empty(), also, data_id, event_id })
 }
 
-/// The payloads of what happens to events and sealed data.
+/// The payloads of events and sealed data.
 fn of_events() -> Vec<(Action, String)> {
     let (plain, full) = (event(false), event(true));
     let hour = parse_duration("PT1H").unwrap();
@@ -297,7 +297,7 @@ fn of_events() -> Vec<(Action, String)> {
     written
 }
 
-/// The payloads of what happens to users, and what shows who they are.
+/// The payloads of users and their credentials.
 fn of_users() -> Vec<(Action, String)> {
     let user = User {
         user_id: user_id("ada"),
@@ -335,7 +335,7 @@ fn layer_erased() -> LayerErased<'static> {
     }
 }
 
-/// The payloads of what the service tells of itself, and of who was refused.
+/// The payloads of the service itself, and of rejections.
 fn accepted(is_full: bool) -> RollbackAccepted {
     let lost = LostTree {
         checkpoint: "timenav.local/main\n7\nAA==\n".to_owned(),
@@ -443,7 +443,7 @@ fn found(as_of: Option<&str>) -> EventsFound {
     EventsFound { as_of: as_of.map(str::to_owned), location, time_range, ..EventsFound::default() }
 }
 
-/// What events are filtered by, whole.
+/// A filter with all fields.
 fn filter() -> FilterTexts {
     let some = |text: &str| Some(text.to_owned());
     let attributes = [("net".to_owned(), vec!["us".to_owned(), "ak".to_owned()])].into();
@@ -454,7 +454,7 @@ fn watched() -> EventsWatched {
     EventsWatched { topics: vec!["clock".to_owned(), "events".to_owned()], ..EventsWatched::default() }
 }
 
-/// What is read, with parameters.
+/// Read operations with parameters.
 fn readings() -> Vec<Reading> {
     let text = str::to_owned;
     let range = || text("..");
@@ -513,7 +513,7 @@ fn readings() -> Vec<Reading> {
     ]
 }
 
-/// What is read, without any.
+/// Read operations without parameters.
 const PLAIN_READINGS: [Reading; 20] = [
     Reading::AccessControl {},
     Reading::Anchors {},
@@ -537,7 +537,7 @@ const PLAIN_READINGS: [Reading; 20] = [
     Reading::Users {},
 ];
 
-/// The parameters of what is read. They were payloads of `read`, and are kept in those of `reads` as they are.
+/// The parameters of read operations. They were payloads of `read`, and are stored unchanged in those of `reads`.
 fn of_reads() -> Vec<(Action, String)> {
     let read = |parameters: String| (Action::Read, parameters);
     let some = readings().iter().map(json).collect::<Vec<_>>();
@@ -564,7 +564,7 @@ fn of_ends() -> Vec<(Action, String)> {
     vec![(Action::CreateTimeline, json(&made)), (Action::EndTimeline, ended)]
 }
 
-/// The payloads of what was erased.
+/// The payloads of erasures.
 fn of_erasures() -> Vec<(Action, String)> {
     let runs = |positions: &[u64]| {
         let mut runs = PositionRuns::default();
@@ -605,7 +605,7 @@ fn timer_row() -> TimerRow {
     }
 }
 
-/// The payloads of what happens to timers, and of clock changes that pass them.
+/// The payloads of timers, and of clock changes that pass them.
 fn of_timers() -> Vec<(Action, String)> {
     let row = timer_row();
     let changed = TimerRow { round: 1, order_key: None, payload: "null".into(), ..row.clone() };
@@ -672,7 +672,7 @@ fn of_timers() -> Vec<(Action, String)> {
     ]
 }
 
-/// What comes again: by the return to an anchor, or on a fork.
+/// Restored timers: by the return to an anchor, or on a fork.
 fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a> {
     let timers = match anchor_id {
         Some(_) => vec![
@@ -717,7 +717,7 @@ fn a_timer_that_comes_again_is_read_as_it_stood() {
         assert_eq!(stood.as_ref(), was);
         assert_eq!(told.is.as_ref().map(|told| told.row(7, stood.as_ref()).unwrap()).as_ref(), is);
     }
-    // Where it is at rest, the entry alone says what it is.
+    // The definition of a timer that is not armed is in the entry.
     let told = json(&TimerRestored::of(7, Some(&resting), Some(&row)).unwrap());
     let told: TimerRestored<'_> = read(told.as_bytes()).unwrap();
     assert_eq!(told.was.unwrap().row(7, None), Some(resting));
@@ -736,7 +736,7 @@ fn what_a_head_keeps_of_timers_is_read_again() {
     assert_eq!(*read_timers(&timers_text(&timers)).unwrap(), timers);
     let wrong = Timers { faults: faults().since(Some(8)).into(), ..timers };
     assert_eq!(*read_timers(&timers_text(&wrong)).unwrap(), wrong);
-    // A head that was written before forks could send webhooks of what they took along.
+    // A head written before forks could send webhooks of inherited timers.
     let before = r#"{"armed":1,"pending":0,"base":7}"#;
     let silent = Timers { armed: 1, base: 7, sends_from: 7, ..Timers::default() };
     assert_eq!((&*read_timers(before).unwrap(), timers_text(&silent).as_str()), (&silent, before));
@@ -784,7 +784,7 @@ fn what_is_written_is_what_was_frozen() {
         of_timers(),
     ];
     let written = written.concat();
-    // Long parameters are cut in another way now, which the vectors of the second format have.
+    // Long parameters are now cut differently; the vectors of the second format cover that.
     let is_written = |vector: &Vector| !vector.payload.starts_with(r#"{"parameters_begin""#);
     let frozen: Vec<_> =
         vectors().into_iter().filter(is_written).map(|vector| (vector.action, vector.payload)).collect();
@@ -794,7 +794,7 @@ fn what_is_written_is_what_was_frozen() {
     }
 }
 
-/// Reads a payload into the struct of its action, and writes it again.
+/// Parses a payload into the struct of its action, and writes it again.
 fn written_again(action: Action, payload: &str) -> Option<String> {
     let bytes = payload.as_bytes();
     Some(match action {
@@ -834,9 +834,9 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::LogOut | Action::EndSession => json(&read::<SessionsEnded>(bytes)?),
         Action::RenewSession => json(&read::<SessionRenewed>(bytes)?),
         Action::SetPassword => json(&read::<PasswordSet>(bytes)?),
-        // What was read is told by the subject: its parameters alone are any object.
+        // The subject determines the read operation: its parameters alone are any object.
         Action::Read => read::<serde_json::Value>(bytes)?.to_string(),
-        // Of the second format, whose vectors hold it.
+        // Of the second format, whose vectors include it.
         Action::Reads => return None,
         Action::Attempt => json(&read::<AttemptRecord>(bytes)?),
         Action::AttemptsCounted => json(&read::<AttemptsCounted>(bytes)?),
@@ -875,7 +875,7 @@ fn what_was_frozen_is_read_and_written_again_for_every_action() {
 fn what_tells_of_no_clock_is_not_taken_for_one() {
     for Vector { action, payload } in vectors() {
         let parsed = Action::parse(&action);
-        // In an advance, timers fall due where the clock has come to.
+        // In an advance, timers fall due at the clock's instant.
         let is_step = parsed == Some(Action::FireTimers) && payload.contains("advance_1");
         let tells = parsed.and_then(Action::topic) == Some(Topic::Clock) || is_step;
         assert_eq!(clock_in(payload.as_bytes()).is_some(), tells, "{action}");

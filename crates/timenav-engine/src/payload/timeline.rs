@@ -1,4 +1,4 @@
-//! The payloads of the making of timelines, and of who may do what on them.
+//! The payloads of entries about new timelines and permissions.
 
 use std::collections::BTreeMap;
 
@@ -19,57 +19,57 @@ pub(crate) struct TimelineCreated {
     pub(crate) permissions: PermissionsRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fork: Option<ForkRecord>,
-    /// Host time at which it ends by itself.
+    /// Host time at which it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<String>,
 }
 
 impl TimelineCreated {
-    /// Returns when the timeline ends by itself: `None` where it does not, and an error where that is no time.
+    /// Returns when the timeline expires: `None` if it does not, and an error if that is not a valid time.
     pub(crate) fn expires_at(&self) -> Result<Option<Instant<Wall>>, TimestampError> {
         self.expires_at.as_deref().map(parse_timestamp).transpose()
     }
 }
 
-/// Where a new timeline was forked from another.
+/// The origin of a forked timeline.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ForkRecord {
-    /// The other timeline.
+    /// The timeline it was forked from.
     pub(crate) fork_of: String,
-    /// How many of its entries the new one goes on from.
+    /// How many of its entries are shared.
     pub(crate) size: u64,
     /// The root over these entries, as hexadecimal digits.
     pub(crate) root: String,
-    /// A checkpoint of the other timeline that covers them: a signed note.
+    /// A checkpoint of the origin that covers them: a signed note.
     pub(crate) checkpoint: String,
-    /// How many events stand after them.
+    /// The number of current events after them.
     pub(crate) events_count: u64,
-    /// What positions of timers begin with that are set on the new one. Absent where there were never any.
+    /// The first position for timers set on the fork. Absent if there were no timers before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timers_base: Option<u64>,
     /// The last of them that changed timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timers_last: Option<u64>,
-    /// The first timer whose firings the service sends to webhooks, if those are sent that the new one took along.
+    /// The first timer whose webhooks the service sends, if those of inherited timers are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) webhooks_from: Option<u64>,
-    /// Whose clocks are wrong from its beginning on.
+    /// The injected faults at its beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) faults: Vec<FaultOf>,
 }
 
-/// The three lists of a timeline.
+/// The permissions of a timeline: one list per role.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PermissionsRecord {
     read: Vec<String>,
     write: Vec<String>,
     admin: Vec<String>,
-    /// When permissions expire, by the host. Absent where none does.
+    /// When permissions expire, in host time. Absent if none does.
     #[serde(default, skip_serializing_if = "EndsRecord::is_empty")]
     expires_at: EndsRecord,
 }
 
-/// When permissions expire: user by user, list by list.
+/// When permissions expire, by user and list.
 #[derive(Default, Serialize, Deserialize)]
 struct EndsRecord {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -102,7 +102,8 @@ impl PermissionsRecord {
         }
     }
 
-    /// Returns the lists, or `None` if one of them names what is no user, or an end is no time or of nobody in its list.
+    /// Returns the permissions; `None` if a list contains an invalid user, or if an expiry is invalid or for a user who
+    /// is not in its list.
     pub(crate) fn permissions(&self) -> Option<Permissions> {
         let Self { read, write, admin, expires_at } = self;
         let lists = [(read, &expires_at.read), (write, &expires_at.write), (admin, &expires_at.admin)];
@@ -120,7 +121,7 @@ impl PermissionsRecord {
     }
 }
 
-/// Payload of `set_access_control`: the lists as they are after it.
+/// Payload of `set_access_control`: the lists after the change.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PermissionsTold {
     permissions: PermissionsRecord,
@@ -131,7 +132,7 @@ impl PermissionsTold {
         Self { permissions: PermissionsRecord::of(&set.0) }
     }
 
-    /// Returns what happened, or `None` if a list names what is no user.
+    /// Returns the change; `None` if a list contains an invalid user.
     pub(crate) fn set(&self) -> Option<PermissionsSet> {
         self.permissions.permissions().map(PermissionsSet)
     }

@@ -1,4 +1,4 @@
-//! What a timer is, and how it stands, as several entries tell it.
+//! The definition and state of a timer, as used in several payloads.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use super::delivery::DeliverRecord;
 use crate::json::{raw, read};
 use crate::timer_rows::TimerRow;
 
-/// What a timer is, as it was set.
+/// The definition of a timer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerRecord<'a> {
     timer_id: String,
@@ -25,7 +25,7 @@ pub(crate) struct TimerRecord<'a> {
 }
 
 impl<'a> TimerRecord<'a> {
-    /// Returns what a timer is; `None` if a part of the row is no JSON.
+    /// Returns the definition of a timer; `None` if a part of the row is not JSON.
     pub(super) fn of(row: &'a TimerRow) -> Option<Self> {
         Some(Self {
             timer_id: row.timer_id.to_string(),
@@ -36,13 +36,12 @@ impl<'a> TimerRecord<'a> {
         })
     }
 
-    /// Returns when it falls due, as JSON.
+    /// Returns the schedule, as JSON.
     pub(super) fn schedule(&self) -> &'a str {
         self.schedule.get()
     }
 
-    /// Returns the row of a timer at a position that somebody set, which is armed for nothing. `None` if the record holds
-    /// what none can be.
+    /// Returns the row of a new timer at a position, without a due time. `None` if the record is invalid.
     pub(super) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
         let Self { timer_id, schedule, deliver, order_key, payload } = self;
         Some(TimerRow {
@@ -62,10 +61,10 @@ impl<'a> TimerRecord<'a> {
     }
 }
 
-/// A timer as it stands, or stood.
+/// The current or earlier state of a timer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerTold<'a> {
-    /// What it is. Absent where that is known.
+    /// Its definition. Absent if that is known.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     timer: Option<TimerRecord<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +80,7 @@ pub(crate) struct TimerTold<'a> {
 }
 
 impl<'a> TimerTold<'a> {
-    /// Returns how a timer stands, and what it is where that is to be told. `None` if a part of the row is no JSON.
+    /// Returns the state of a timer, with its definition if `is_whole`. `None` if a part of the row is not JSON.
     pub(crate) fn of(row: &'a TimerRow, is_whole: bool) -> Option<Self> {
         Some(Self {
             timer: if is_whole { Some(TimerRecord::of(row)?) } else { None },
@@ -93,28 +92,26 @@ impl<'a> TimerTold<'a> {
         })
     }
 
-    /// Returns whether it says what the timer is.
+    /// Returns whether the definition is included.
     pub(crate) const fn is_whole(&self) -> bool {
         self.timer.is_some()
     }
 
-    /// Returns the moment that it is armed for, as a text.
+    /// Returns the due time that it is armed for, as text.
     pub(crate) fn next(&self) -> Option<&str> {
         self.next.as_deref()
     }
 
-    /// Returns its round.
     pub(crate) const fn round(&self) -> u32 {
         self.round
     }
 
-    /// Returns whether it has a moment that it is armed for.
     pub(crate) const fn is_armed(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Returns the row of the timer at a position; what it is comes from `known` where that is not told. `None` if that is
-    /// not known, or the record holds what no timer can be.
+    /// Returns the row of the timer at a position. If the definition is not included, it comes from `known`. `None` if
+    /// it is not known either, or if the record is invalid.
     pub(crate) fn row(&self, position: u64, known: Option<&TimerRow>) -> Option<TimerRow> {
         let row = match &self.timer {
             Some(timer) => {
@@ -127,7 +124,7 @@ impl<'a> TimerTold<'a> {
         Some(TimerRow { next, round: self.round, is_cancelled: self.cancelled, ..row })
     }
 
-    /// Returns how the timer stood, where the record says that. `None` if it holds what no timer can be.
+    /// Returns the state of the timer. `None` if the record is invalid.
     pub(crate) fn stood(&self, position: u64) -> Option<Stood<TimerRow>> {
         let definition = match &self.timer {
             Some(_) => Some(self.row(position, None)?),

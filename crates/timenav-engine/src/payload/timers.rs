@@ -1,4 +1,4 @@
-//! The payloads of what happens to timers, and what a head keeps of them.
+//! The payloads of entries about timers, and the timer summary of a head.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::json::{json, read};
 use crate::timer_rows::TimerRow;
 
-/// When a timer falls due.
+/// The schedule of a timer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScheduleRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub(crate) struct ScheduleRecord {
     misfire: Option<String>,
     #[serde(default, skip_serializing_if = "super::parts::is_not")]
     catch_up: bool,
-    /// The version of the zone tables that the first moment was worked out with.
+    /// The version of the time zone tables that the first due time was computed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tables: Option<String>,
 }
@@ -35,7 +35,7 @@ struct EveryRecord {
     rule: String,
     starts: String,
     zone: String,
-    /// The last moment of a rule with `COUNT`. Entries of earlier builds lack it.
+    /// The last due time of a rule with `COUNT`. Absent in entries of earlier builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<String>,
 }
@@ -68,7 +68,7 @@ impl ScheduleRecord {
         }
     }
 
-    /// Returns the schedule, or `None` if the record holds what none can be.
+    /// Returns the schedule; `None` if the record is invalid.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
         let mut last_of_count = None;
         let source = match (&self.at, &self.every, &self.cron) {
@@ -87,7 +87,7 @@ impl ScheduleRecord {
     }
 }
 
-/// Returns the schedule of a timer that is kept.
+/// Returns the schedule of a stored timer.
 pub(crate) fn schedule_of(timer: &TimerRow) -> Option<Schedule> {
     read::<ScheduleRecord>(timer.schedule.as_bytes())?.schedule()
 }
@@ -97,14 +97,14 @@ pub(crate) fn schedule_of(timer: &TimerRow) -> Option<Schedule> {
 pub(crate) struct TimerSet<'a> {
     #[serde(borrow)]
     timer: TimerRecord<'a>,
-    /// The entry that set it, where this one changes it.
+    /// The entry that set the timer, if this one changes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     next: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     round: u32,
-    /// How it was, where this entry changes it.
+    /// The previous state, if this entry changes the timer.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     was: Option<Box<TimerTold<'a>>>,
     /// The last entry before that changed timers.
@@ -113,8 +113,8 @@ pub(crate) struct TimerSet<'a> {
 }
 
 impl<'a> TimerSet<'a> {
-    /// Returns what an entry tells of a timer, and how that was before where it changes one. `None` if a part of the rows
-    /// is no JSON.
+    /// Returns the payload for a timer, with its previous state if the entry changes it. `None` if a part of the rows
+    /// is not JSON.
     pub(crate) fn of(row: &'a TimerRow, was: Option<&'a TimerRow>, before: Option<u64>) -> Option<Self> {
         let told_before = match was {
             Some(was) => Some(Box::new(TimerTold::of(was, true)?)),
@@ -130,22 +130,22 @@ impl<'a> TimerSet<'a> {
         })
     }
 
-    /// Returns the position of the timer, where the entry changes one.
+    /// Returns the position of the timer, if the entry changes one.
     pub(crate) const fn changes(&self) -> Option<u64> {
         self.position
     }
 
-    /// Returns whether the entry gives a timer another schedule: then its firings are of another round.
+    /// Returns whether the entry changes the schedule, which also begins another round.
     pub(crate) fn has_another_schedule(&self) -> bool {
         self.was.as_ref().is_some_and(|was| was.round() != self.round)
     }
 
-    /// Returns when it falls due, as JSON.
+    /// Returns the schedule, as JSON.
     pub(crate) fn schedule(&self) -> &'a str {
         self.timer.schedule()
     }
 
-    /// Returns how the timer stood before, where the entry changes one. `None` if that cannot be read.
+    /// Returns the previous state, if the entry changes a timer. `None` if it cannot be parsed.
     pub(crate) fn stood(&self) -> Option<Stood<TimerRow>> {
         self.was.as_ref()?.stood(self.position?)
     }
@@ -155,7 +155,7 @@ impl<'a> TimerSet<'a> {
         self.before
     }
 
-    /// Returns the row of a timer that somebody set at a position. `None` if the payload holds what none can be.
+    /// Returns the row of a timer set at a position. `None` if the payload is invalid.
     pub(crate) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
         let row = self.timer.row(position, set_by, set_at)?;
         Some(TimerRow { next: self.next.as_deref().map(parse_timestamp).transpose().ok()?, round: self.round, ..row })
@@ -167,7 +167,7 @@ impl<'a> TimerSet<'a> {
 pub(crate) struct TimerCancelled {
     pub(crate) timer_id: String,
     pub(crate) position: u64,
-    /// The moment that it was armed for.
+    /// The due time that it was armed for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
     /// The last entry before that changed timers.
@@ -175,25 +175,25 @@ pub(crate) struct TimerCancelled {
     pub(crate) before: Option<u64>,
 }
 
-/// One moment that fell due: the timer, the moment, the round, and where the timer goes on.
+/// A firing: the timer, the due time, the round, and the timer's next due time.
 pub(crate) type FiredRecord = (u64, i64, u32, Option<i64>);
 
-/// Moments of a rule that did not fire: the timer, the first, the last, and where the timer goes on.
+/// Skipped due times of a rule: the timer, the first, the last, and the timer's next due time.
 pub(crate) type SkippedRecord = (u64, i64, i64, Option<i64>);
 
 /// Payload of `fire_timers`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimersFired {
-    /// The clock, where an advance came to another instant.
+    /// The clock, if an advance reached another instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) clock: Option<ClockRecord>,
-    /// The advance and how many instants it has come to.
+    /// The advance, and how many instants it has reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) advance_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<u64>,
     pub(crate) fired: Vec<FiredRecord>,
-    /// Moments of rules that did not fire.
+    /// Due times of rules that did not fire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped: Vec<SkippedRecord>,
     /// The last entry before that changed timers.
@@ -201,7 +201,7 @@ pub(crate) struct TimersFired {
     pub(crate) before: Option<u64>,
 }
 
-/// One outcome: the timer, the moment, the round, what became of it, and why.
+/// An outcome: the timer, the due time, the round, the state, and the reason.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OutcomeOfFiring {
     pub(crate) firing_id: String,
@@ -231,14 +231,14 @@ pub(crate) struct AdvanceOver {
     pub(crate) ended: AdvanceEnded,
 }
 
-/// What a clock change tells of advances, beside the clock.
+/// The advances in a clock change's payload.
 #[derive(Deserialize)]
 pub(crate) struct AdvanceTold {
     pub(crate) advance: Option<AdvanceBegun>,
     pub(crate) ended: Option<AdvanceEnded>,
 }
 
-/// What a head keeps of the timers of its timeline.
+/// The timer summary of a head.
 #[derive(Serialize, Deserialize)]
 struct TimersRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,10 +253,10 @@ struct TimersRecord {
     base: u64,
     #[serde(default, skip_serializing_if = "super::parts::is_not")]
     webhooks: bool,
-    /// Absent where it is as `base`.
+    /// Absent if equal to `base`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sends_from: Option<u64>,
-    /// Absent where every clock is right.
+    /// Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     faults: Vec<FaultOf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -278,8 +278,7 @@ struct AdvanceRecord {
     failed: u64,
 }
 
-/// Returns how it is kept what is known of a timeline's timers: a text that [`read_timers`] reads. Empty where there were
-/// never any.
+/// Returns the stored form of a timeline's timer summary, for [`read_timers`]. Empty if there were never any timers.
 #[must_use]
 pub fn timers_text(timers: &Timers) -> String {
     if *timers == Timers::default() {
@@ -313,7 +312,7 @@ pub fn timers_text(timers: &Timers) -> String {
     })
 }
 
-/// Reads what [`timers_text`] writes; `None` if it is something else.
+/// Parses the result of [`timers_text`]; `None` if it is invalid.
 #[must_use]
 pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {

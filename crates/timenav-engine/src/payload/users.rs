@@ -1,4 +1,4 @@
-//! The payloads of what happens to users and their API keys.
+//! The payloads of entries about users and their API keys.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{RestrictionLevel, Scope};
@@ -28,7 +28,7 @@ impl UserRecord {
         }
     }
 
-    /// Returns the user, or `None` if the payload holds what no user can be.
+    /// Returns the user; `None` if the payload is invalid.
     pub(crate) fn user(&self) -> Option<User> {
         Some(User {
             user_id: self.user_id()?,
@@ -43,8 +43,7 @@ impl UserRecord {
     }
 }
 
-/// Payload of `create_api_key` and `revoke_api_key`. The hash gives nothing away: what it was
-/// made from has more than 178 random bits.
+/// Payload of `create_api_key` and `revoke_api_key`. The hash reveals nothing: its input has more than 178 random bits.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KeyRecord {
     key_id: String,
@@ -54,7 +53,8 @@ pub(crate) struct KeyRecord {
     label: String,
     scopes: Option<Vec<String>>,
     expires_at: Option<String>,
-    /// `clock`, or absent, as is the next: earlier versions created keys that saw less than their users.
+    /// `clock`, or absent. This and the next field are from earlier versions, in which keys could see less than their
+    /// users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     horizon: Option<String>,
     /// A position of the ledger of the key's timeline.
@@ -78,7 +78,7 @@ impl KeyRecord {
         }
     }
 
-    /// Returns the key that an entry made, or `None` if its payload holds what no key can be.
+    /// Returns the key that an entry created; `None` if its payload is invalid.
     pub(crate) fn key(self, created_at: Instant<Wall>) -> Option<ApiKey> {
         let scope = |word: &String| Scope::ALL.into_iter().find(|scope| scope.as_str() == word);
         let scopes = match &self.scopes {

@@ -1,4 +1,4 @@
-//! What is looked up before events are recorded.
+//! State that is prefetched before events are recorded.
 
 use timenav_core::time::Instant;
 
