@@ -1,5 +1,4 @@
-//! What an operator accepts where a database was taken back: what it is, before anything is written, and the entries that
-//! say so.
+//! An operator's acceptance of a database rollback: the dry run, and the entries that record it.
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::store::Store;
 use crate::store_error::StoreError;
 
-/// Reads the checkpoints outside, and leaves them as they are.
+/// Reads the checkpoints outside the database without writing them.
 struct Unwritten(Arc<dyn Outside>);
 
 impl Outside for Unwritten {
@@ -40,11 +39,11 @@ impl Outside for Unwritten {
 }
 
 impl Engine {
-    /// Returns what an operator would accept by opening the store so, a sentence each; nothing where every ledger
-    /// continues what was signed, or an entry explains why not. Writes nothing.
+    /// Dry run: returns sentences describing what an operator would accept by starting with this store. Empty if every
+    /// ledger continues what was signed, or if entries explain all differences.
     ///
     /// # Errors
-    /// The store cannot be read, or is not as it was signed in a way that nobody may accept.
+    /// The store cannot be read, or differs from what was signed in a way that cannot be accepted.
     #[boxed]
     pub async fn losses(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Vec<String>, OpenError> {
         let doors = Doors { outside: Arc::new(Unwritten(Arc::clone(&doors.outside))), ..doors.clone() };
@@ -54,10 +53,10 @@ impl Engine {
         Ok(loaded.findings.0.into_iter().map(|finding| finding.text).collect())
     }
 
-    /// Leaves entries on `system`, and on every timeline concerned, that say what was accepted.
+    /// Records on `system`, and on every affected timeline, what was accepted.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The entries cannot be written.
     pub(crate) async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
         let acceptance = self.options().accept_rollback.clone().unwrap_or_default();
         for finding in &accepted.0 {

@@ -1,4 +1,4 @@
-//! Who may do what on a timeline, and who is restricted.
+//! Permissions of timelines, and time travel restrictions of users.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ use crate::permissions::{PermissionsAnswer, PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
 
 impl Engine {
-    /// Sets the permissions of a timeline. It counts from the next request on.
+    /// Sets the permissions of a timeline, with effect from the next request.
     ///
     /// # Errors
-    /// The timeline would have no administrator in the end, somebody's permission is to expire who has none, or would have
-    /// expired already, the tag differs, the caller may not, or the ledger cannot be written.
+    /// The timeline would eventually have no admin, an expiry is for a user without that permission or in the past, the
+    /// precondition fails, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn set_access_control(
         &self,
@@ -40,8 +40,8 @@ impl Engine {
         Ok(PermissionsAnswer { tag, expired, ledger: answer.ledger, replayed: answer.replayed })
     }
 
-    /// Returns those of these users that nobody has created. Only operators are told: who is a user is nobody else's
-    /// business.
+    /// Returns the named users that do not exist. Empty for callers other than operators, because only they may know
+    /// who is a user.
     #[must_use]
     pub fn unknown_users(&self, caller: &Caller, named: &BTreeSet<UserId>) -> Vec<UserId> {
         if self.decide(caller, &TimelineId::system(), Demand::Operate).is_err() {
@@ -70,7 +70,7 @@ impl Engine {
     /// Restricts a user's time travel, or lifts the restriction.
     ///
     /// # Errors
-    /// There is no such user, the caller is no operator, or the ledger cannot be written.
+    /// There is no such user, the caller is not an operator, or the ledger cannot be written.
     #[boxed]
     pub async fn restrict_time_travel(
         &self,
@@ -87,7 +87,7 @@ impl Engine {
     /// Returns the users whose time travel is restricted, by name.
     ///
     /// # Errors
-    /// The caller is no operator, or the ledger cannot be written.
+    /// The caller is not an operator, or the ledger cannot be written.
     #[boxed]
     pub async fn restrictions(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
         self.look(caller, TimelineId::system(), Demand::Operate, Reading::Restrictions {}).await?;

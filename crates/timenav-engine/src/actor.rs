@@ -1,21 +1,19 @@
-//! Who acts.
-
 use timenav_core::ids::{TimelineId, UserId};
 
 use crate::caller::{Caller, Credential};
 
-/// Who acts.
+/// The actor of an entry.
 pub(crate) enum Actor {
-    /// A user who showed a key or a session.
+    /// A user identified by a key or a session.
     Caller(Caller),
-    /// The caller is not authenticated.
+    /// An unauthenticated caller.
     Unknown,
-    /// The service itself: on its first start, and where its operator does something with it while it is stopped.
+    /// The service itself: on its first start, in background work, or for its operator while it is stopped.
     Service,
 }
 
 impl Actor {
-    /// Returns the id of the key or session that was shown; empty where there was none.
+    /// Returns the id of the key or session; empty if there is none.
     pub(crate) fn credential(&self) -> &str {
         match self {
             Self::Caller(caller) => match &caller.credential {
@@ -26,7 +24,7 @@ impl Actor {
         }
     }
 
-    /// Returns how the actor stands in the ledger.
+    /// Returns the actor's name in the ledger.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Caller(caller) => caller.user_id.as_str(),

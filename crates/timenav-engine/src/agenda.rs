@@ -1,50 +1,49 @@
-//! When each timeline with timers is looked at again, so that a wake costs what is due and not what there is.
+//! Schedules when to check each timeline with timers, so that a wakeup costs only as much as there is due.
 
 use std::collections::{BTreeSet, HashMap};
 
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
-/// When a timeline is to be looked at.
+/// When to check a timeline next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// When the host's clock shows that.
+    /// At a host time.
     At(Instant<Wall>),
-    /// At every wake: somebody may hold the instant of its advance, until that host instant by itself.
+    /// At every wakeup, because the instant of its advance may be held; if a host time is given, the hold ends by then.
     EachTime(Option<Instant<Wall>>),
-    /// When something changes there.
+    /// Only after a change.
     Unless,
 }
 
-/// How a timeline is listed.
+/// The state of a timeline in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
-    /// Something has changed there.
+    /// It has changed.
     Changed,
-    /// Somebody looks. If they break off, it is looked at again.
+    /// It is being checked. If that is interrupted, it is checked again.
     Looking,
-    /// Nothing is due.
     Until(Next),
 }
 
-/// The timelines with timers, and when each is looked at again.
+/// The timelines with timers, and when to check each.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     timelines: HashMap<TimelineId, Listed>,
-    /// Those that are looked at in any case.
+    /// Timelines to check at the next wakeup.
     ready: BTreeSet<TimelineId>,
-    /// Those with a moment, by it.
+    /// Timelines with a time, ordered by it.
     by_moment: BTreeSet<(Instant<Wall>, TimelineId)>,
     looks: u64,
 }
 
 impl Agenda {
-    /// Something has changed on a timeline: it is looked at in any case.
+    /// Marks a timeline as changed, so that it is checked at the next wakeup.
     pub(crate) fn changed(&mut self, timeline: &TimelineId) {
         self.list(timeline, Some(Listed::Changed));
     }
 
-    /// Forgets a timeline that has no timers any more.
+    /// Removes a timeline without timers.
     pub(crate) fn forget(&mut self, timeline: &TimelineId) {
         self.list(timeline, None);
     }
@@ -54,7 +53,7 @@ impl Agenda {
         self.timelines.keys()
     }
 
-    /// Returns the timelines that are to be looked at now.
+    /// Takes the timelines to check now.
     pub(crate) fn take(&mut self, now: Instant<Wall>) -> Vec<TimelineId> {
         let mut due: BTreeSet<TimelineId> = self.ready.clone();
         due.extend(self.by_moment.iter().take_while(|(at, _)| *at <= now).map(|(_, timeline)| timeline.clone()));
@@ -65,19 +64,19 @@ impl Agenda {
         due.into_iter().collect()
     }
 
-    /// A timeline was looked at. If something has changed there meanwhile, it is looked at again.
+    /// Reports that a timeline was checked. If it has changed in the meantime, it is checked again.
     pub(crate) fn looked(&mut self, timeline: &TimelineId, next: Next) {
         if self.timelines.get(timeline) == Some(&Listed::Looking) {
             self.list(timeline, Some(Listed::Until(next)));
         }
     }
 
-    /// Returns when to look again at the latest, unless something changes before.
+    /// Returns when to wake up at the latest, if there is no change before.
     pub(crate) fn next(&self) -> Option<Instant<Wall>> {
         self.by_moment.first().map(|(at, _)| *at)
     }
 
-    /// Returns how often a timeline was looked at since the start.
+    /// Returns the number of checks since startup.
     pub(crate) const fn looks(&self) -> u64 {
         self.looks
     }
@@ -136,7 +135,7 @@ mod tests {
         for number in 0..TIMELINES {
             agenda.changed(&named(number));
         }
-        // Each has to be looked at once, to know its timer; these are far away.
+        // Each is checked once to learn its timer, and these are far in the future.
         for timeline in agenda.take(at(0)) {
             agenda.looked(&timeline, Next::At(at(1_000_000)));
         }
@@ -145,7 +144,7 @@ mod tests {
             assert_eq!(agenda.take(at(wake)), []);
         }
         assert_eq!(agenda.looks(), 10_000);
-        // One changes: it is looked at, and so is one that is due. The others are not.
+        // Only the changed timeline and those that are due are checked.
         agenda.changed(&named(7));
         assert_eq!(agenda.take(at(1_001)), [named(7)]);
         agenda.looked(&named(7), Next::At(at(2_000)));
@@ -162,7 +161,7 @@ mod tests {
         agenda.changed(&one);
         agenda.looked(&one, Next::Unless);
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one), "what was seen before the change does not count");
-        // Whoever looked broke off.
+        // The check was interrupted.
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one));
         agenda.looked(&one, Next::Unless);
         assert_eq!((agenda.take(at(9)), agenda.next()), (vec![], None));

@@ -1,7 +1,7 @@
-//! Anchors as the entries tell that set them.
+//! Anchors according to the entries that set them.
 //!
-//! A row only says where the entry is: whoever writes the database without the signing key may have changed it while the
-//! service runs. Where a clock goes, or what is read or forked, is decided by the entry, once it is known to be signed.
+//! A row only locates the entry, because anyone who can write to the database without the signing key may have changed
+//! it. The target of a clock, a read or a fork is taken from the entry, after verifying that it is signed.
 
 use timenav_core::anchor::Anchor;
 use timenav_core::ids::AnchorId;
@@ -14,12 +14,11 @@ use crate::refusal::Refusal;
 use crate::tree::SignedTree;
 
 impl Engine {
-    /// Finds an anchor of a timeline, or of one that it was forked from after the anchor was set. Returns the number of
-    /// the layer, too.
+    /// Finds an anchor of a timeline, or of an ancestor at the time of the fork. Also returns the index of its layer.
     ///
     /// # Errors
-    /// There is none, its row is not what its entry says, the entry is not the one that was signed, or the store does not
-    /// answer.
+    /// There is no such anchor, its row contradicts its entry, the entry is not the signed one, or the store does not
+    /// respond.
     pub(crate) async fn find_anchor(
         &self,
         state: &TimelineState,
@@ -36,7 +35,7 @@ impl Engine {
         let (layer, row) = seen.ok_or_else(missing)?;
         let is_newer = layer == state.ancestors.len() && row.position >= state.head.frontier.size();
         let tree = if is_newer { self.newest_tree(state).await? } else { self.tree_of_layer(state, layer).await? };
-        // What is not signed yet was not answered to anybody.
+        // An unsigned entry has not been acknowledged to any caller.
         if row.position >= tree.size {
             return Err(missing());
         }
@@ -46,7 +45,7 @@ impl Engine {
         Ok((layer, anchor))
     }
 
-    /// Returns the tree of a layer that a timeline is read with. Each timeline tells which one it goes on from.
+    /// Returns the tree of a layer of a timeline. Each timeline records its origin.
     async fn tree_of_layer(&self, state: &TimelineState, layer: usize) -> Result<SignedTree, Refusal> {
         let ancestors = state.ancestors.iter().map(|layer| layer.timeline).zip(state.lineage.iter().cloned());
         let inherited = ancestors.skip(layer).collect::<Vec<_>>();
@@ -57,7 +56,7 @@ impl Engine {
         Ok(tree)
     }
 
-    /// Returns the tree of a timeline as it is known by now: another service may have set an anchor, and told somebody.
+    /// Returns the newest tree of a timeline, because another service may have acknowledged an anchor.
     pub(crate) async fn newest_tree(&self, state: &TimelineState) -> Result<SignedTree, Refusal> {
         self.hear_of(&state.head.id).await?;
         let newest = self.state(&state.head.id);

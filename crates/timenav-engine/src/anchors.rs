@@ -1,4 +1,4 @@
-//! Marked moments, and the way back to them.
+//! Setting anchors, and returning to them.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -21,34 +21,32 @@ use crate::idempotency::Idempotency;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 
-/// What an anchor is to mark.
 #[derive(Clone, Debug)]
 pub struct AnchorRequest {
-    /// The moment; the clock's now where there is none.
+    /// Defaults to the clock's current reading.
     pub timestamp: Option<Instant<Virtual>>,
-    /// What it is for.
+    /// The purpose of the anchor.
     pub description: String,
-    /// Whether changes to what came before it are paradoxes.
+    /// Whether changes to earlier events are paradoxes.
     pub fixed: bool,
 }
 
-/// What returning to an anchor restores.
+/// The scope of a return to an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnScope {
-    /// The clock: moment, place, rate, and whether it runs.
+    /// The clock: instant, place, rate, and whether it runs.
     Clock,
-    /// The clock, and events and timers as they stood when the anchor was set.
+    /// The clock, and events and timers as of when the anchor was set.
     All,
 }
 
-/// How to return to an anchor.
+/// A request to return to an anchor.
 #[derive(Clone, Debug)]
 pub struct Returning {
-    /// What is taken back.
     pub scope: ReturnScope,
-    /// What the clock must be for it to be done.
+    /// The precondition on the clock.
     pub expected: Option<Expected>,
-    /// Whether a handler of a firing asks.
+    /// Whether the request comes from the handler of a firing.
     pub is_inside: bool,
 }
 
@@ -59,7 +57,7 @@ impl From<ReturnScope> for Returning {
 }
 
 impl ReturnScope {
-    /// Returns what a return is, told again.
+    /// Returns the lookup of an earlier response.
     const fn again(self) -> Again<ClockAfter> {
         let demands = match self {
             Self::Clock => ReturnToAnchor::CLOCK_DEMANDS,
@@ -69,26 +67,23 @@ impl ReturnScope {
     }
 }
 
-/// How often what is to be changed back is worked out anew, where others change events meanwhile.
+/// How often the changes are recomputed if others change events in the meantime.
 const ATTEMPTS_MAX: usize = 8;
 
-/// One page of anchors: first those of the timelines that this one was forked from, each timeline's
-/// in the order in which they were set.
+/// One page of anchors: first those of its ancestors, for each timeline in the order of their creation.
 #[derive(Clone, Debug)]
 pub struct AnchorPage {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The anchors, each with the timeline whose ledger its position is of.
+    /// The anchors, each with the timeline whose ledger its position refers to.
     pub anchors: Vec<(TimelineId, Anchor)>,
-    /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
 
 impl Engine {
-    /// Marks a moment on a timeline.
+    /// Sets an anchor on a timeline.
     ///
     /// # Errors
-    /// The caller may not, a limit is reached, or the ledger cannot be written.
+    /// The caller is not authorized, a limit is reached, or the ledger cannot be written.
     #[boxed]
     pub async fn set_anchor(
         &self,
@@ -107,12 +102,12 @@ impl Engine {
         Ok((anchor_id, timestamp, answer.ledger, answer.replayed))
     }
 
-    /// Takes the clock back to an anchor, and with [`ReturnScope::All`] events and timers too: one entry changes
-    /// back each event that stands otherwise now, and timers come in another round. No entry and no version is lost.
+    /// Returns the clock to an anchor. With [`ReturnScope::All`], also restores events, with one entry for each that
+    /// has changed, and timers, in another round. No entry or version is lost.
     ///
     /// # Errors
-    /// The caller may not, there is no such anchor, too much was changed since, or the ledger cannot
-    /// be written.
+    /// The caller is not authorized, there is no such anchor, too much was changed since, or the ledger cannot be
+    /// written.
     pub async fn return_to_anchor(
         &self,
         caller: &Caller,
@@ -138,7 +133,7 @@ impl Engine {
         for attempt in 1..=ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let returning = match self.returning(&state, anchor_id, scope).await {
-                // So it looks too while others change what is read.
+                // The state can look damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => {
                     tokio::task::yield_now().await;
                     continue;
@@ -165,7 +160,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Puts together what it takes to return to an anchor.
+    /// Computes the return to an anchor.
     pub(crate) async fn returning(
         &self,
         state: &TimelineState,
@@ -185,11 +180,11 @@ impl Engine {
         Ok(ReturnToAnchor { anchor, history, timers, expected: None, is_inside: false })
     }
 
-    /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on
-    /// the timelines it was forked from before it was.
+    /// Returns a page of the anchors that a timeline can return to: its own, and those of its ancestors before the
+    /// fork.
     ///
     /// # Errors
-    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    /// The caller is not authorized, the cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn anchors(
         &self,
@@ -210,7 +205,7 @@ impl Engine {
         });
         let mut found: Vec<(usize, Anchor)> = Vec::new();
         for (number, layer) in layers.iter().enumerate().skip(first) {
-            // One more than the page holds tells that there is a next one.
+            // One more than the page holds means that there is a next page.
             let mut from = after.take();
             while found.len() <= items_max {
                 let wanted = items_max + 1 - found.len();

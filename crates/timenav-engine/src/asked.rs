@@ -1,4 +1,4 @@
-//! What stands in the writer's queue: who asks for what, and who waits for the answer.
+//! Submissions in the writer's queue.
 
 use timenav_core::access::Denial;
 use timenav_core::ids::{EventId, TimelineId};
@@ -11,7 +11,7 @@ use crate::draft::{Done, Draft};
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
 
-/// One thing to be decided, on one timeline, by one actor.
+/// A request by one actor on one timeline, to be decided by the writer.
 pub(crate) struct Submission {
     pub(crate) actor: Actor,
     pub(crate) timeline: TimelineId,
@@ -19,15 +19,15 @@ pub(crate) struct Submission {
     pub(crate) idempotency: Option<Idempotency>,
 }
 
-/// What is handed to the writer together: it comes into one group, unless that is full.
+/// Submissions that belong into the same group, unless that is full.
 pub(crate) struct Handed {
     pub(crate) submission: Submission,
-    /// What is decided right after it.
+    /// Decided right after `submission`.
     pub(crate) then: Option<Submission>,
 }
 
 impl Handed {
-    /// Returns whether anybody waits for an answer.
+    /// Returns whether a caller waits for a response.
     pub(crate) fn is_awaited(&self) -> bool {
         self.each().any(|one| one.asked.is_awaited())
     }
@@ -36,7 +36,7 @@ impl Handed {
         std::iter::once(&self.submission).chain(&self.then)
     }
 
-    /// Returns each submission of several that were handed over, in the order in which they are decided.
+    /// Returns the individual submissions in the order in which they are decided.
     pub(crate) fn each_of(handed: Vec<Self>) -> std::vec::IntoIter<Submission> {
         let each: Vec<Submission> =
             handed.into_iter().flat_map(|one| std::iter::once(one.submission).chain(one.then)).collect();
@@ -47,17 +47,14 @@ impl Handed {
 /// The outcome of a write, durable and signed.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer<C> {
-    /// On which timeline.
     pub(crate) timeline_id: TimelineId,
-    /// What happened.
     pub(crate) change: C,
-    /// Where it stands.
     pub(crate) ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub(crate) replayed: bool,
 }
 
-/// Where the outcome of a submission stands.
+/// The position of a submission's outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) timeline_id: TimelineId,
@@ -65,36 +62,36 @@ pub(crate) struct Told {
     pub(crate) replayed: bool,
 }
 
-/// Who waits for the answer to something.
+/// Receives the response of a submission.
 pub(crate) type Reply<C> = oneshot::Sender<Result<Answer<C>, Refusal>>;
 
-/// Something to be decided whose answer is of a type that the writer need not know.
+/// A pending request, independent of the type of its response.
 pub(crate) trait Asked: Send {
     fn asking(&self) -> &dyn Asking;
 
-    /// Decides, and remembers what is to be answered. It may be asked for again, and then the last time counts.
+    /// Decides the request, and stores the response. May be called again, in which case the last call counts.
     fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal>;
 
-    /// Remembers what was answered earlier, from JSON.
+    /// Stores an earlier response, given as JSON.
     fn repeat(&mut self, kept: &str) -> Result<(), Refusal>;
 
-    /// Lets what is remembered be told to whoever asks again.
+    /// Checks whether the stored response may be returned for a repeated request.
     fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
 
-    /// Returns what is remembered as JSON.
+    /// Returns the stored response as JSON.
     fn keep(&self) -> Option<String>;
 
-    /// Returns the event whose content is in what is remembered.
+    /// Returns the event whose content is in the stored response.
     fn event(&self) -> Option<EventId>;
 
-    /// Returns whether anybody waits for the answer.
+    /// Returns whether a caller waits for the response.
     fn is_awaited(&self) -> bool;
 
-    /// Answers whoever waits.
+    /// Sends the response.
     fn tell(self: Box<Self>, told: Result<Told, Refusal>);
 }
 
-/// Something to be decided, and who waits for its answer: nobody for a read whose entry is only buffered.
+/// A request and the receiver of its response, which is missing for a read with a buffered entry.
 pub(crate) struct Pending<D: Deciding> {
     deciding: D,
     change: Option<D::Change>,
@@ -147,7 +144,7 @@ impl<D: Deciding> Asked for Pending<D> {
             let change = change.ok_or_else(|| Refusal::Damaged("nothing was decided".to_owned()))?;
             Ok(Answer { timeline_id, change, ledger, replayed })
         });
-        // A receiver that is gone does not wait for an answer.
+        // The receiver may have been dropped.
         let _ = reply.send(answer);
     }
 }

@@ -1,11 +1,11 @@
-//! How often wrong keys may be tried on one record.
+//! Limits how often wrong keys may be tried on a record.
 //!
-//! Some are free. Every further one makes everybody wait before the next, twice as long each time.
-//! A right key clears nothing, so that nobody guesses in the shadow of somebody who knows. Kept in
-//! memory: a restart forgets, the ledger does not.
+//! Some attempts are free. Every further one makes all callers wait before the next, with exponential backoff. A right
+//! key resets nothing, so that an attacker cannot profit from a legitimate user. This is only in memory: a restart
+//! resets it, but not the ledger.
 //!
-//! To compare a key takes a while, so a try is reserved before it: no more are under way than could all be wrong, and
-//! the others wait for their outcome.
+//! Comparing a key takes a while, so an attempt is reserved first. No more attempts run concurrently than could all
+//! fail without a delay; the others wait for their outcome.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::wall_clock::Host;
 
 const SECOND: i64 = 1_000_000;
 
-/// The keys that are tried now, and the wrong ones that were tried lately.
+/// The keys being tried, and recent failures.
 #[derive(Clone, Default)]
 pub(crate) struct Attempts {
     records: Arc<Mutex<HashMap<DataId, Tries>>>,
 }
 
-/// What is known of one record.
+/// The attempts on one record.
 #[derive(Default)]
 struct Tries {
     failures: Failures,
-    /// Keys that are being compared.
+    /// Number of comparisons in progress.
     under_way: u32,
-    /// Tells those who wait that one has been.
+    /// Signals that one has finished.
     ended: Arc<Notify>,
 }
 
@@ -44,11 +44,12 @@ struct Failures {
     last: Host,
 }
 
-/// A try that counts as wrong unless it is told how it ended: nobody tries more by going away in time.
+/// An attempt. It counts as a failure unless its outcome is reported, so that aborting requests gains no further
+/// attempts.
 pub(crate) struct Reservation {
     attempts: Attempts,
     data_id: DataId,
-    /// When it was made, by the host.
+    /// The host time of the attempt.
     at: Host,
     counts: bool,
 }
@@ -60,7 +61,7 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// Returns how long nobody may try after the last wrong key, in seconds.
+    /// Returns how long to wait after the last failure, in seconds.
     fn wait_seconds(self) -> u64 {
         match self.count.checked_sub(DECRYPT_FAILURES_FREE_MAX) {
             None => 0,
@@ -70,7 +71,7 @@ impl Failures {
         }
     }
 
-    /// Returns after how many seconds a key may be tried, and `None` where one may be now.
+    /// Returns the remaining seconds to wait; `None` if an attempt is allowed now.
     fn left_seconds(self, now: Host) -> Option<u64> {
         let end = self.last.micros().saturating_add(micros(self.wait_seconds()));
         let left = u64::try_from(end.saturating_sub(now.micros())).ok().filter(|left| *left > 0)?;
@@ -81,22 +82,22 @@ impl Failures {
         now.micros().saturating_sub(self.last.micros()) >= micros(DECRYPT_FAILURES_KEPT_SECONDS_MAX)
     }
 
-    /// Returns how many keys may be compared at the same moment: as many as nobody has to wait after.
+    /// Returns how many comparisons may run concurrently: as many as can fail without a delay.
     fn at_once_max(self) -> u32 {
         DECRYPT_FAILURES_FREE_MAX.saturating_sub(self.count).max(1)
     }
 }
 
-/// What comes of asking for a try.
+/// The result of requesting an attempt.
 enum Asked {
     Reserved(Reservation),
-    /// So many are under way that another one has to wait for them.
+    /// Too many comparisons are running; wait for one to finish.
     Later(Arc<Notify>),
 }
 
 impl Attempts {
-    /// Lets a key be tried on a record, as soon as those under way leave a try, or returns after how many seconds one
-    /// may be.
+    /// Reserves an attempt on a record, after waiting for running ones if needed. Returns the number of seconds to wait
+    /// if none is allowed.
     pub(crate) async fn reserve(&self, data_id: &DataId, now: impl Fn() -> Host) -> Result<Reservation, u64> {
         loop {
             let ended = match self.ask(data_id, now())? {
@@ -104,7 +105,7 @@ impl Attempts {
                 Asked::Later(ended) => ended,
             };
             let mut waiting = std::pin::pin!(ended.notified());
-            // From here on no end is missed; what ended before is seen by asking again.
+            // Notifications are received from here on; a comparison that finished before is noticed by asking again.
             waiting.as_mut().enable();
             match self.ask(data_id, now())? {
                 Asked::Reserved(reservation) => return Ok(reservation),
@@ -148,12 +149,12 @@ impl Attempts {
 }
 
 impl Reservation {
-    /// Says that the key was compared and is wrong.
+    /// Reports that the key is wrong.
     pub(crate) fn wrong(mut self, now: Host) {
         self.at = now;
     }
 
-    /// Says that the key is right, or that none was compared.
+    /// Reports that the key is right, or that there was no comparison.
     pub(crate) fn give_back(mut self) {
         self.counts = false;
     }
@@ -165,7 +166,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Forgets what is old enough, or else the record whose last wrong key is longest ago. What is under way is not forgotten.
+/// Removes expired records, or else the record whose last failure is oldest. Records with running attempts are kept.
 fn make_room(records: &mut HashMap<DataId, Tries>, now: Host) {
     records.retain(|_, tries| tries.under_way > 0 || !tries.failures.is_forgotten(now));
     if records.len() >= DECRYPT_RECORDS_WATCHED_MAX {
@@ -193,12 +194,12 @@ mod tests {
         Instant::from_micros(seconds * SECOND).unwrap()
     }
 
-    /// Tries a wrong key, or returns how long nobody may.
+    /// Tries a wrong key, or returns the delay.
     async fn wrong(attempts: &Attempts, record: &str, now: i64) -> Result<(), u64> {
         attempts.reserve(&id(record), || at(now)).await.map(|tried| tried.wrong(at(now)))
     }
 
-    /// Returns how long nobody may try a key, in seconds.
+    /// Returns the delay in seconds.
     async fn wait(attempts: &Attempts, record: &str, now: i64) -> u64 {
         match attempts.reserve(&id(record), || at(now)).await {
             Ok(tried) => {
@@ -226,7 +227,7 @@ mod tests {
             }
         }
         assert_eq!(waits, [0, 0, 0, 0, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600, 3_600]);
-        // After a day without a wrong key it begins anew.
+        // A day without a failure resets the count.
         now += i64::try_from(DECRYPT_FAILURES_KEPT_SECONDS_MAX).unwrap();
         assert_eq!(wrong(&attempts, "data_a", now).await, Ok(()));
         assert_eq!(wait(&attempts, "data_a", now).await, 0);
@@ -242,13 +243,13 @@ mod tests {
         }
         let other = attempts.clone();
         let next = tokio::spawn(async move { other.reserve(&id("data_a"), || at(100_000)).await.is_ok() });
-        // A right key leaves its try to the one that waits.
+        // A right key makes room for the waiting attempt.
         under_way.pop().unwrap().give_back();
         assert!(next.await.unwrap());
-        // That one went away without an outcome, which counts; so do the others, and nobody may any more.
+        // Dropping a reservation counts as a failure, so the limit is reached.
         drop(under_way);
         assert_eq!(wait(&attempts, "data_a", 100_000).await, DECRYPT_WAIT_SECONDS_MIN);
-        // After the wait there is one try at a time.
+        // After the delay there is one attempt at a time.
         let alone = attempts.reserve(&record, || at(100_060)).await.ok().unwrap();
         let other = attempts.clone();
         let next = tokio::spawn(async move { other.reserve(&id("data_a"), || at(100_060)).await.err() });

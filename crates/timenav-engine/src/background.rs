@@ -1,36 +1,34 @@
-//! What the engine does that no request asked for, as whoever traces it hears of it.
+//! Background work, as reported to tracing.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
-/// Something that the engine does by itself.
+/// A kind of background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Background {
-    /// Timers of a timeline fall due, or an advance goes on.
+    /// Firing timers of a timeline, or moving an advance on.
     FireTimers,
-    /// Contents are let go whose retention has passed.
+    /// Pruning contents whose retention has passed.
     Sweep,
-    /// Checkpoints are kept outside the database.
+    /// Keeping checkpoints outside the database.
     KeepCheckpoints,
 }
 
-/// What was done, and when.
+/// A finished piece of background work.
 #[derive(Clone, Debug)]
 pub struct BackgroundWork {
-    /// What it was.
     pub what: Background,
-    /// The timeline that it was done on, if it was one.
+    /// The timeline it was for, if there is one.
     pub timeline_id: Option<TimelineId>,
-    /// When it began, in host time.
+    /// Host time of its start.
     pub began: Instant<Wall>,
-    /// When it was done, in host time.
+    /// Host time of its end.
     pub ended: Instant<Wall>,
-    /// Whether it failed.
     pub has_failed: bool,
 }
 
-/// Hears of what was done.
+/// Receives finished background work.
 pub trait BackgroundTraces: Send + Sync {
-    /// Takes it. The thread that writes ledgers calls this: it must wait for nothing.
+    /// Called on the thread that writes ledgers, so it must not block.
     fn done(&self, work: BackgroundWork);
 }

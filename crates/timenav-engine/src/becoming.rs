@@ -1,4 +1,4 @@
-//! What an effect makes of an event.
+//! The effect of interventions on events.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::event_content::{event_content, event_draft};
 use crate::refusal::Refusal;
 use crate::rows::{EventVersion, KnownEvent};
 
-/// An event in another form; `None` where it does not stand.
+/// A version of an event; `None` if it is canceled.
 pub(crate) type Version = Option<(Arc<EventDraft>, Arc<str>)>;
 
-/// Returns what an effect makes of an event, and `None` where it changes nothing. Months are
-/// counted on the calendar of `zone`.
+/// Returns the result of an effect on an event; `None` if nothing changes. Months are counted in the calendar of
+/// `zone`.
 pub(crate) fn becomes(
     known: &KnownEvent,
     event_id: &EventId,
@@ -38,7 +38,7 @@ pub(crate) fn becomes(
     })
 }
 
-/// Returns how an event would stand after an effect, `None` where it would not.
+/// Returns the event after an effect; `None` if it would be canceled.
 pub(crate) fn preview(
     known: &KnownEvent,
     event_id: &EventId,

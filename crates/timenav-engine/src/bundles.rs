@@ -1,4 +1,4 @@
-//! Bundles: a timeline in one file, which a stranger can check offline. `docs/specs/bundle.md` says what is in it.
+//! Bundles: a timeline in one file that can be verified offline. See `docs/specs/bundle.md` for the format.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -33,63 +33,63 @@ pub use check::{BundleCheck, CheckedBundle};
 pub use gone::BUNDLE_GONE_MAX;
 pub use line::{BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX};
 
-/// Entries that are taken from the store at a time: few enough that the largest ones fit into memory.
+/// Entries read at a time, few enough to hold the largest ones in memory.
 const BLOCK_ENTRIES: u64 = 100;
-/// A part of the file is handed out when it has so many bytes.
+/// Size in bytes after which a part of the file is returned.
 const PART_BYTES: usize = 256 * 1024;
-/// Blocks that are looked through for erasures in one turn: they may make no line.
+/// Blocks searched for erasures in one turn. They may result in no line.
 const BLOCKS_PER_TURN: usize = 4;
-/// What a bundle that is being exported is called where it is refused, and in the ledger.
+/// The name of the export in rejections and in the ledger.
 const OPERATION: &str = "bundle";
 
-/// A bundle whose export was admitted and logged. It comes part by part.
+/// An authorized and logged export of a bundle, which is written in parts.
 pub struct BundleExport {
     engine: Engine,
     caller: Caller,
     timelines: Vec<TimelineId>,
-    /// None while a part is made, and after one that failed.
+    /// `None` while a part is written, and after a failure.
     writing: Option<Writing>,
 }
 
-/// What is left to be written.
+/// The state of an export.
 struct Writing {
     layers: Vec<Layer>,
     note: String,
     next: Next,
     hash: RunningHash,
-    /// Entries that were read and are not written yet.
+    /// Entries that were read and not yet written.
     pending: VecDeque<EntryRow>,
     entries: u64,
     data: u64,
 }
 
-/// One timeline of the chain, up to the size that counts.
+/// One timeline of the chain, up to a ledger size.
 struct Layer {
     id: TimelineId,
     key: TimelineKey,
     size: u64,
-    /// Entries that were taken from the store.
+    /// Number of entries read.
     taken: u64,
     gone: Gone,
 }
 
-/// What comes next.
+/// The next step of an export.
 #[derive(Clone, Copy)]
 enum Next {
     Header,
     Entries(usize),
-    /// Later entries of a layer, from a position on, that say why something is gone.
+    /// Search the entries from a position on for later erasures in a layer.
     Erasures(usize, u64),
     End,
     Nothing,
 }
 
 impl Engine {
-    /// Begins to hand out a timeline as a bundle: all of it, at the size that its newest checkpoint has once the export
-    /// itself is an entry. The caller must administer it, and every timeline that it goes on from.
+    /// Begins to export a timeline as a bundle. It includes all entries up to the newest checkpoint after the export
+    /// itself is logged. The caller must administer the timeline and all its ancestors.
     ///
     /// # Errors
-    /// The caller may not, it is `system`, or the ledger cannot be written.
+    /// The caller is not authorized, it is `system`, or the ledger cannot be written.
     #[boxed]
     pub async fn export_bundle(&self, caller: &Caller, timeline: &TimelineId) -> Result<BundleExport, Refusal> {
         let state = self.admit_to_bundle(caller, timeline).await?;
@@ -129,7 +129,7 @@ impl Engine {
         Ok(BundleExport { engine: self.clone(), caller: caller.clone(), timelines, writing: Some(writing) })
     }
 
-    /// A bundle shows all that events and clocks are, and everything else that is in a ledger.
+    /// A bundle contains everything in a ledger, so it requires more than reading events and clocks.
     async fn admit_to_bundle(
         &self,
         caller: &Caller,
@@ -141,15 +141,15 @@ impl Engine {
 }
 
 impl BundleExport {
-    /// Returns the next part of the file; `None` where there is no more. Done in the caller's turn.
+    /// Returns the next part of the file; `None` at the end. Runs in the caller's turn.
     ///
     /// # Errors
-    /// The caller may not any more, what is kept is damaged, or the store does not answer. What was handed out is no
-    /// bundle then: it lacks its end.
+    /// The caller is no longer authorized, the stored data is damaged, or the store does not respond. The parts
+    /// returned so far are then not a valid bundle, because its end is missing.
     #[boxed]
     pub async fn next_part(&mut self) -> Result<Option<String>, Refusal> {
         while let Some(mut writing) = self.writing.take() {
-            // A key that was stopped, or a permission that was taken back, ends what it allowed.
+            // A revoked key or permission ends the export.
             for timeline in &self.timelines {
                 self.engine.check_still(&self.caller, timeline, Demand::Look)?;
                 self.engine.check_still(&self.caller, timeline, Demand::Administer)?;
@@ -161,7 +161,7 @@ impl BundleExport {
             };
             let (writing, text) = self.engine.long_work().in_turn(&self.caller, part).await?;
             self.writing = (!matches!(writing.next, Next::Nothing)).then_some(writing);
-            // A turn that made no line was spent looking through others.
+            // The turn was spent on a search without a result.
             if !text.is_empty() {
                 return Ok(Some(text));
             }
@@ -171,7 +171,7 @@ impl BundleExport {
 }
 
 impl Writing {
-    /// Writes some lines, or none where it was looked through many entries.
+    /// Writes some lines, or none after a long search.
     async fn part(&mut self, engine: &Engine) -> Result<String, Refusal> {
         let mut text = String::new();
         let mut blocks = 0;
@@ -234,7 +234,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Begins a layer, or what comes after the last one.
+    /// Begins a layer, or the part after the last one.
     fn begin_layer(&mut self, text: &mut String, at: usize) -> Result<Next, Refusal> {
         if let Some(layer) = self.layers.get(at) {
             let line = Line::Layer(layer.line());
@@ -246,7 +246,7 @@ impl Writing {
         Ok(self.missing_of(0))
     }
 
-    /// Returns the next entry of a layer, `None` at its end.
+    /// Returns the next entry of a layer; `None` at its end.
     async fn next_entry(&mut self, engine: &Engine, at: usize) -> Result<Option<EntryRow>, Refusal> {
         let layer = &mut self.layers[at];
         if self.pending.is_empty() && layer.taken < layer.size {
@@ -302,7 +302,7 @@ impl Writing {
         self.add(text, &Line::Data(DataLine::of(&record)))
     }
 
-    /// Lets an entry of a layer say why something of an earlier one is gone. Returns whether it does.
+    /// Marks an erasure in an earlier layer as explained by an entry. Returns whether it was.
     fn explain_earlier(&mut self, at: usize, told: Result<LaterEntry, String>) -> Result<bool, String> {
         let Ok(told) = told else { return Ok(false) };
         let Ok(record) = told.record() else { return Ok(false) };
@@ -312,26 +312,26 @@ impl Writing {
         layer.gone.explain(&record, &told.payload, Teller::After(layer.size))
     }
 
-    /// Returns the first layer from one on of which something is gone that no entry in the bundle names.
+    /// Returns the next layer from `from` on that has an unexplained erasure.
     fn missing_of(&self, from: usize) -> Next {
         let layers = self.layers.iter().enumerate().skip(from);
         let mut missing = layers.filter(|(_, layer)| layer.gone.first().is_some());
         missing.next().map_or(Next::End, |(at, _)| Next::Erasures(at, self.layers[self.teller_of(at)].size))
     }
 
-    /// Returns whose later entries say why something of a layer is gone: its own, or those of the fork that it came here with.
+    /// Returns the layer whose later entries explain erasures in a layer: itself, or the fork it was adopted with.
     fn teller_of(&self, at: usize) -> usize {
         let Some(fork) = self.layers[at].id.came_with() else { return at };
         self.layers.iter().position(|layer| layer.id == fork).unwrap_or(at)
     }
 
-    /// Looks through some later entries for those that say why something of a layer is gone. It was erased after the fork, or
-    /// while the bundle was written; or the bundle has the fork that the layer came with as it was before it came.
+    /// Searches later entries for explanations of erasures in a layer. The content was erased after the fork, or while
+    /// the bundle was being written; or the bundle contains the fork as of before its layers were adopted.
     async fn erasures(&mut self, engine: &Engine, at: usize, from: u64, text: &mut String) -> Result<Next, Refusal> {
         let teller = self.teller_of(at);
         let (id, key) = (self.layers[teller].id.clone(), self.layers[teller].key);
         let rows = engine.store().entry_rows(key, from, from + BLOCK_ENTRIES).await?.rows;
-        // Nothing is written to a timeline that came with another.
+        // An adopted layer gets no new entries.
         let rows = if id.came_with().is_some() { Vec::new() } else { rows };
         let Some(last) = rows.last().map(|last| last.position) else {
             let layer = &self.layers[at];
@@ -343,7 +343,7 @@ impl Writing {
         for row in rows {
             let size = engine.state(&id).map_or(0, |state| state.head.frontier.size());
             if row.position >= size {
-                // It is committed, and not signed yet as far as others see.
+                // The entry is committed, but its signature is not visible yet.
                 tokio::task::yield_now().await;
                 return Ok(Next::Erasures(at, row.position));
             }
@@ -378,7 +378,7 @@ impl Layer {
     }
 }
 
-/// Shows that an entry is in the newest tree of a timeline.
+/// Proves that an entry is in the newest tree of a timeline.
 async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRow) -> Result<TlogProof, Refusal> {
     let state = engine.state(id).ok_or_else(|| Refusal::NotFound { what: "timeline", id: id.to_string() })?;
     let nodes = inclusion_nodes(row.position, state.head.frontier.size());
@@ -388,7 +388,7 @@ async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRo
     Ok(TlogProof { extra: row.leaf.clone(), index: row.position, hashes, checkpoint })
 }
 
-/// Returns bytes as the text that they are.
+/// Returns bytes as UTF-8 text.
 fn as_text(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| "it is not text".to_owned())
 }

@@ -1,40 +1,34 @@
-//! Who asks.
-
 use std::sync::Arc;
 
 use timenav_core::access::Scope;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 
-/// A user who showed a valid key, or the cookie of a session.
+/// A user identified by a valid API key or session cookie.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The user.
     pub user_id: UserId,
-    /// By what the user was identified.
     pub credential: Credential,
-    /// The timeline meant where a request names none.
+    /// The timeline of requests that name none.
     pub timeline_id: TimelineId,
-    /// What the key may be used for; `None` for all that the user may do.
+    /// Limits what the key may be used for; `None` for everything the user may do.
     pub scopes: Option<Arc<[Scope]>>,
 }
 
-/// By what somebody was identified.
+/// The credential that identified a caller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Credential {
-    /// An API key.
     Key(KeyId),
-    /// A session.
     Session(SessionId),
 }
 
 impl Caller {
-    /// Returns the timeline that is meant: the one that a request names, else the caller's own.
+    /// Returns the timeline named by a request, or else the caller's own.
     #[must_use]
     pub fn timeline(&self, named: Option<TimelineId>) -> TimelineId {
         named.unwrap_or_else(|| self.timeline_id.clone())
     }
 
-    /// Returns the session that the caller asks in, if it is one.
+    /// Returns the session of the request, if it belongs to one.
     #[must_use]
     pub const fn session_id(&self) -> Option<&SessionId> {
         match &self.credential {
@@ -44,39 +38,40 @@ impl Caller {
     }
 }
 
-/// Why nobody could be identified.
+/// Why a caller could not be identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthFailure {
-    /// No key was shown.
+    /// There is no key.
     #[error("no API key was given")]
     Missing,
-    /// What was shown is under another scheme than that of API keys, or under none.
+    /// The credentials use another scheme than API keys, or none.
     #[error("what was given is not under the scheme of an API key")]
     OtherScheme,
-    /// A key was shown where none is looked for.
+    /// A key was sent in an unsupported place.
     #[error("an API key was given where none is accepted")]
     Elsewhere,
-    /// The key is malformed, unknown, expired or revoked. Which of these is not told.
+    /// The key is malformed, unknown, expired or revoked. The error does not reveal which.
     #[error("the API key is not valid")]
     Invalid,
-    /// The key has a horizon, which earlier versions knew: it saw less than its user, so it is not taken for another one.
+    /// The key has a horizon, a feature of earlier versions that limited what it could see. It must not be treated as
+    /// an unlimited key.
     #[error(
         "the API key has a horizon, and such keys no longer work; create one without, and give `as_of` with requests"
     )]
     Retired,
-    /// The request shows its credentials in a way that cannot be read.
+    /// The credentials cannot be parsed.
     #[error("the credentials cannot be read")]
     Malformed,
-    /// The session of the cookie is malformed, unknown or has ended. Which of these is not told.
+    /// The session is malformed, unknown or has ended. The error does not reveal which.
     #[error("the session has ended; log in again")]
     Session,
-    /// User and password do not belong together. Whether there is such a user is not told.
+    /// User and password do not match. The error does not reveal whether the user exists.
     #[error("wrong user name or password")]
     LogIn,
 }
 
 impl AuthFailure {
-    /// Returns the stable word for it.
+    /// Returns the stable error code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {

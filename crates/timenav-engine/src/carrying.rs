@@ -1,4 +1,4 @@
-//! The timers that a fork takes along: as they stood where it was forked.
+//! The timers that a fork inherits, in their state at the fork.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,24 +16,21 @@ use crate::rows::StoredEntry;
 use crate::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 use crate::timers_then::{TimerEntries, taken_back};
 
-/// Timers read at a time.
 const BLOCK_TIMERS: usize = 500;
-/// Firings that are looked up at a time.
 const BLOCK_FIRINGS: usize = 500;
-/// Entries that are read at a time.
 const BLOCK_ENTRIES: u64 = 64;
-/// How often timers are read anew, where others change meanwhile what they are.
+/// How often timers are read again if others change their definitions in the meantime.
 const ATTEMPTS_MAX: usize = 16;
 
 impl Engine {
-    /// Returns the timers that a fork of a timeline at a size takes along. What happens to them meanwhile does no harm: it
-    /// is taken back, as what happened since that size is.
+    /// Returns the timers that a fork of a timeline at a ledger size inherits. Concurrent changes are harmless: they
+    /// are undone, like all other changes since that size.
     pub(crate) async fn timers_carried(&self, of: &TimelineId, size: u64) -> Result<Carried, Refusal> {
         for attempt in 1..=ATTEMPTS_MAX {
             match self.try_carry(of, size).await {
                 Ok(Some(carried)) => return Ok(carried),
                 Ok(None) => {}
-                // So it looks too while others change what is read.
+                // The state can look damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => tokio::task::yield_now().await,
                 Err(refusal) => return Err(refusal),
             }
@@ -41,7 +38,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Returns nothing where somebody changed meanwhile what timers are.
+    /// Returns nothing if definitions of timers changed in the meantime.
     async fn try_carry(&self, of: &TimelineId, size: u64) -> Result<Option<Carried>, Refusal> {
         let gone = || Refusal::NotFound { what: "timeline", id: of.to_string() };
         let state = self.state(of).ok_or_else(gone)?;
@@ -51,7 +48,8 @@ impl Engine {
         let (key, base, mut room) = (state.head.key, state.head.timers.base, Room::default());
         let mut rows = self.armed_timers(key, &mut room).await?;
         let mut pending = self.pending_firings(key, &mut room).await?;
-        // Read after the rows, so that nothing was done to them that is not told here. Some of it nobody sees yet.
+        // Read entries after the rows, so that they include all changes in the rows, even those that readers do not see
+        // yet.
         let newest = self.state(of).ok_or_else(gone)?;
         let seen = newest.head.frontier.size();
         let later = self.entries_from(key, seen).await?;
@@ -91,7 +89,7 @@ impl Engine {
             let Some(last) = rows.last() else { return Ok(found) };
             after = last.next.map(|next| (next, last.position));
             for row in rows {
-                // One that goes on to another moment meanwhile is read twice.
+                // A timer that moves on in the meantime is read twice.
                 if !found.contains_key(&row.position) {
                     room.timer(row.bytes())?;
                 }
@@ -100,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// Returns the entries from a position on, as many as there are.
+    /// Returns all entries from a position on.
     async fn entries_from(&self, key: TimelineKey, first: u64) -> Result<Vec<StoredEntry>, Refusal> {
         let mut found: Vec<StoredEntry> = Vec::new();
         loop {
@@ -120,7 +118,7 @@ fn unreadable(entry: &StoredEntry) -> Refusal {
     Refusal::Damaged(format!("entry {} cannot be read", entry.seq))
 }
 
-/// Puts together what a fork begins with: armed timers, and those of firings in flight.
+/// Returns the initial timers of a fork: armed ones, and those of pending firings.
 fn restoring(
     undo: &Undo<TimerRow>,
     rows: &BTreeMap<u64, TimerRow>,

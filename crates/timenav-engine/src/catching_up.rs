@@ -1,8 +1,8 @@
-//! What other services have written to the same database, for those who are about to look into memory.
+//! Loads entries that other services have written to the same database before memory is read.
 //!
-//! Whatever becomes an entry is decided under the lock of its head, with what all have written before. Memory alone is
-//! looked into where somebody is refused, where a read is answered before it is an entry, and where many timelines are
-//! listed: there this comes first.
+//! Every entry is decided under the lock of its head, on top of all earlier entries. Only memory is used when a caller
+//! is rejected, when a read is answered before it has an entry, and when many timelines are listed. These cases catch
+//! up first.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -16,8 +16,8 @@ use crate::options::ReadLog;
 use crate::refusal::Refusal;
 
 impl Engine {
-    /// Returns whether a caller is let on by what is known here, and what they ask for is decided again where it becomes an
-    /// entry, before it is answered.
+    /// Returns whether a caller is authorized according to memory, and their request will be decided again under the
+    /// lock before the response is sent.
     pub(crate) fn is_admitted_later(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> bool {
         self.options().read_log == ReadLog::Durable
             && self.check_live(caller).is_ok()
@@ -25,16 +25,17 @@ impl Engine {
             && self.decide(caller, timeline, demand).is_ok()
     }
 
-    /// Has readers see what other services had committed on a timeline, and of the directory, before this was called.
+    /// Makes everything that other services have committed so far on a timeline and in the directory visible to
+    /// readers.
     ///
     /// # Errors
-    /// The store does not answer, or what is in it is not what went on from here.
+    /// The store does not respond, or does not continue the known state.
     #[boxed]
     pub async fn hear_of(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         self.hear(timeline, CatchUp::Aimed).await
     }
 
-    /// As [`Engine::hear_of`], on all timelines.
+    /// Like [`Engine::hear_of`], for all timelines.
     ///
     /// # Errors
     /// As those of [`Engine::hear_of`].
@@ -53,19 +54,19 @@ impl Engine {
         }
     }
 
-    /// Returns whether other services may be at work on the same database.
+    /// Returns whether other services may be using the same database.
     #[must_use]
     pub fn has_others(&self) -> bool {
         self.store().has_others()
     }
 
-    /// Waits until another service may have written something, and returns where. It is a hint, which may get lost.
+    /// Waits until another service may have written, and returns what changed. This is only a hint and may be lost.
     #[boxed]
     pub async fn hint(&self) -> Hint {
         self.store().hint().await
     }
 
-    /// As [`Engine::hear_of`], on the timelines that a hint names, and on those that are new.
+    /// Like [`Engine::hear_of`], for the timelines of a hint and all new ones.
     ///
     /// # Errors
     /// As those of [`Engine::hear_of`].
@@ -78,19 +79,19 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::authenticate`], also of a key that another service has made.
+    /// Like [`Engine::authenticate`], including keys that another service has created.
     ///
     /// # Errors
-    /// As those of [`Engine::authenticate`], or it cannot be found out.
+    /// As those of [`Engine::authenticate`], or the store cannot be read.
     #[boxed]
     pub async fn identify(&self, text: &str) -> Result<Result<Caller, AuthFailure>, Refusal> {
         self.identify_by(|| self.authenticate(text)).await
     }
 
-    /// As [`Engine::authenticate_session`], also of a session that began at another service.
+    /// Like [`Engine::authenticate_session`], including sessions that began at another service.
     ///
     /// # Errors
-    /// As those of [`Engine::authenticate_session`], or it cannot be found out.
+    /// As those of [`Engine::authenticate_session`], or the store cannot be read.
     #[boxed]
     pub async fn identify_session(&self, secret: &str) -> Result<Result<Caller, AuthFailure>, Refusal> {
         self.identify_by(|| self.authenticate_session(secret)).await

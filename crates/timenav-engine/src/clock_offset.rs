@@ -1,35 +1,34 @@
-//! How far the host's clock is from the database's, and from the newest entry that any service has recorded.
+//! The offset of the host's clock from the database's clock, and from the newest entry of any service.
 
 use std::fmt;
 
 use timenav_core::time::{Instant, Wall};
 
-/// How far the host's clock is from the database's, as they were compared last.
+/// The offset of the host's clock at the last comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
-    /// How far the host's clock is ahead of the database's, in microseconds; negative where it is behind.
+    /// Offset from the database's clock in microseconds; positive if the host's clock is ahead.
     pub micros: i64,
-    /// How far that may be off, in microseconds: half of the time that asking took.
+    /// Uncertainty of the offset in microseconds: half of the round-trip time.
     pub uncertainty_micros: i64,
-    /// How far the host's clock is behind the newest entry of `system`, in microseconds; 0 where it is not, or where
-    /// nobody else writes, or where an operator has said that the clock is right.
+    /// How far the host's clock is behind the newest entry of `system`, in microseconds; 0 if it is not, if there is no
+    /// other writer, or if an operator has confirmed the clock.
     pub behind_newest_micros: i64,
-    /// How far either may be, in microseconds.
+    /// The maximum of either, in microseconds.
     pub max_micros: i64,
 }
 
-/// What the host's clock is too far from.
+/// The reference that the host's clock is too far from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockFault {
-    /// From the database's clock.
     Database,
-    /// From the newest entry of `system`: another service, whose clock is ahead, has recorded it.
+    /// The newest entry of `system`, recorded by another service whose clock is ahead.
     Newest,
 }
 
 impl ClockOffset {
-    /// Compares a reading of the database's clock with what the host's showed before and after it. Of the newest entry
-    /// only what is ahead counts.
+    /// Compares a reading of the database's clock with readings of the host's before and after it. The newest entry
+    /// counts only if it is ahead.
     pub(crate) fn of(
         (before, database, after): (Instant<Wall>, Instant<Wall>, Instant<Wall>),
         newest: Option<Instant<Wall>>,
@@ -41,7 +40,7 @@ impl ClockOffset {
         Self { micros: middle - database.micros(), uncertainty_micros, behind_newest_micros: behind, max_micros }
     }
 
-    /// Returns what the host's clock is too far from, if it is for certain.
+    /// Returns the reference that the host's clock is too far from, if that is certain.
     #[must_use]
     pub fn fault(&self) -> Option<ClockFault> {
         if self.micros.saturating_abs().saturating_sub(self.uncertainty_micros) > self.max_micros {
@@ -72,7 +71,7 @@ impl fmt::Display for ClockOffset {
     }
 }
 
-/// Writes microseconds as seconds with three decimals.
+/// Formats microseconds as seconds with three decimals.
 fn seconds(micros: i64) -> String {
     format!("{}.{:03}", micros / 1_000_000, micros % 1_000_000 / 1_000)
 }
@@ -96,7 +95,7 @@ mod tests {
         check((10_000, 9_000, 10_000), None, None);
         check((10_000, 8_999, 10_000), None, Some(ClockFault::Database));
         check((10_000, 11_001, 10_000), None, Some(ClockFault::Database));
-        // It took so long to ask that it may be right.
+        // The round trip was so long that the clock may be right.
         check((10_000, 8_999, 10_004), None, Some(ClockFault::Database));
         check((10_000, 9_000, 14_000), None, None);
         check((10_000, 10_000, 10_000), Some(9_000), None);

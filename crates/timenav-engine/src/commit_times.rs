@@ -1,4 +1,4 @@
-//! How long commits take, part by part, and for how long a write has been waiting.
+//! Durations of commits and their parts, and of the oldest waiting write.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use timenav_core::time::{Instant, Wall};
 
-/// The service is not ready when the oldest write has waited for longer than this, in seconds. A commit takes
-/// milliseconds; a store that needs seconds stands still, or waits for a standby.
+/// The service is not ready if the oldest write has waited for longer than this, in seconds. A commit takes
+/// milliseconds; a store that needs seconds is stalled, or waits for a standby.
 pub const WRITE_WAIT_READY_SECONDS_MAX: u32 = 5;
 
 /// Upper bounds of the buckets of durations, in microseconds: 100 µs to 26 s.
@@ -15,25 +15,23 @@ const DURATION_BOUNDS: [u64; 10] = [100, 400, 1_600, 6_400, 25_600, 102_400, 409
 /// Upper bounds of the buckets of group sizes, in requests.
 const SIZE_BOUNDS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/// A part of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitPart {
-    /// Waiting for the locks of the heads, where several services share the store.
+    /// Waiting for the locks of heads, if several services share the store.
     Lock,
-    /// Reading and verifying what other services have written.
+    /// Reading and verifying the commits of other services.
     CatchUp,
-    /// Reading what the requests need, deciding them, and signing.
+    /// Reading state for the requests, deciding them, and signing.
     Decide,
-    /// Writing the rows.
     Write,
-    /// Making the transaction durable, a synchronous standby included.
+    /// Making the transaction durable, including a synchronous standby.
     Commit,
     /// Signing the checkpoints, and appending them to the file outside the store.
     Checkpoint,
 }
 
 impl CommitPart {
-    /// All parts, in the order in which they happen.
+    /// All parts in order.
     pub const ALL: [Self; 6] = [Self::Lock, Self::CatchUp, Self::Decide, Self::Write, Self::Commit, Self::Checkpoint];
 
     /// Returns the name of the part in metrics.
@@ -50,11 +48,11 @@ impl CommitPart {
     }
 }
 
-/// A histogram of whole numbers.
+/// A histogram of integers.
 #[derive(Debug)]
 struct Histogram {
     bounds: &'static [u64; 10],
-    /// How many values are in each bucket; the last one has no bound.
+    /// Number of values in each bucket; the last bucket has no upper bound.
     counts: [AtomicU64; 11],
     sum: AtomicU64,
 }
@@ -82,21 +80,19 @@ impl Histogram {
     }
 }
 
-/// What a histogram holds.
+/// The content of a histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
-    /// Upper bounds, and how many values are up to each.
+    /// Upper bounds with cumulative counts.
     pub buckets: Vec<(u64, u64)>,
-    /// How many values there are.
     pub count: u64,
-    /// The sum of all values.
     pub sum: u64,
 }
 
-/// How long the commits since the start took. Durations are in microseconds.
+/// Durations of commits since startup, in microseconds.
 #[derive(Clone, Debug)]
 pub struct CommitStats {
-    /// From the moment the writer took a group until it was durable.
+    /// From the start of a group until it is durable.
     pub total: Distribution,
     /// Each part, in the order of [`CommitPart::ALL`].
     pub parts: Vec<(CommitPart, Distribution)>,
@@ -104,13 +100,13 @@ pub struct CommitStats {
     pub requests: Distribution,
 }
 
-/// How long commits take, and since when a write waits.
+/// Durations of commits, and the start of the oldest waiting write.
 #[derive(Debug)]
 pub(crate) struct CommitTimes {
     total: Histogram,
     parts: [Histogram; CommitPart::ALL.len()],
     requests: Histogram,
-    /// When the group began that the committer works on, and the one that the sealer works on.
+    /// Start times of the group being committed, and of the one being sealed.
     committing: Since,
     sealing: Since,
 }
@@ -126,28 +122,28 @@ impl CommitTimes {
         }
     }
 
-    /// Notes how long a part took.
+    /// Records the duration of a part.
     pub(crate) fn note_part(&self, part: CommitPart, began: Instant<Wall>, ended: Instant<Wall>) {
         self.parts[part as usize].observe(micros(began, ended));
     }
 
-    /// Notes a group that is durable.
+    /// Records a durable group.
     pub(crate) fn note_commit(&self, requests: usize, began: Instant<Wall>, ended: Instant<Wall>) {
         self.total.observe(micros(began, ended));
         self.requests.observe(requests as u64);
     }
 
-    /// A group is committed from here on, until what is returned is dropped.
+    /// Marks a group as being committed, until the result is dropped.
     pub(crate) fn begin_commit(&self, now: Instant<Wall>) -> Waiting<'_> {
         self.committing.begin(now)
     }
 
-    /// Groups are sealed from here on, until what is returned is dropped.
+    /// Marks groups as being sealed, until the result is dropped.
     pub(crate) fn begin_seal(&self, now: Instant<Wall>) -> Waiting<'_> {
         self.sealing.begin(now)
     }
 
-    /// Returns for how many seconds the oldest write has waited, if that is too long.
+    /// Returns how many seconds the oldest write has waited, if that is too long.
     pub(crate) fn stalled_seconds(&self, now: Instant<Wall>) -> Option<u64> {
         let since = [self.committing.get(), self.sealing.get()].into_iter().flatten().min()?;
         let seconds = u64::try_from(now.micros().saturating_sub(since)).unwrap_or(0) / 1_000_000;
@@ -165,7 +161,7 @@ fn micros(began: Instant<Wall>, ended: Instant<Wall>) -> u64 {
     u64::try_from(ended.since(began).micros()).unwrap_or(0)
 }
 
-/// Since when something is under way, in microseconds of host time.
+/// Start time of running work, in microseconds of host time.
 #[derive(Debug)]
 struct Since(AtomicI64);
 
@@ -188,7 +184,7 @@ impl Default for Since {
     }
 }
 
-/// Something is under way as long as this lives.
+/// Marks work as running until this is dropped.
 pub(crate) struct Waiting<'a>(&'a Since);
 
 impl Drop for Waiting<'_> {
@@ -197,7 +193,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Is called by the store when the rows of a step are written, right before it makes them durable.
+/// Called by the store after the rows of a step are written, right before they are made durable.
 #[derive(Clone, Default)]
 pub struct OnWritten(Option<Arc<dyn Fn() + Send + Sync>>);
 
@@ -206,7 +202,7 @@ impl OnWritten {
         Self(Some(Arc::new(call)))
     }
 
-    /// Tells that the rows are written.
+    /// Reports that the rows are written.
     pub fn call(&self) {
         if let Some(call) = &self.0 {
             call();

@@ -1,4 +1,4 @@
-//! Asks the database's clock, and compares the host's with it.
+//! Compares the host's clock with the database's.
 
 use timenav_core::time::{Instant, Wall};
 
@@ -7,15 +7,15 @@ use crate::doors::Doors;
 use crate::store::Store;
 use crate::store_error::StoreError;
 
-/// How often the database's clock is asked: the answer that came fastest counts, since the others may have waited for a
+/// How often the database's clock is read. The fastest response counts, because others may have waited for a
 /// connection.
 const ASKED: usize = 3;
 
-/// Compares the host's clock with the database's, and with the newest entry that others may have recorded. `None` where
-/// the store has no clock of its own.
+/// Compares the host's clock with the database's, and with the newest entry by other services. `None` if the store has
+/// no clock of its own.
 ///
 /// # Errors
-/// The database does not answer.
+/// The database does not respond.
 pub(crate) async fn compare(
     store: &dyn Store,
     doors: &Doors,

@@ -1,4 +1,4 @@
-//! Cursors: where a page ended, in a form that only the service can make.
+//! Authenticated cursors, which mark the end of a page.
 
 use data_encoding::BASE64URL_NOPAD;
 use timenav_core::time::Instant;
@@ -9,19 +9,19 @@ use crate::refusal::Refusal;
 use crate::rows::EventPlace;
 
 const VERSION: u8 = 1;
-/// A cursor over layers holds the layer above the position, which has fewer bits than this.
+/// A cursor over layers stores the layer above the position, which needs fewer bits than this.
 const LAYER_SHIFT: u32 = 48;
 const POSITION_MASK: u64 = (1 << LAYER_SHIFT) - 1;
 const FIELDS_BYTES: usize = 25;
 const MAC_BYTES: usize = 16;
 const LABEL: &str = "timenav cursor v1";
 
-/// Where a page ended.
+/// The end of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// The ledger's size that all pages of the query show.
+    /// The ledger size visible to all pages of the query.
     pub(crate) as_of: u64,
-    /// Time of the last item, in microseconds since 1970, where items are ordered by time.
+    /// Time of the last item in microseconds since 1970, for items ordered by time.
     pub(crate) micros: i64,
     /// Position of the last item.
     pub(crate) position: u64,
@@ -33,13 +33,13 @@ pub(crate) const fn place(layer: usize, position: u64) -> u64 {
 }
 
 impl Cursor {
-    /// Returns the layer and position of the last item, where items are on layers.
+    /// Returns the layer and position of the last item, for items on layers.
     pub(crate) fn place(self) -> (usize, u64) {
         let layer = usize::try_from(self.position >> LAYER_SHIFT).unwrap_or(usize::MAX);
         (layer, self.position & POSITION_MASK)
     }
 
-    /// Returns the place of the last event, where items are events.
+    /// Returns the place of the last event, for items that are events.
     pub(crate) fn event_place(self) -> Option<EventPlace> {
         let (layer, position) = self.place();
         Some((Instant::from_micros(self.micros)?, layer, position))
@@ -47,7 +47,7 @@ impl Cursor {
 }
 
 impl Engine {
-    /// Returns a cursor that only this caller can use, and only with this query.
+    /// Returns a cursor that only works for this caller and query.
     pub(crate) fn cursor(&self, caller: &Caller, query: &str, as_of: u64, micros: i64, position: u64) -> String {
         let mut bytes = Vec::with_capacity(FIELDS_BYTES + MAC_BYTES);
         bytes.push(VERSION);
@@ -59,21 +59,21 @@ impl Engine {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// Returns a cursor of a query for events, which goes on after the event of that place.
+    /// Returns a cursor of a query for events, which continues after the event at that place.
     pub(crate) fn events_cursor(&self, caller: &Caller, query: &str, as_of: u64, last: EventPlace) -> String {
         let (time, layer, position) = last;
         self.cursor(caller, query, as_of, time.micros(), place(layer, position))
     }
 
-    /// Reads a cursor back.
+    /// Verifies and parses a cursor.
     pub(crate) fn open_cursor(&self, caller: &Caller, query: &str, text: &str) -> Result<Cursor, Refusal> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| Refusal::Cursor)?;
         if bytes.len() != FIELDS_BYTES + MAC_BYTES || bytes[0] != VERSION {
             return Err(Refusal::Cursor);
         }
         let (fields, mac) = bytes.split_at(FIELDS_BYTES);
-        // A cursor opens nothing that its caller could not ask for anyway, so a comparison that
-        // takes longer the more bytes agree gives nothing away.
+        // The comparison need not be constant-time: a forged cursor would give its caller nothing that they cannot
+        // query anyway.
         if self.cursor_mac(caller, query, fields) != mac {
             return Err(Refusal::Cursor);
         }

@@ -1,4 +1,4 @@
-//! Sealing data under its owner's key, opening it, and erasing.
+//! Sealing, opening and erasing data under its owner's key.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Denial};
@@ -19,50 +19,43 @@ use crate::refusal::{Refusal, no_record};
 use crate::rows::DataRecord;
 use crate::vault::{RecordPlace, Vault, VaultError};
 
-/// After how many seconds it is worth trying again where too many wait.
+/// Suggested delay before a retry, in seconds, if too many requests wait.
 const BUSY_SECONDS: u64 = 1;
 
-/// A record that was created.
 #[derive(Clone, Debug)]
 pub struct Encrypted {
-    /// Names it.
     pub data_id: DataId,
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Where its making stands.
+    /// The ledger position of its creation.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// What is to be erased.
 #[derive(Clone, Debug)]
 pub enum ErasureRequest {
-    /// A sealed record, and its timeline for those who want to be sure.
+    /// A sealed record, and optionally the timeline it is expected on.
     Data(Option<TimelineId>, DataId),
-    /// An event of a timeline; the key's own where there is none.
+    /// An event of a timeline, which defaults to the key's own.
     Event(Option<TimelineId>, EventId),
 }
 
-/// What was erased.
 #[derive(Clone, Debug)]
 pub struct Erased {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Position of the entry whose content is gone.
+    /// Position of the entry whose content was erased.
     pub position: u64,
-    /// Where the erasure stands.
+    /// The ledger position of the erasure.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 impl Engine {
-    /// Seals a JSON object under the caller's key and keeps it. Neither is kept otherwise.
+    /// Seals a JSON object under the caller's key and stores the result. Neither the object nor the key is stored.
     ///
     /// # Errors
-    /// The data is too large, sealing is switched off, the caller may not, or the ledger cannot
-    /// be written.
+    /// The data is too large, sealing is disabled, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn encrypt_data(
         &self,
@@ -80,7 +73,7 @@ impl Engine {
                 format!("data can have at most {DATA_BYTES_MAX} bytes, not {length}"),
             ));
         }
-        // A timeline that is not there may be made by this; one that is there, only some may write to.
+        // A missing timeline may be created by this, so only check an existing one before the expensive encryption.
         if self.state(&timeline).is_some() {
             self.admit(caller, &timeline, Demand::Record, Action::EncryptData.word()).await?;
         }
@@ -97,8 +90,8 @@ impl Engine {
     /// Opens a sealed record.
     ///
     /// # Errors
-    /// There is no such record, or the key does not open it, the caller may not, too many wrong
-    /// keys were tried, sealing is switched off, or the ledger cannot be written.
+    /// There is no such record, the key does not open it, the caller is not authorized, too many wrong keys were tried,
+    /// sealing is disabled, or the ledger cannot be written.
     #[boxed]
     pub async fn decrypt_data(
         &self,
@@ -123,7 +116,7 @@ impl Engine {
         match vault.open(&caller.user_id, place, record.sealed, key).await {
             Ok(data) => {
                 tried.give_back();
-                // Not a read like others: whatever the operator chose, it is durable before the answer.
+                // Unlike other reads, this one is always durable before the response is sent.
                 self.submit(caller, timeline_id, LogDecryption { data_id }, None).await?;
                 Ok(data)
             }
@@ -142,11 +135,10 @@ impl Engine {
         }
     }
 
-    /// Erases a sealed record, or the content of an event. What the ledger says of it stays, and
-    /// so does every proof.
+    /// Erases a sealed record, or the content of an event. The leaves stay, and so does every proof.
     ///
     /// # Errors
-    /// There is no such thing any more, the caller may not, or the ledger cannot be written.
+    /// It no longer exists, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn erase_data(
         &self,
@@ -158,7 +150,7 @@ impl Engine {
             ErasureRequest::Data(timeline, data_id) => {
                 let demand = Demand::Erase;
                 let asked = Asked { timeline, data_id: &data_id, demand, operation: Action::EraseData.word() };
-                // Whether it is erased already is decided in its turn: the request may be a repetition.
+                // The writer decides whether it is erased already, because the request may be a repetition.
                 let (timeline, _) = self.data_record(caller, asked).await?;
                 self.submit(caller, timeline, EraseData { data_id }, idempotency).await?
             }
@@ -173,8 +165,8 @@ impl Engine {
         Ok(Erased { timeline_id, position, ledger, replayed })
     }
 
-    /// Finds a record and lets the caller on to its timeline. To those who may not see the
-    /// timeline, a record that is there and one that is not look alike.
+    /// Finds a record and authorizes the caller on its timeline. Callers who may not see the timeline cannot tell an
+    /// existing record from a missing one.
     async fn data_record(&self, caller: &Caller, asked: Asked<'_>) -> Result<(TimelineId, DataRecord), Refusal> {
         let Asked { timeline, data_id, demand, operation } = asked;
         let unseen = |refused: Refusal| match refused {
@@ -186,7 +178,7 @@ impl Engine {
         let Some((on, record)) = found else {
             let refused = no_record(data_id);
             if let Some(named) = &timeline {
-                // It may have gone with its timeline, whose end everybody is told.
+                // The record may have been deleted with its timeline, whose end is public.
                 self.admit(caller, named, demand, operation).await.map_err(unseen)?;
             }
             let aimed = timeline.unwrap_or_else(TimelineId::system);
@@ -203,7 +195,7 @@ impl Engine {
     }
 }
 
-/// Which record is asked for, and what for.
+/// A requested record and the purpose of the request.
 struct Asked<'a> {
     timeline: Option<TimelineId>,
     data_id: &'a DataId,

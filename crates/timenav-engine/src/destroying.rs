@@ -1,4 +1,4 @@
-//! What all ask that destroys by the host's clock: sweeps, ends of timelines, and what forgets.
+//! Checks of the host's clock before destructive work: sweeps, ends of timelines, and deletion of expired data.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
@@ -10,7 +10,8 @@ use crate::host_clock::HostClockDoubt;
 use crate::refusal::Refusal;
 
 impl Engine {
-    /// Returns why what destroys has to wait, if so. It is told once, and kept now and then that the clock is right.
+    /// Returns why destructive work has to wait, if so. Logs a doubt once, and regularly stores that the clock is
+    /// right.
     pub(crate) async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
         let (now, clock) = (self.now(), self.host_clock());
         let doubt = clock.doubt(now);
@@ -30,12 +31,12 @@ impl Engine {
         Ok(doubt)
     }
 
-    /// Returns the host time that destroys.
+    /// Returns the host time for destructive decisions.
     pub(crate) fn sure(&self) -> Instant<Wall> {
         self.host_clock().sure(self.now())
     }
 
-    /// Takes an operator's word that the host's clock is right.
+    /// Records an operator's confirmation that the host's clock is right.
     pub(crate) async fn accept_host_clock(&self, caller: &Caller, doubt: HostClockDoubt) -> Result<(), Refusal> {
         let HostClockDoubt { last, now, offset: _ } = doubt;
         self.submit(caller, TimelineId::system(), AcceptHostClock { last, now }, None).await?;

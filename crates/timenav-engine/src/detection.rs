@@ -1,4 +1,4 @@
-//! A scan through a running service: asked for, in the ledger, then run.
+//! Scans of a running service, which are logged before they run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,21 +19,19 @@ use crate::refusal::Refusal;
 use crate::scan::{KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, scan};
 use crate::scan_places::ScanPlace;
 
-/// When somebody for whom there was no place may come back, in seconds. Scans take as long as
-/// their ledgers are, so this is a guess that costs little.
+/// Suggested delay before a retry, in seconds, if too many scans run. Scans take as long as their ledgers are, so this
+/// is a guess.
 const BUSY_SECONDS: u64 = 5;
 
-/// A scan and where the asking for it stands in the ledger.
+/// A scan, and the ledger position of its request.
 #[derive(Clone, Debug)]
 pub struct Detection {
-    /// What was found.
     pub scan: Scan,
-    /// The entry that says who asked.
+    /// The entry that logs the request.
     pub ledger: LedgerPosition,
 }
 
-/// A scan that was asked for. It is in the ledger, and has its place among those that run.
-/// Dropping it, or the future that runs it, gives up the place.
+/// A logged scan that occupies a slot. Dropping it, or the future that runs it, frees the slot.
 #[derive(Debug)]
 pub struct AskedScan {
     caller: Caller,
@@ -44,13 +42,11 @@ pub struct AskedScan {
 }
 
 impl AskedScan {
-    /// Returns the timeline that is scanned.
     #[must_use]
     pub const fn timeline(&self) -> &TimelineId {
         &self.timeline
     }
 
-    /// Returns who asked for it.
     #[must_use]
     pub const fn caller(&self) -> &Caller {
         &self.caller
@@ -58,8 +54,8 @@ impl AskedScan {
 }
 
 impl Engine {
-    /// Scans a timeline for tampering. The asking is an entry before the looking begins.
-    /// Dropping the future ends the scan.
+    /// Scans a timeline for tampering. The request is logged before the scan begins. Dropping the future cancels the
+    /// scan.
     ///
     /// # Errors
     /// As those of [`Engine::ask_for_scan`] and [`Engine::run_scan`].
@@ -75,11 +71,12 @@ impl Engine {
         self.run_scan(asked, progress).await
     }
 
-    /// Lets a caller scan a timeline, and puts that into the ledger.
+    /// Authorizes a scan of a timeline, and logs it.
     ///
     /// # Errors
-    /// There is no such timeline, the caller may not, [`SCANS_RUNNING_MAX`](crate::SCANS_RUNNING_MAX) scans run already, or
-    /// [`SCANS_RUNNING_PER_USER_MAX`](crate::SCANS_RUNNING_PER_USER_MAX) of the same user, or the ledger cannot be written.
+    /// There is no such timeline, the caller is not authorized, [`SCANS_RUNNING_MAX`](crate::SCANS_RUNNING_MAX) scans,
+    /// or [`SCANS_RUNNING_PER_USER_MAX`](crate::SCANS_RUNNING_PER_USER_MAX) of the same user, are running already, or
+    /// the ledger cannot be written.
     #[boxed]
     pub async fn ask_for_scan(
         &self,
@@ -97,10 +94,10 @@ impl Engine {
         Ok(AskedScan { caller: caller.clone(), timeline: timeline.clone(), depth, ledger: answer.ledger, place })
     }
 
-    /// Runs a scan that was asked for, and tells how far it has come. Dropping the future ends it.
+    /// Runs a scan, and reports its progress. Dropping the future cancels it.
     ///
     /// # Errors
-    /// What is kept cannot be read, or the caller may not ask for it any more. Damage is a finding, not an error.
+    /// Stored data cannot be read, or the caller is no longer authorized. Damage is a finding, not an error.
     #[boxed]
     pub async fn run_scan(
         &self,
@@ -108,7 +105,7 @@ impl Engine {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Detection, Refusal> {
         let AskedScan { caller, timeline, depth, ledger, place } = asked;
-        // Only the newest state is kept: whoever is told may be slower than the scan.
+        // Only the newest progress is kept, because the receiver may be slower than the scan.
         let (tell, mut told) = watch::channel(Progress::default());
         let (engine, scanned) = (self.clone(), timeline.clone());
         let scanning = self.long_work().aside(async move {
@@ -129,13 +126,13 @@ impl Engine {
                 }
             }
         };
-        // How far it came in the end is told, however quick it was.
+        // Always report the final progress.
         let end = *told.borrow();
         if last != Some(end) {
             progress(end);
         }
         place.end();
-        // A scan takes as long as the ledger is: what it found is for who may still ask for it.
+        // A scan may take long, so the caller is authorized again before they get the result.
         self.admit(&caller, &timeline, Demand::Inspect, Action::DetectTampering.word()).await?;
         Ok(Detection { scan: found?, ledger })
     }
@@ -163,7 +160,7 @@ impl Engine {
         };
         let scanned = Box::pin(scan(&request, progress)).await?;
         let mut scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
-        // What was scanned is in the database, and may be newer than any checkpoint that was signed before.
+        // The scanned tree is the one in the database, which may be newer than any signed checkpoint.
         if let (Some(tree), None) = (&scan.signed, &scan.checkpoint) {
             scan.checkpoint = Some(note_of_scanned(tree, &*self.doors().signer)?.to_string());
         }
@@ -174,14 +171,14 @@ impl Engine {
         Ok(scan)
     }
 
-    /// Returns the checkpoints outside the database: those kept outside, and the one in memory. Beside them, the timelines
-    /// of which none is kept outside: what readers know of was kept there before. On `system`, any.
+    /// Returns the checkpoints kept outside the database and the one in memory. Also returns the timelines without one
+    /// outside, which readers can only see after it was kept there. For `system`, this includes all timelines.
     async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<(Vec<KeptCheckpoint>, Vec<TimelineId>), Refusal> {
         let in_memory = self.state(timeline);
         let in_memory = in_memory.map(|state| newest_note(&state, self.doors(), self.options())).transpose()?;
         let asked = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
         let outside = Arc::clone(&self.doors().outside);
-        // It is a file, and may be a long one.
+        // It may be a long file.
         let last = tokio::task::spawn_blocking(move || outside.last()).await;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;

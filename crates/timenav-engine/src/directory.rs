@@ -1,4 +1,4 @@
-//! Who a caller is by the directory, and what the engine and its store know of its changes.
+//! Credentials and standing of callers according to the directory.
 
 use timenav_core::access::Standing;
 use timenav_core::directory::{self, Directory, KeptPassword, SessionSpans};
@@ -10,11 +10,11 @@ use crate::head::{EndedTimeline, TimelineState};
 /// A change to users, keys, passwords or sessions, or the end of a timeline.
 pub type DirectoryChange = directory::DirectoryChange<KeptPassword, EndedTimeline>;
 
-/// Returns whether what a caller showed is still good: the key works, or the session lasts, and the user is there. Sessions go
+/// Checks that a caller's credentials are still valid: the key or session is live, and the user exists. Sessions expire
 /// by the host's clock, keys by the time for expiry.
 ///
 /// # Errors
-/// It is not. Why is not told.
+/// They are not. The error does not reveal why.
 pub(crate) fn check_live(
     directory: &Directory,
     caller: &Caller,
@@ -41,7 +41,7 @@ pub(crate) fn standing<'a>(
     timeline: Option<&TimelineState>,
     host: Instant<Wall>,
 ) -> Standing<'a> {
-    // `system` is for operators only, whatever its lists say.
+    // `system` is for operators only, regardless of its permissions.
     let lists = timeline.filter(|timeline| !timeline.head.id.is_system()).map(|timeline| &*timeline.head.permissions);
     directory.standing(&caller.user_id, caller.scopes.as_deref(), lists, host)
 }

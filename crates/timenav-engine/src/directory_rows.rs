@@ -1,4 +1,4 @@
-//! The rows of the directory in one hash, which the head statement of `system` signs.
+//! The hash over all rows of the directory, which is part of the signed head statement of `system`.
 
 use timenav_core::directory::{ApiKey, Directory, KeptPassword, PasswordRow, Session, User};
 use timenav_core::horizon::Horizon;
@@ -8,8 +8,8 @@ use timenav_core::ledger::{DirectoryRow, DirectoryTree, Hash, RowName};
 use crate::directory::DirectoryChange;
 use crate::head::EndedTimeline;
 
-/// The rows of the directory as they are kept, by their hashes: those that let nobody in any more are among them until
-/// the ledger tells that they are gone.
+/// The hashes of the stored rows of the directory, including those of credentials that are no longer valid until an
+/// entry records their removal.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectoryRows {
     tree: DirectoryTree,
@@ -23,7 +23,7 @@ impl Default for DirectoryRows {
 }
 
 impl DirectoryRows {
-    /// Returns the rows of a directory, and of timelines that have ended.
+    /// Returns the rows of a directory and of ended timelines.
     pub(crate) fn of<'e, P: PasswordRow>(
         directory: &Directory<P>,
         ended: impl IntoIterator<Item = DirectoryRow<'e>>,
@@ -38,7 +38,6 @@ impl DirectoryRows {
         Self { tree, root }
     }
 
-    /// Returns the rows after some changes.
     pub(crate) fn after(&self, changes: &[DirectoryChange]) -> Self {
         let mut tree = self.tree.clone();
         for change in changes {
@@ -59,18 +58,18 @@ impl DirectoryRows {
         Self { tree, root }
     }
 
-    /// Returns whether a timeline of that name has ended. That is all that memory holds of one whose contents are gone.
+    /// Returns whether the timeline of that name has ended. Memory holds no more about a timeline whose contents were
+    /// pruned.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
         self.tree.contains(RowName::Ended(timeline))
     }
 
-    /// Returns the hash over all rows.
     pub(crate) const fn root(&self) -> Hash {
         self.root
     }
 }
 
-/// Whoever is removed has no session any more: these ended one by one before.
+/// A removed user has no sessions left: they were ended individually before.
 fn remove_user(tree: &mut DirectoryTree, user_id: &UserId) {
     tree.remove(RowName::User(user_id));
     tree.remove(RowName::Password(user_id));
@@ -103,7 +102,6 @@ fn password_row(password: &impl PasswordRow) -> DirectoryRow<'_> {
     DirectoryRow::Password { user_id: password.user_id(), sha256: password.sha256(), set_at: password.set_at() }
 }
 
-/// Returns the row of a timeline that has ended.
 pub(crate) const fn ended_row(timeline_id: &TimelineId, size: u64, root: Hash) -> DirectoryRow<'_> {
     DirectoryRow::Ended { timeline_id, size, root }
 }

@@ -1,5 +1,4 @@
-//! What entries of `system` tell of the rows of the directory. Who replays all of them and who takes over the newest read
-//! them here.
+//! Changes of the directory's rows according to entries of `system`. Used both by a replay and for loading new entries.
 
 use timenav_core::directory::{Directory, DirectoryChange, PasswordRow, PasswordTold};
 use timenav_core::ids::TimelineId;
@@ -9,7 +8,7 @@ use timenav_core::time::{Instant, Wall};
 use crate::action::Action;
 use crate::payload::happened_in;
 
-/// A timeline that has ended, by size and root of its ledger.
+/// An ended timeline, with size and root of its ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct EndTold {
     pub(crate) timeline_id: TimelineId,
@@ -17,10 +16,10 @@ pub(crate) struct EndTold {
     pub(crate) root: Hash,
 }
 
-/// One change to the rows, as far as entries tell of it.
+/// A change to the rows, as far as entries contain it.
 pub(crate) type Change = DirectoryChange<PasswordTold, EndTold>;
 
-/// Returns what an entry of `system` changes in a directory, in order. `None` where it cannot be read.
+/// Returns the changes of a directory by an entry of `system`, in order. `None` if it cannot be parsed.
 pub(crate) fn changes_told<P: PasswordRow>(
     directory: &Directory<P>,
     action: Action,
@@ -41,7 +40,7 @@ pub(crate) fn changes_told<P: PasswordRow>(
     })
 }
 
-/// Returns the rows of the layers that a fork came with: they are among what has ended from the start.
+/// Returns the rows of the layers adopted with a fork, which count as ended from the start.
 fn came_with(fork: &TimelineId, adopted: &[u8]) -> Option<Vec<Change>> {
     let ended = |AdoptedLayer { root, size, timeline_id, .. }| {
         Change::EndTimeline(EndTold { timeline_id: TimelineId::layer_of(fork, &timeline_id), size, root })

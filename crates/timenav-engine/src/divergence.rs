@@ -1,21 +1,20 @@
-//! A ledger in the store that does not go on from what this service has seen of it.
+//! A ledger in the store that does not continue what this service has seen of it.
 
 use std::fmt;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 
-/// How a ledger in the store differs from what this service has seen of it.
+/// How a stored ledger differs from what this service has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DivergenceKind {
     /// It has fewer entries.
     Rollback,
-    /// It has others.
+    /// It has other entries.
     Fork,
 }
 
 impl DivergenceKind {
-    /// Returns the word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -25,27 +24,23 @@ impl DivergenceKind {
     }
 }
 
-/// The tree of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenTree {
-    /// How many entries it is over.
+    /// The number of entries.
     pub size: u64,
-    /// Its root.
     pub root: Hash,
 }
 
-/// A ledger in the store that does not go on from what this service has seen of it.
+/// A ledger in the store that does not continue what this service has seen of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// Which timeline.
     pub timeline: TimelineId,
-    /// How it differs.
     pub kind: DivergenceKind,
-    /// What this service has seen last.
+    /// The last tree that this service has seen.
     pub seen: SeenTree,
-    /// What is in the store.
+    /// The tree in the store.
     pub found: SeenTree,
-    /// The signed head statement of the tree in the store, as it is handed around. Empty, where there is none.
+    /// The signed head statement of the tree in the store, in its text form. Empty if there is none.
     pub found_statement: String,
 }
 

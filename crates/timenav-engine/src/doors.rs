@@ -1,4 +1,4 @@
-//! The ways out of the engine.
+//! The external dependencies of the engine.
 
 use std::sync::Arc;
 
@@ -13,28 +13,25 @@ use crate::vault::Vault;
 use crate::wall_clock::WallClock;
 use crate::webhook_door::Webhooks;
 
-/// The ways out of the engine, except the store.
+/// The external dependencies of the engine, except the store.
 #[derive(Clone)]
 pub struct Doors {
-    /// Reads host time.
     pub clock: Arc<dyn WallClock>,
-    /// Gives random bytes.
     pub entropy: Arc<dyn Entropy>,
-    /// Signs checkpoints.
     pub signer: Arc<dyn Signer>,
-    /// Takes the place of the one that signs, once a rotation that was begun is finished.
+    /// The signing key that replaces the current one when an ongoing rotation is finished.
     pub next_signer: Option<Arc<dyn Signer>>,
     /// Keeps checkpoints outside the database.
     pub outside: Arc<dyn Outside>,
-    /// Seals and opens data; `None` where the operator switched that off.
+    /// Seals and opens data; `None` if the operator disabled that.
     pub vault: Option<Arc<dyn Vault>>,
-    /// Hashes passwords and compares them; `None` where nobody can log in.
+    /// Hashes and compares passwords; `None` if logins are disabled.
     pub passwords: Option<Arc<dyn Passwords>>,
-    /// Knows places by their names; `None` where none is known.
+    /// Resolves place names; `None` if there is no gazetteer.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
-    /// Knows where webhooks may go, and seals their secrets; `None` where the service sends none.
+    /// Checks webhook URLs, and seals their secrets; `None` if the service sends none.
     pub webhooks: Option<Arc<dyn Webhooks>>,
-    /// Threads for work that takes long. They should give way to those that answer requests and write.
+    /// Threads for long-running work, which should have a lower priority than those that serve requests and write.
     pub long_work: Handle,
 }
 

@@ -1,4 +1,4 @@
-//! The ends of timelines: asked for, or because their time has come; and that their contents are let go in the end.
+//! Ending timelines on request or on expiry, and pruning their contents.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
@@ -19,32 +19,30 @@ use crate::payload::TimelineCreated;
 use crate::refusal::Refusal;
 use crate::tree::{node_hashes, root_at};
 
-/// Outcomes of requests that are forgotten in one transaction.
+/// Outcomes deleted per transaction.
 const OUTCOMES_FORGOTTEN_MAX: usize = 1_000;
-/// Batches of outcomes that are forgotten at once. What is left waits for the next call.
+/// Batches of outcomes deleted per call. The rest waits for the next call.
 const OUTCOMES_BATCHES_MAX: usize = 64;
 
-/// A timeline that has ended.
+/// An ended timeline.
 #[derive(Clone, Debug)]
 pub struct TimelineEnd {
-    /// How many entries it has.
     pub size: u64,
-    /// The root over them.
     pub root: Hash,
-    /// The signed note over both.
+    /// The signed note over size and root.
     pub checkpoint: String,
-    /// From when on its contents are let go, by the host.
+    /// When its contents are pruned, in host time.
     pub contents_until: Instant<Wall>,
-    /// How many timelines go on from it. What they inherit stays as long as one of them stands.
+    /// The number of timelines forked from it. Contents they inherit are kept until all of them have ended.
     pub heirs_count: usize,
-    /// Where its end stands in the ledger `system`.
+    /// The position of its end in the ledger `system`.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 impl Engine {
-    /// Ends a timeline. From here on nothing of it can be read, and its name is never used again.
+    /// Ends a timeline. It becomes unreadable, and its name is never used again.
     ///
     /// # Errors
     /// It is `main` or `system`, the caller does not administer it, or the ledger cannot be written.
@@ -62,12 +60,11 @@ impl Engine {
         Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, heirs_count, ledger, replayed })
     }
 
-    /// Ends the timelines whose time has come, lets go the contents of those that ended long enough ago, and forgets outcomes
-    /// that have expired. To be called again and again: it costs no more than a look where nothing is due. What was cut off
-    /// is finished by a later call.
+    /// Ends expired timelines, prunes the contents of those that ended long enough ago, and deletes expired outcomes.
+    /// Call this regularly: it is cheap if nothing is due. Interrupted work is finished by a later call.
     ///
     /// # Errors
-    /// The ledger cannot be written, or the store does not answer.
+    /// The ledger cannot be written, or the store does not respond.
     #[boxed]
     pub async fn tend(&self) -> Result<(), Refusal> {
         let _turn = self.tending().lock().await;
@@ -76,10 +73,10 @@ impl Engine {
         self.forget_outcomes().await
     }
 
-    /// Forgets outcomes that have expired. Others write between its batches.
+    /// Deletes expired outcomes in batches, between which other writes can run.
     async fn forget_outcomes(&self) -> Result<(), Refusal> {
         for _ in 0..OUTCOMES_BATCHES_MAX {
-            // Where the store is not what it was, nothing is taken from it.
+            // Nothing is deleted after the store was found to be tampered with.
             if self.failure().is_some() || !self.store().forget_outcomes(self.sure(), OUTCOMES_FORGOTTEN_MAX).await? {
                 break;
             }
@@ -89,7 +86,7 @@ impl Engine {
 
     async fn tend_ends(&self) -> Result<(), Refusal> {
         let (now, doubt) = (self.now(), self.doubt_host_clock().await?);
-        // An end cannot be taken back.
+        // An end cannot be undone.
         let expired = self.published().read().expired(self.sure(), EXPIRED_ENDED_AT_ONCE_MAX);
         for state in expired {
             self.end_expired(&state).await?;
@@ -104,7 +101,8 @@ impl Engine {
         }
     }
 
-    /// Ends a timeline whose time has come, if it was made so: its row may have been changed by another hand.
+    /// Ends an expired timeline, after checking that it was created with that expiry: its row may have been tampered
+    /// with.
     async fn end_expired(&self, state: &TimelineState) -> Result<(), Refusal> {
         let id = &state.head.id;
         if !self.was_made_to_expire(state).await? {
@@ -113,13 +111,13 @@ impl Engine {
             return Ok(());
         }
         match self.submit_service(id.clone(), EndTimeline).await {
-            // Somebody was faster.
+            // Another request has ended it.
             Ok(_) | Err(Refusal::Ended { .. }) => Ok(()),
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Returns whether the first entry of a timeline, which is in its tree, says when it ends.
+    /// Returns whether the first entry of a timeline, which must be in its tree, contains an expiry.
     async fn was_made_to_expire(&self, state: &TimelineState) -> Result<bool, Refusal> {
         let (key, size) = (state.head.key, state.head.frontier.size());
         let Some(first) = self.store().entry(key, 0).await? else { return Ok(false) };
@@ -132,10 +130,10 @@ impl Engine {
         Ok(is_signed && is_whole && told.is_some() && told == state.head.expires_at)
     }
 
-    /// Lets go the contents of a timeline that has ended: events, anchors, sealed data, and the payloads and salts of
-    /// entries. Leaves and the tree stay.
+    /// Prunes the contents of an ended timeline: events, anchors, sealed data, and the payloads and salts of entries.
+    /// Leaves and the tree stay.
     async fn let_go(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
-        // What is destroyed is what was told to have ended, whatever the row says.
+        // Only destroy the tree that was recorded as ended, regardless of the row.
         if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {
             tracing::error!(timeline_id = %ended.id, "a timeline that has ended is not the one that was signed; its contents are kept");
             self.published().write().forget(ended.key);

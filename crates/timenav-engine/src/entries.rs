@@ -1,4 +1,4 @@
-//! What entries say: the bytes that a stranger hashes to check them.
+//! Reading ledger entries with the bytes needed to verify them.
 
 use std::ops::Range;
 
@@ -16,15 +16,13 @@ use crate::payload::Reading;
 use crate::proofs::SignedCheckpoint;
 use crate::refusal::Refusal;
 
-/// Bytes of leaves and payloads after which a page of entries ends. At least one entry is on it.
+/// Bytes of leaves and payloads after which a page of entries ends. A page has at least one entry.
 pub const ENTRIES_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Entries read from the store at a time: a few megabytes of the largest.
 const BLOCK_ENTRIES: u64 = 32;
 
-/// Which entries are asked for.
 #[derive(Clone, Debug)]
 pub struct EntriesRequest {
-    /// Of which timeline.
     pub timeline: TimelineId,
     /// The position of the first.
     pub from: u64,
@@ -32,47 +30,43 @@ pub struct EntriesRequest {
     pub items_max: usize,
 }
 
-/// One page of entries, in the order of their positions.
+/// One page of entries, by position.
 #[derive(Clone, Debug)]
 pub struct EntryPage {
-    /// The entries.
     pub entries: Vec<LedgerEntry>,
-    /// The position of the first entry of the next page; `None` where the page goes to the end of the ledger.
+    /// The position of the next page; `None` at the end of the ledger.
     pub next: Option<u64>,
-    /// What the timeline was forked from, and how many entries of that one it goes on from. Those are answered there.
+    /// The origin of a forked timeline, and how many of its entries are shared. Those must be read there.
     pub fork: Option<(TimelineId, u64)>,
-    /// The checkpoint to check the entries against. Every entry on the page is in its tree.
+    /// A checkpoint whose tree includes every entry on the page.
     pub checkpoint: SignedCheckpoint,
 }
 
-/// One entry.
 #[derive(Clone, Debug)]
 pub struct LedgerEntry {
-    /// Its position.
     pub position: u64,
     /// The bytes that are hashed into the tree.
     pub leaf: Vec<u8>,
-    /// What it says beside them.
     pub contents: EntryContents,
 }
 
-/// What an entry says beside its leaf, as far as the caller may see it.
+/// Salt and payload of an entry, as far as the caller may see them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContents {
-    /// What is hashed into the leaf.
+    /// The bytes that are hashed into the leaf.
     Shown {
-        /// Hashed before the payload; empty where single reads of an entry of reads were erased.
+        /// Hashed before the payload; empty if single reads of an entry of reads were erased.
         salt: Vec<u8>,
-        /// What happened, as JSON text.
+        /// JSON text.
         payload: Vec<u8>,
     },
     /// Salt and payload were erased.
     Erased,
-    /// Those who administer the timeline see it.
+    /// Only admins of the timeline may see it.
     AdminsOnly,
 }
 
-/// A page that was admitted and logged, and is to be read.
+/// A page to read, after authorization and logging of the request.
 struct EntriesReading {
     timeline: TimelineId,
     key: TimelineKey,
@@ -82,11 +76,11 @@ struct EntriesReading {
 }
 
 impl Engine {
-    /// Returns a page of the entries of a timeline with what they say. The leaves are shown to every reader; salt and
-    /// payload to those who may see what they tell of.
+    /// Returns a page of the entries of a timeline. All readers see the leaves; salt and payload are only included for
+    /// those who may see the action.
     ///
     /// # Errors
-    /// The ledger ends before the first entry asked for, the caller may not read the timeline's clock and events, or
+    /// The ledger ends before the first requested entry, the caller may not read the timeline's clock and events, or
     /// the ledger cannot be written.
     #[boxed]
     pub async fn entries(&self, caller: &Caller, request: EntriesRequest) -> Result<EntryPage, Refusal> {
@@ -108,7 +102,7 @@ impl Engine {
         Ok(EntryPage { entries, next, fork, checkpoint })
     }
 
-    /// Returns the entries of a page, and the position of the first that is not on it any more.
+    /// Returns the entries of a page, and the position of the next page.
     async fn entries_of(&self, reading: EntriesReading) -> Result<(Vec<LedgerEntry>, Option<u64>), Refusal> {
         let EntriesReading { timeline, key, range, items_max, sees_all } = reading;
         let mut entries: Vec<LedgerEntry> = Vec::new();
@@ -135,7 +129,7 @@ impl Engine {
     }
 }
 
-/// Shows of an entry what its reader may see.
+/// Returns the parts of an entry that its reader may see.
 fn entry(row: EntryRow, sees_all: bool) -> LedgerEntry {
     let EntryRow { position, leaf, salt, payload, .. } = row;
     let contents = if !sees_all && audience(&leaf) == Audience::Admins {
@@ -148,8 +142,8 @@ fn entry(row: EntryRow, sees_all: bool) -> LedgerEntry {
     LedgerEntry { position, leaf, contents }
 }
 
-/// Returns who may see what an entry says. Nobody but admins where this version does not know its action: it may tell
-/// of anything.
+/// Returns who may see the payload of an entry. Only admins if this version does not know its action, because it may
+/// contain anything.
 fn audience(leaf: &[u8]) -> Audience {
     let action = LeafRecord::decode(leaf).ok().and_then(|record| Action::of(&record));
     action.map_or(Audience::Admins, Action::audience)

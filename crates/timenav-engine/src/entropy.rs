@@ -1,7 +1,5 @@
-//! The door by which randomness enters.
-
-/// Gives random bytes fit for keys and salts.
+/// A source of random bytes suitable for keys and salts.
 pub trait Entropy: Send + Sync + 'static {
-    /// Fills the buffer with random bytes that nobody can predict.
+    /// Fills the buffer with cryptographically secure random bytes.
     fn fill(&self, buffer: &mut [u8]);
 }

@@ -1,4 +1,4 @@
-//! What an event is found by, as columns of its row.
+//! The columns by which events are found.
 
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Cell, Point};
@@ -7,29 +7,28 @@ use timenav_core::time::{Instant, Virtual};
 use crate::length_class::LengthClass;
 use crate::parties::parties_text;
 
-/// What one version of an event is found by. It is worked out here and nowhere else: a store keeps it as it is, and a scan
-/// compares what is kept with it.
+/// The columns of one version of an event. They are computed only here: a store keeps them as they are, and a scan
+/// compares stored ones with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventColumns {
-    /// When it happened.
     pub time: Instant<Virtual>,
-    /// The point that it is found by: its own, or that of the place it names.
+    /// The point to find it by: its own, or that of its named place.
     pub point: Option<Point>,
-    /// The cell of the grid that the point is in.
+    /// The grid cell of the point.
     pub cell: Option<Cell>,
-    /// The place that it names.
+    /// The place name.
     pub place: Option<String>,
-    /// Its name, in the form by which it is found: what [`name_key`] makes of it.
+    /// Its name in search form, as returned by [`name_key`].
     pub name_key: Option<String>,
-    /// How long it lasts, roughly: by it and its time it is found by who asks for what lasts into a range.
+    /// The class of its duration, to find events that last into a range.
     pub length_class: Option<LengthClass>,
-    /// Its source and its actors, as JSON: what it is counted by. `None` where that is too long, so that the event
-    /// itself has to be read.
+    /// Its source and actors as JSON, to count it by. `None` if that is too long, so that the event itself has to be
+    /// read.
     pub parties: Option<String>,
 }
 
 impl EventColumns {
-    /// Returns the columns of an event that is found by a point.
+    /// Returns the columns of an event with a resolved point.
     #[must_use]
     pub fn of(draft: &EventDraft, point: Option<Point>) -> Self {
         let parties = parties_text(draft.source.as_deref(), &draft.actors);
@@ -48,7 +47,7 @@ impl EventColumns {
         Self { time, point, cell: point.map(Cell::of), place, name_key, length_class, parties }
     }
 
-    /// Returns the columns of a row that says that an inherited event does not stand. Nothing finds it by them.
+    /// Returns the columns of a row that hides an inherited event. No query finds it by them.
     pub(crate) const fn of_nothing() -> Self {
         Self {
             time: Instant::EPOCH,
@@ -62,7 +61,7 @@ impl EventColumns {
     }
 }
 
-/// Returns the form of a name by which events are found: case does not count.
+/// Returns the search form of a name, which ignores case.
 #[must_use]
 pub fn name_key(name: &str) -> String {
     name.trim().to_lowercase()

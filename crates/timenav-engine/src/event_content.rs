@@ -1,7 +1,6 @@
-//! An event as it is kept, hashed and answered.
+//! The JSON form of events in the store, in hashes and in responses.
 //!
-//! What is written here stays readable forever: fields may join, none may leave or change its
-//! meaning.
+//! What is written here must stay readable forever: fields may be added, but none may be removed or change its meaning.
 
 use std::borrow::Cow;
 
@@ -14,7 +13,7 @@ use timenav_core::time::parse_timestamp;
 
 use crate::json::{json, raw};
 
-/// An event as it is kept and answered. Also the payload of `record_event`.
+/// An event as stored and returned. Also the payload of `record_event`.
 #[derive(Serialize, Deserialize)]
 struct EventContent<'a> {
     #[serde(borrow)]
@@ -59,7 +58,7 @@ struct AssertionContent<'a> {
     value: &'a RawValue,
 }
 
-/// A place on the earth.
+/// A place on earth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GeoContent {
     lat: f64,
@@ -73,13 +72,13 @@ impl GeoContent {
         Self { lat: geo.point.lat(), lon: geo.point.lon(), radius_m: geo.radius_m }
     }
 
-    /// Returns the place, or `None` where there is no such point.
+    /// Returns the place; `None` if the coordinates are invalid.
     pub(crate) fn geo(&self) -> Option<Geo> {
         Some(Geo { point: Point::new(self.lat, self.lon)?, radius_m: self.radius_m })
     }
 }
 
-/// A cause and how strong it was.
+/// A cause and its kind.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct CauseContent<'a> {
     #[serde(borrow)]
@@ -93,7 +92,7 @@ impl<'a> CauseContent<'a> {
         Self { event_id: cause.event_id.as_str().into(), kind: cause.kind.as_str().into() }
     }
 
-    /// Returns the cause, or `None` if the content holds what no cause can be.
+    /// Returns the cause; `None` if the content is invalid.
     pub(crate) fn cause(&self) -> Option<Cause> {
         let mut kinds = [CauseKind::Requires, CauseKind::Contributes].into_iter();
         Some(Cause {
@@ -103,7 +102,7 @@ impl<'a> CauseContent<'a> {
     }
 }
 
-/// Returns an event as JSON, in the shape in which it is kept, hashed and answered.
+/// Returns an event as JSON, in the form in which it is stored, hashed and returned.
 pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
     let attributes = draft.attributes.as_deref();
     let content = EventContent {
@@ -119,7 +118,7 @@ pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
         actors: draft.actors.as_slice().into(),
         kind: draft.kind.map(|kind| kind.as_str().into()),
         asserts: draft.asserts.iter().map(assertion_content).collect(),
-        // A draft's attributes are JSON already; anything else would be a defect of a caller.
+        // A draft's attributes are valid JSON already; anything else is a defect of the caller.
         attributes: attributes.and_then(raw),
         source: draft.source.as_deref().map(Into::into),
         sequence: draft.sequence,
@@ -128,7 +127,7 @@ pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
 }
 
 fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
-    // A draft's values are JSON already, as its attributes are.
+    // A draft's values are valid JSON already, like its attributes.
     let value = raw(&assertion.value).unwrap_or(RawValue::NULL);
     AssertionContent {
         subject: assertion.subject.as_str().into(),
@@ -137,7 +136,7 @@ fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
     }
 }
 
-/// Returns the event that a content tells of, or `None` if it is no event's.
+/// Returns the event of a content; `None` if the content is invalid.
 pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
     let kept: EventContent<'_> = serde_json::from_str(content).ok()?;
     let causes = kept.causes.iter().map(CauseContent::cause);

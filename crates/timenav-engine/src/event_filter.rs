@@ -1,4 +1,4 @@
-//! Which events are meant among those of a place and time: one meaning for pages, files, streams and counts.
+//! The event filter shared by pages, files, streams and counts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,46 +18,42 @@ use crate::parties::Parties;
 
 mod wanted;
 
-/// What a caller says of the events that are meant, as it was written.
+/// A filter as written by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilterTexts {
-    /// Words, or beginnings of words.
+    /// Words or prefixes of words.
     pub text: Option<String>,
-    /// Who took part.
     pub actor: Option<String>,
-    /// Where the record came from.
     pub source: Option<String>,
-    /// Keys of attributes, each with values that it has.
+    /// Attribute keys, each with values to match.
     pub attributes: BTreeMap<String, Vec<String>>,
 }
 
-/// What is wrong with a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
     /// The parameter.
     pub field: String,
-    /// What would be right.
+    /// What would be valid.
     pub detail: String,
 }
 
-/// Which events are meant: those of which everything holds that it says.
+/// A filter for events. All of its conditions must hold.
 ///
-/// `text`: each word begins a word of the name, the description, the location, the id, an actor, or a text in the
-/// attributes, without regard to case and accents ([`WordQuery`]). `actor` is one of the actors and `source` is the
-/// source, letter by letter. An attribute has a value if it is that text, number or truth value, or a list with it in;
-/// `FROM/TO` also stands for the numbers from one to the other, where `..` is an open end. The key is that of an
-/// attribute, or names one inside others, with dots between.
+/// `text`: each word is a prefix of a word in the name, the description, the location, the id, an actor, or a text in
+/// the attributes, ignoring case and accents ([`WordQuery`]). `actor` and `source` match exactly. An attribute matches
+/// a value if it is that text, number or boolean, or a list that contains it; `FROM/TO` also matches the numbers in
+/// that range, where `..` is an open end. A key is that of an attribute, or a dotted path into nested ones.
 #[derive(Clone, Debug, Default)]
 pub struct EventFilter {
     texts: FilterTexts,
     words: Option<WordQuery>,
-    /// The attributes, read.
+    /// The parsed attribute values.
     wanted: BTreeMap<String, Vec<Wanted>>,
-    /// What the JSON of an event has in it, if the event passes: a quick look before the event is read.
+    /// Substrings that the JSON of every matching event contains, for a fast check before the event is parsed.
     signs: Vec<String>,
 }
 
-/// What of an event is looked at.
+/// The fields of an event that a filter examines.
 #[derive(Deserialize)]
 struct Looked<'a> {
     #[serde(borrow)]
@@ -77,10 +73,10 @@ struct Looked<'a> {
 }
 
 impl EventFilter {
-    /// Reads what a caller wrote.
+    /// Parses a filter.
     ///
     /// # Errors
-    /// There is no word in the text, or something is too long or too much.
+    /// The text contains no word, or a value is too long or has too many parts.
     pub fn new(texts: FilterTexts) -> Result<Self, FilterError> {
         let words = texts.text.as_deref().map(WordQuery::new).transpose();
         let words = words.map_err(|error| FilterError { field: "text".to_owned(), detail: error.to_string() })?;
@@ -107,30 +103,29 @@ impl EventFilter {
         Ok(Self { texts, words, wanted, signs })
     }
 
-    /// Returns whether every event passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texts == FilterTexts::default()
     }
 
-    /// Returns whether the source and the actors of an event say whether it passes.
+    /// Returns whether the source and actors of an event suffice for the filter.
     pub(crate) fn needs_parties_alone(&self) -> bool {
         self.words.is_none() && self.texts.attributes.is_empty()
     }
 
-    /// Returns whether an event of these passes, if they say so alone.
+    /// Returns whether an event with this source and these actors passes. Only for filters that need no more.
     pub(crate) fn passes_parties(&self, Parties { source, actors }: &Parties) -> bool {
         let FilterTexts { actor, source: from, .. } = &self.texts;
         actor.as_ref().is_none_or(|actor| actors.contains(actor)) && from.as_ref().is_none_or(|_| from == source)
     }
 
-    /// Returns what the caller wrote.
+    /// Returns the filter as written by the caller.
     #[must_use]
     pub const fn texts(&self) -> &FilterTexts {
         &self.texts
     }
 
-    /// Returns whether an event is meant, by its JSON. What is no event is not.
+    /// Returns whether an event passes, given its JSON. Invalid JSON does not.
     #[must_use]
     pub fn passes(&self, content: &str) -> bool {
         if self.is_empty() {
@@ -164,12 +159,12 @@ fn check(field: &str, text: Option<&str>, bytes_max: usize) -> Result<(), Filter
     Err(FilterError { field: field.to_owned(), detail })
 }
 
-/// Returns texts that stand in the JSON of each event that passes: what writes events writes a text in one way only.
+/// Returns substrings of the JSON of every matching event. Each text has only one JSON form in stored events.
 fn signs(texts: &FilterTexts) -> Vec<String> {
     texts.actor.iter().chain(&texts.source).map(json).collect()
 }
 
-/// Returns whether all words are in the texts of an event.
+/// Returns whether all words occur in the texts of an event.
 fn is_told_of(words: &WordQuery, event: &Looked<'_>, attributes: &Value) -> bool {
     let mut search = words.search();
     let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
@@ -178,7 +173,7 @@ fn is_told_of(words: &WordQuery, event: &Looked<'_>, attributes: &Value) -> bool
         || any_text(attributes, &mut |text| search.look_into(text))
 }
 
-/// Returns whether something holds of any text in a value, however deep.
+/// Returns whether a predicate holds for any text in a value, at any depth.
 fn any_text(value: &Value, holds: &mut dyn FnMut(&str) -> bool) -> bool {
     match value {
         Value::String(text) => holds(text),
@@ -192,7 +187,7 @@ fn at<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
     attribute_at(attributes, key, &|of, key| of.get(key))
 }
 
-/// What of an event groups are made of, unread.
+/// The unparsed fields of an event that are used for grouping.
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow)]
@@ -203,16 +198,16 @@ struct Members<'a> {
     attributes: Option<&'a RawValue>,
 }
 
-/// What of an event groups are made of.
+/// A field of an event that is used for grouping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Member<'a> {
     Actors,
     Source,
-    /// The attribute of a key, which may lead into others.
+    /// The attribute of a key, which may be a path into nested ones.
     Attribute(&'a str),
 }
 
-/// Returns what an event has there, if it has anything. Nothing else of it is read.
+/// Returns a field of an event, if it is present. Nothing else is parsed.
 pub(crate) fn value_of(content: &str, member: Member<'_>) -> Option<Value> {
     let event: Members<'_> = serde_json::from_str(content).ok()?;
     let (raw, key) = match member {

@@ -1,4 +1,4 @@
-//! Looking through events for those that pass a filter: a piece at a time, each in its turn.
+//! Searches for events that pass a filter, in pieces that each take a turn.
 
 use std::sync::Arc;
 
@@ -13,29 +13,30 @@ use crate::refusal::Refusal;
 use crate::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
 use crate::store::{EventQuery, EventsPassing};
 
-/// Limit of the contents of a page of events, in bytes. A page has at least one event.
+/// Size limit of the contents of a page of events, in bytes. A page has at least one event.
 pub const EVENTS_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Events that are looked through in one turn: some milliseconds' worth.
+/// Events examined per turn, which takes some milliseconds.
 const PIECE_EVENTS_MAX: usize = 1_000;
 
-/// Events whose times and points are read in one turn: some milliseconds' worth.
+/// Events whose times and points are read per turn, which takes some milliseconds.
 const PIECE_SPOTS_MAX: usize = 16_384;
-/// Events that are counted in stretches of time in one turn: as long.
+/// Events counted in ranges of time per turn, which takes as long.
 const PIECE_STRETCHES_MAX: usize = 65_536;
-/// Rows that are looked at once for an answer to know which spots a later layer overrides: some tenths of a second's worth.
+/// Maximum number of rows examined per response to find spots that a later layer overrides, which takes some tenths of
+/// a second.
 const OVERRIDDEN_ROWS_MAX: usize = 50_000;
-/// Events whose sources and actors are read in one turn too.
+/// Events whose source and actors are also read per turn.
 const PIECE_PARTIES_MAX: usize = 4_096;
-/// As many spots are counted in the time in which one event is read because nothing is kept beside it.
+/// Number of spots that can be counted in the time of reading one event without stored source and actors.
 const SPOTS_FOR_AN_EVENT: usize = 10;
-/// Spots that are counted in the time in which one whole event is looked at.
+/// Number of spots that can be counted in the time of examining one whole event.
 const SPOTS_AT_ONCE: usize = 32;
 
-/// What is looked for, and how far it was looked.
+/// The state of a search.
 pub(crate) struct EventSearch {
     query: EventQuery,
     filter: Arc<EventFilter>,
-    /// How many events may still be looked through.
+    /// How many more events may be examined.
     left: usize,
 }
 
@@ -45,12 +46,12 @@ pub(crate) fn contents_bytes(events: &[StoredEvent]) -> usize {
 }
 
 impl EventSearch {
-    /// Begins to look for as many events as a query asks for, in so many at most.
+    /// Starts a search that examines up to `searched_max` events.
     pub(crate) const fn new(query: EventQuery, filter: Arc<EventFilter>, searched_max: usize) -> Self {
         Self { query, filter, left: searched_max }
     }
 
-    /// Returns what the next piece has, and looks on after it. What was found is no more looked for.
+    /// Returns the results of the next piece.
     pub(crate) async fn next_piece(&mut self, engine: &Engine) -> Result<EventsPassing, Refusal> {
         let piece_max = self.left.min(PIECE_EVENTS_MAX);
         let found = engine.store().events_passing(self.query.clone(), Arc::clone(&self.filter), piece_max).await?;
@@ -63,14 +64,14 @@ impl EventSearch {
         Ok(found)
     }
 
-    /// Returns whether there is nothing left to look at or to look for.
+    /// Returns whether the search has reached its limit or found enough.
     pub(crate) const fn is_over(&self) -> bool {
         self.left == 0 || self.query.items_max == 0
     }
 }
 
 impl Engine {
-    /// Looks to the end of a search: for all events that it is for, or in all that it may look through.
+    /// Runs a search to its end: until all events are found, or the limit is reached.
     pub(crate) async fn search(&self, caller: &Caller, mut search: EventSearch) -> Result<EventsPassing, Refusal> {
         let mut found = EventsPassing::default();
         while !search.is_over() {
@@ -91,8 +92,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Adds each event that passes a filter to what is made of them, in the order of the query, of so many at most that
-    /// are looked through. Returns that, and what was looked at last, where there may be more after it.
+    /// Folds over the events of a query that pass a filter, examining a limited number. Returns the result, and the
+    /// place of the last event examined if there may be more.
     pub(crate) async fn fold<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -115,8 +116,8 @@ impl Engine {
         Ok((made, searched_to))
     }
 
-    /// As [`Engine::fold_spots`], for what needs no more than how many events there are in each stretch of time. Returns
-    /// what was handed in where the store does not know that by itself.
+    /// Like [`Engine::fold_spots`], for counts of events in ranges of time. Returns its input if the store does not
+    /// support that.
     pub(crate) async fn fold_stretches<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -147,9 +148,8 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::fold`], for what needs no more of an event than when and where it is, with its source and actors or
-    /// without, and no filter. Returns what was handed in where later layers have so many versions that looking at each
-    /// event is quicker.
+    /// Like [`Engine::fold`] without a filter, for time and place of events and optionally their source and actors.
+    /// Returns its input if later layers have so many versions that reading each event is faster.
     pub(crate) async fn fold_spots<T: Send + 'static>(
         &self,
         caller: &Caller,

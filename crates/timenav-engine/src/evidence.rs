@@ -1,7 +1,7 @@
-//! Checkpoints that this service has signed once, and that are not of what is here: what is here was taken back.
+//! Checkpoints signed by this service that contradict the database, which proves a rollback.
 //!
-//! Nobody else can make one. So whoever shows it, a witness, a file or a row, nothing is written any more from then on: each
-//! further signature would be over a second history.
+//! Only this service can have signed such a checkpoint. Wherever it appears, in a witness, a file or a row, all writing
+//! stops: each further signature would attest a second history.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use crate::witnessed::Evidence;
 use crate::witnessing::ComparedCheckpoint;
 
 impl Engine {
-    /// Judges what a witness shows of a timeline, which says that what is here was taken back. If it proves that, and no operator has
-    /// accepted it, nothing is written any more.
+    /// Evaluates a checkpoint with which a witness reports a rollback. If it proves one that no operator has accepted,
+    /// all writing stops.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn judge_evidence(&self, timeline: &TimelineId, note: &str) -> Result<Evidence, Refusal> {
         let mut compared = self.compare_signed(timeline, note).await?;
         let contradicts = compared.as_ref().is_some_and(|compared| compared.contradiction.is_some());
         if contradicts && self.failure().is_none() {
-            // What it is over may have been written by another service just now.
+            // Another service may have written the entries just now.
             self.hear_of(timeline).await?;
             compared = self.compare_signed(timeline, note).await?;
         }
@@ -42,7 +42,8 @@ impl Engine {
         })
     }
 
-    /// Stops all writing, because this service has signed a checkpoint that is not of what is here. Keeps both.
+    /// Stops all writing, because this service has signed a checkpoint that contradicts the database. Stores both as
+    /// evidence.
     pub(crate) fn stop_as_taken_back(&self, timeline: &TimelineId, signed: &Checkpoint, note: &str) {
         let Some(state) = self.state_even_expired(timeline).filter(|_| self.failure().is_none()) else { return };
         let divergence = Arc::new(divergence(signed, &state));
@@ -51,7 +52,7 @@ impl Engine {
         if let Err(error) = self.doors().outside.keep_divergence(&divergence, note) {
             tracing::error!(%error, "both sides could not be kept, which is tried again; keep the database");
         }
-        // Nor is `system` committed to anything more.
+        // `system` must not be committed to anything more, either.
         self.witnessed().contradiction.lock().get_or_insert_with(|| divergence.to_string());
         self.stop_writing(refusal);
     }

@@ -1,21 +1,21 @@
-//! What whoever changes something says that it is, so that nobody takes back what they have not seen.
+//! Preconditions, which prevent callers from overwriting changes that they have not seen.
 
 use crate::refusal::Refusal;
 
-/// What is there, in the words of whoever changes it.
+/// A precondition on the current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// It is there, whatever it is.
+    /// It exists.
     Any,
-    /// It has this tag. That of a clock is its generation.
+    /// It has this tag. The tag of a clock is its generation.
     Tag(String),
 }
 
 impl Expected {
-    /// Compares it with the tag of what is there.
+    /// Compares the precondition with the current tag.
     ///
     /// # Errors
-    /// It has another.
+    /// The tag differs.
     pub(crate) fn check(expected: Option<&Self>, found: String) -> Result<(), Refusal> {
         match expected {
             Some(Self::Tag(expected)) if *expected != found => Err(Refusal::TagDiffers { found }),

@@ -1,4 +1,4 @@
-//! Events as they are handed out in a file: all of a place and time, on one consistent snapshot.
+//! Exports events of a place and time range to a file, from one consistent snapshot.
 
 use std::sync::Arc;
 
@@ -17,33 +17,30 @@ use crate::refusal::Refusal;
 use crate::rows::{EventPlace, StoredEvent};
 use crate::store::EventQuery;
 
-/// Events that are taken from the store at a time: few enough that the largest ones fit into memory.
+/// Events read at a time, few enough to hold the largest ones in memory.
 const PART_ITEMS_MAX: usize = 200;
-/// Events that are looked through for a part of those that pass a filter.
+/// Events examined for one part if there is a filter.
 const PART_SEARCHED_MAX: usize = 1_000;
 
-/// Which events are to be exported.
 #[derive(Clone, Debug)]
 pub struct ExportEvents {
-    /// On which timeline; the key's own where there is none.
+    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// Where, as the caller wrote it.
+    /// The place as written by the caller.
     pub location_text: String,
-    /// Where, as it was understood.
+    /// The parsed place.
     pub location: LocationQuery,
-    /// When, both ends included.
+    /// Both ends are inclusive.
     pub range: TimeRange<Virtual>,
-    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    /// The state to export instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
-    /// Which of them.
     pub filter: Arc<EventFilter>,
-    /// Whether the last ones come first.
     pub newest_first: bool,
-    /// What they are written as.
+    /// The file format.
     pub format: &'static str,
 }
 
-/// An export that was admitted and logged. Its events come part by part.
+/// An authorized and logged export, which is written in parts.
 pub struct EventExport {
     engine: Engine,
     caller: Caller,
@@ -54,10 +51,10 @@ pub struct EventExport {
 }
 
 impl Engine {
-    /// Begins to hand out events. The export as a whole is one entry of the ledger.
+    /// Begins to export events. The whole export is logged as one entry.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn export_events(&self, caller: &Caller, request: ExportEvents) -> Result<EventExport, Refusal> {
         let mut exported = EventsExported {
@@ -90,19 +87,17 @@ impl Engine {
 }
 
 impl EventExport {
-    /// Returns the timeline whose events these are.
     #[must_use]
     pub const fn timeline_id(&self) -> &TimelineId {
         &self.timeline_id
     }
 
-    /// Returns the ledger's size that all parts show.
+    /// Returns the ledger size visible to all parts.
     #[must_use]
     pub fn as_of(&self) -> u64 {
         self.query.layers.last().map_or(0, |layer| layer.as_of)
     }
 
-    /// Returns host time.
     #[must_use]
     pub fn now(&self) -> timenav_core::time::Instant<Wall> {
         self.engine.now()

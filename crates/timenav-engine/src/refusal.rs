@@ -1,4 +1,4 @@
-//! What the engine says no to.
+//! The reasons why the engine rejects a request.
 
 use std::sync::Arc;
 
@@ -17,141 +17,121 @@ use crate::divergence::Divergence;
 use crate::store_error::StoreError;
 use crate::unknown_entry::UnknownEntry;
 
-/// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
+/// The reason why a use case was rejected. Nothing was changed, except that a denial is recorded in the ledger.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The caller may not.
+    /// The caller is not authorized.
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// What the caller showed is no longer good: the key was stopped or has expired, or the session has ended.
+    /// The credentials are no longer valid: the key was revoked or has expired, or the session has ended.
     #[error(transparent)]
     Unidentified(#[from] AuthFailure),
-    /// The clock says no.
+    /// The clock rejects the command.
     #[error(transparent)]
     Clock(#[from] ClockRefusal),
-    /// A field has a value that it cannot have.
+    /// A field has an invalid value.
     #[error("`{field}`: {detail}")]
     Invalid {
-        /// The field, as a path of names and numbers.
+        /// The path of the field, made of names and indexes.
         field: String,
-        /// What would be right.
+        /// What would be valid.
         detail: String,
     },
-    /// What was named does not exist.
+    /// A named resource does not exist.
     #[error("there is no {what} `{id}`, or you don't have access to it")]
     NotFound {
-        /// What kind of thing.
+        /// The kind of resource.
         what: &'static str,
-        /// Its name.
         id: String,
     },
-    /// What was named is a timeline that has ended.
+    /// The timeline has ended.
     #[error("the timeline `{timeline_id}` has ended; it can no longer be read, and its name cannot be reused")]
-    Ended {
-        /// Its name.
-        timeline_id: String,
-    },
-    /// A timeline was to be made of a name that another one had.
+    Ended { timeline_id: String },
+    /// The name of a new timeline was used by one that has ended.
     #[error("there was a timeline `{timeline_id}`, which has ended, and names cannot be reused; choose another one")]
-    NameEnded {
-        /// Its name.
-        timeline_id: String,
-    },
-    /// What was to be made exists already.
+    NameEnded { timeline_id: String },
+    /// The resource to create exists already.
     #[error("the {what} `{id}` already exists")]
     AlreadyExists {
-        /// What kind of thing.
+        /// The kind of resource.
         what: &'static str,
-        /// Its name.
         id: String,
     },
-    /// An event of that id is recorded already.
+    /// An event with that id is recorded already.
     #[error("the event `{event_id}` is already recorded{}", if *.differs { ", with different content" } else { "" })]
     EventExists {
-        /// Its id.
         event_id: String,
-        /// Where in the request it stands.
+        /// Its index in the request.
         index: usize,
-        /// Whether what is recorded is not what was sent.
+        /// Whether the recorded event differs from the one in the request.
         differs: bool,
     },
-    /// The event is cancelled.
     #[error("the event `{event_id}` is cancelled; restore it first")]
-    EventCancelled {
-        /// Its id.
-        event_id: String,
-    },
-    /// The event would leave −9999…9999.
+    EventCancelled { event_id: String },
+    /// The event would leave the range of years −9999 to 9999.
     #[error("the event would fall outside the years -9999 to 9999")]
     EventOutOfRange,
-    /// The caller asked to be stopped.
+    /// The intervention would create a paradox, and the caller asked to reject that.
     #[error("it would create a paradox: {explanation}")]
     WouldCreateParadox {
-        /// The first paradox that it would make.
+        /// The first paradox that it would create.
         explanation: String,
     },
-    /// Others change the timeline's events faster than this can be decided.
+    /// The timeline's events change faster than this can be decided.
     #[error("others are changing the timeline's events at the same time; try again")]
     ChangedMeanwhile,
-    /// What a query selects is not what it selected when it was evaluated.
+    /// The selection of a query has changed since it was evaluated.
     #[error(
         "what the query selects has changed since the ledger had {evaluated_at} entries; do another dry run, and pass \
          its `evaluated_at`"
     )]
     SelectionChanged {
-        /// The size of the ledger that the caller named.
+        /// The ledger size in the request.
         evaluated_at: u64,
     },
-    /// The host's clock is not where it was expected, so that nothing is destroyed by it.
+    /// The host's clock is not where it was expected, so nothing is destroyed based on it.
     #[error(
         "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
          `accept_host_clock` of `prune`"
     )]
     HostClockDoubted {
-        /// What it said when it was last known to be right.
+        /// The reading when it was last known to be right.
         last: Instant<Wall>,
-        /// What it says.
+        /// The current reading.
         now: Instant<Wall>,
     },
-    /// The request was carried out earlier, and what it was answered was erased since.
+    /// The request was carried out earlier, and its response has been erased since.
     #[error(
         "this request was carried out, at position {position} of `{timeline_id}`, but its answer has been erased since"
     )]
     AnswerErased {
-        /// On which timeline.
         timeline_id: String,
-        /// The position that it was answered with.
+        /// The position of the request's entry.
         position: u64,
     },
-    /// A count has reached its limit.
     #[error("there are already {max} {what}, which is the limit")]
     LimitReached {
         /// What is counted.
         what: &'static str,
-        /// The limit.
         max: usize,
     },
-    /// The timeline goes on at another service.
+    /// The timeline was handed over to another service.
     #[error("the timeline `{timeline_id}` was handed over to another service and is read-only here")]
-    HandedOver {
-        /// The timeline.
-        timeline_id: String,
-    },
+    HandedOver { timeline_id: String },
     /// A timeline must have an admin.
     #[error("the timeline `{timeline_id}` would have no admin{}", no_admin(*.expires))]
     LastAdmin {
-        /// The timeline.
         timeline_id: String,
         /// Whether it would have one until the last permission expires.
         expires: bool,
     },
-    /// What is there is not what the caller said it was.
+    /// The precondition does not hold.
     #[error("it was changed in the meantime: its tag is now `\"{found}\"`; read it again")]
     TagDiffers {
-        /// The tag that it has.
+        /// The current tag.
         found: String,
     },
-    /// A clock change that passes timers one by one goes on.
+    /// An advance is running.
     #[error(
         "the advance `{advance_id}` is moving this clock{}",
         if *.is_inside {
@@ -161,86 +141,73 @@ pub enum Refusal {
         }
     )]
     AdvanceInProgress {
-        /// Its name.
         advance_id: String,
-        /// Whether a handler of a firing asks.
+        /// Whether the request comes from the handler of a firing.
         is_inside: bool,
     },
-    /// Timers have to fall due before the clock is moved. The engine sees to that and asks again, so it is told only where
-    /// a very fast clock comes to others each time.
+    /// Timers have to fire before the clock is moved. The engine fires them and retries, so callers only see this on a
+    /// very fast clock on which more timers become due each time.
     #[error("timers are falling due at the same time; try again")]
     TimersBehind,
-    /// More would fall due than one clock change may pass.
+    /// More timers would fire than one clock change may pass.
     #[error("{count} firings would fall due on the way, most of them of the timer `{timer_id}`; the limit is {max}")]
     TooManyFirings {
-        /// The timer with the most of them.
+        /// The timer with the most firings.
         timer_id: String,
-        /// How many there would be, as far as was counted.
+        /// The number of firings, as far as they were counted.
         count: u64,
-        /// The limit.
         max: u64,
     },
-    /// The timer has no moment left.
+    /// The timer has no due time left.
     #[error("the timer `{timer_id}` is done or cancelled; set another one")]
-    TimerNotArmed {
-        /// The timer.
-        timer_id: String,
-    },
-    /// A firing is to be delivered again that cannot be.
+    TimerNotArmed { timer_id: String },
+    /// The firing cannot be redelivered.
     #[error("the firing `{firing_id}` cannot be delivered again: {why}")]
     NotRedelivered {
-        /// The firing.
         firing_id: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// Somebody else has claimed a firing that the caller says something of.
+    /// Another worker has claimed a firing of the request.
     #[error(
         "`{firing_id}` was claimed by another worker, as `{holder}`, and is not yours any more{}; leave it to them, and \
          extend leases before they end",
         if *.others == 0 { String::new() } else { format!(", nor are {} more of these firings", .others) }
     )]
     LeaseLost {
-        /// The first of them.
+        /// The first such firing.
         firing_id: String,
-        /// Who has it.
+        /// Its holder.
         holder: String,
         /// How many more there are.
         others: usize,
     },
     /// The last operator cannot be removed.
     #[error("`{user_id}` is the last operator; create another one first")]
-    LastOperator {
-        /// The user.
-        user_id: String,
-    },
-    /// The key does not open the record, or the record is damaged. Which of these is not told.
+    LastOperator { user_id: String },
+    /// The key does not decrypt the record, or the record is damaged. The error does not reveal which.
     #[error("the key does not open this record")]
     WrongEncryptionKey,
-    /// The password that was shown again is not the current one.
+    /// The repeated password is not the current one.
     #[error("the current password is wrong")]
     WrongPassword,
-    /// It was tried too often.
+    /// There were too many attempts.
     #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
     RateLimited {
-        /// What there are too many of.
+        /// What was attempted.
         what: &'static str,
-        /// When to try again.
         retry_after_seconds: u64,
     },
-    /// The operator switched it off.
+    /// The operator disabled the feature.
     #[error("{what} is turned off on this service")]
-    FeatureDisabled {
-        /// What is off.
-        what: &'static str,
-    },
-    /// Services of two versions may be at work on the database, and the older one would misread it.
+    FeatureDisabled { what: &'static str },
+    /// Services of two versions may run on the database, and the older one would misread the result.
     #[error(
         "{what} needs the feature level {level}, which the database does not have yet; once every service runs this \
          version, its operator enables it with `timenav upgrade --finish`"
     )]
     NotUpgraded {
-        /// What is not there yet.
+        /// The unavailable feature.
         what: &'static str,
         /// The feature level that it needs.
         level: u64,
@@ -248,43 +215,40 @@ pub enum Refusal {
     /// The idempotency key was used for another request.
     #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
-    /// A cursor that was not given out for this query and caller.
+    /// The cursor was not issued for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]
     Cursor,
-    /// The ledger cannot be written, so nothing can be done.
+    /// The ledger cannot be written, so no request can be served.
     #[error("the ledger cannot be written, and nothing is changed without an entry: {0}")]
     Unavailable(String),
-    /// What was asked for may have happened or not.
+    /// The request may or may not have been carried out.
     #[error("it is not known whether this happened: {0}; ask for it again with the same idempotency key")]
     OutcomeUnknown(String),
-    /// A ledger does not go on from what this service has seen of it, so nothing is done any more.
+    /// A ledger does not continue what this service has seen of it, so all requests are rejected.
     #[error("{0}")]
     Diverged(Arc<Divergence>),
-    /// The newest entries of a timeline are signed by another key than that of this service, so nothing is done any more.
+    /// The newest entries of a timeline are signed by another key than this service's, so all requests are rejected.
     #[error(
         "timeline `{timeline_id}` is signed by another key than that of this service; if the signing key was rotated, put \
          the new `signing.key` into the data folder and restart"
     )]
-    OtherKey {
-        /// The timeline.
-        timeline_id: String,
-    },
-    /// A later version has written what this one does not know, so nothing is done any more.
+    OtherKey { timeline_id: String },
+    /// A later version wrote an entry that this version does not know, so all requests are rejected.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),
-    /// What is kept does not make sense.
+    /// Stored data is invalid.
     #[error("stored data is inconsistent: {0}")]
     Damaged(String),
 }
 
 impl Refusal {
-    /// Returns the refusal of an id that is none.
+    /// Returns the refusal of an invalid id.
     #[must_use]
     pub fn id(field: &str, error: IdError) -> Self {
         Self::invalid(field, error.to_string())
     }
 
-    /// Names the timeline that was aimed at, where it is hidden from who asks. One that is not there is told the same.
+    /// Turns a hidden timeline into one that is not found, so that the two cannot be told apart.
     #[must_use]
     pub(crate) fn about(self, timeline: &TimelineId) -> Self {
         match self {
@@ -292,7 +256,7 @@ impl Refusal {
             other => other,
         }
     }
-    /// Returns the refusal of what is said of firings that others have.
+    /// Returns the refusal of a request for firings that others hold.
     pub(crate) fn lease_lost(of_others: Vec<HeldByOther>) -> Self {
         let others = of_others.len().saturating_sub(1);
         let (firing_id, holder) =
@@ -354,12 +318,12 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// Returns the refusal of a sealed record that is not there, or erased.
+/// Returns the refusal of a sealed record that does not exist or was erased.
 pub(crate) fn no_record(data_id: &DataId) -> Refusal {
     Refusal::NotFound { what: "data record", id: data_id.to_string() }
 }
 
-/// Returns the stable word for a denial.
+/// Returns the stable code of a denial.
 pub(crate) fn denial_code(denial: Denial) -> &'static str {
     match denial {
         Denial::Hidden => "not_found",

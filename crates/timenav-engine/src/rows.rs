@@ -1,4 +1,4 @@
-//! What is kept, row by row.
+//! Rows of the store.
 
 use std::sync::Arc;
 
@@ -10,45 +10,42 @@ use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::event_columns::EventColumns;
 
-/// One sealed record as it is kept.
+/// A stored sealed record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataRecord {
-    /// Its id, unique among all timelines.
+    /// Its id, unique across all timelines.
     pub data_id: DataId,
-    /// Position of the entry that tells of it.
+    /// Position of its entry.
     pub position: u64,
-    /// Position of the entry that erased it. Its salt, nonce, commitment and ciphertext are empty then.
+    /// Position of the entry that erased it. Salt, nonce, commitment and ciphertext are empty in that case.
     pub erased: Option<u64>,
-    /// What was sealed.
     pub sealed: SealedData,
 }
 
-/// Content to be taken out of what is kept. The leaf of its entry stays, and so does every proof.
+/// Content to erase. The leaf of its entry stays, and so does every proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Erasure {
-    /// Position of the entry that tells of the content.
+    /// Position of the entry with the content.
     pub position: u64,
-    /// Position of the entry that tells of the erasure.
+    /// Position of the entry of the erasure.
     pub by: u64,
-    /// What is erased.
     pub content: ErasedContent,
 }
 
-/// What is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErasedContent {
-    /// A sealed record: salt, nonce, commitment and ciphertext become empty. The payload of its
-    /// entry stays, which tells nothing of the data but its length.
+    /// A sealed record: salt, nonce, commitment and ciphertext become empty. The payload of its entry stays, because it
+    /// reveals nothing about the data but its length.
     Data(DataId),
-    /// A version of an event: its row goes, the payload and the salt of its entry become empty. An
-    /// intervention at that position stays as a row, without its payload.
+    /// A version of an event: its row is deleted, and the payload and salt of its entry become empty. An intervention
+    /// at that position stays as a row, without its payload.
     Event(EventId),
-    /// Single reads of an entry of reads: its salt becomes empty, and this takes the place of its payload, with what is
-    /// left. Nothing happens where all of it was let go.
+    /// Single reads of an entry of reads: its salt becomes empty, and this remainder replaces its payload. Nothing
+    /// happens if the entry was pruned.
     Reads(Vec<u8>),
 }
 
-/// What one entry tells of who did what.
+/// The access log data of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRow {
     /// Its position, from 0.
@@ -59,7 +56,7 @@ pub struct LogRow {
     pub reads: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A sweep that was committed. What it names goes afterwards.
+/// A committed sweep. The entries it names are pruned afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepRow {
     /// Position of its entry.
@@ -68,121 +65,115 @@ pub struct SweepRow {
     pub mark: SweepMark,
 }
 
-/// How far the entries that were recorded under one policy are swept. Nothing is decided by it: what it says is only not
-/// looked at again.
+/// How far the entries recorded under one policy are swept. Nothing is decided by it: it only avoids examining entries
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepMark {
-    /// Position of the policy that was in force where the entries stand.
+    /// Position of the policy in force for the entries.
     pub policy: u64,
-    /// Of which class.
     pub class: LetGoClass,
-    /// Everything of the class before this position, and after the policy, was named by a sweep.
+    /// Everything of the class after the policy and before this position was named by a sweep.
     pub until: u64,
 }
 
-/// One ledger entry as it is kept.
+/// A stored ledger entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEntry {
     /// Its position, from 0.
     pub seq: u64,
     /// The bytes that are hashed into the tree.
     pub leaf: Vec<u8>,
-    /// Hashed before the payload. Zero bytes where single reads of it were erased, or all of it.
+    /// Hashed before the payload. Zeroed if single reads of the entry or its whole payload were erased.
     pub salt: Salt,
-    /// What happened, as JSON. What is hashed is what is stored. Empty if it was erased; no other payload is empty.
+    /// JSON. The stored bytes are the hashed ones. Empty if it was erased; no other payload is empty.
     pub payload: Vec<u8>,
-    /// How many events stand after the entry.
+    /// Number of current events after the entry.
     pub events_count: u64,
-    /// Position of the entry whose payload tells of the clock after this one.
+    /// Position of the entry whose payload records the clock as of this one.
     pub clock_entry: u64,
 }
 
 impl StoredEntry {
-    /// Returns whether the payload was erased. A later entry `erase_data` or `erase_events` names the position then.
+    /// Returns whether the payload was erased. A later `erase_data` or `erase_events` entry names the position in that
+    /// case.
     #[must_use]
     pub const fn is_erased(&self) -> bool {
         self.payload.is_empty()
     }
 }
 
-/// One version of an event as it is kept for queries.
+/// A stored event version, as used by queries.
 #[derive(Clone, Debug)]
 pub struct EventRow {
-    /// Position of the entry that made it.
+    /// Position of the entry that created it.
     pub position: u64,
-    /// Whether it never stood: it says that an event of the timeline that this one was forked
-    /// from does not stand on this one. Its content is empty.
+    /// Whether this row hides an event inherited from the timeline that this one was forked from. Its content is empty.
     pub is_tombstone: bool,
-    /// The event's id.
     pub event_id: EventId,
-    /// What it is found by.
+    /// The columns used by queries.
     pub columns: Arc<EventColumns>,
-    /// The whole event as JSON, in the shape in which it is answered.
+    /// The whole event as JSON, in the form of responses.
     pub content: Arc<str>,
 }
 
-/// A version of an event that ceases to stand.
+/// The end of an event version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventEnd {
-    /// The event.
     pub event_id: EventId,
-    /// Position of the entry that made the version.
+    /// Position of the entry that created the version.
     pub position: u64,
     /// Position of the entry that ends it.
     pub until: u64,
 }
 
-/// One intervention as it is kept: what happened is in the payload of its entry.
+/// A stored intervention, whose content is in the payload of its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterventionRow {
     /// Position of its entry.
     pub position: u64,
-    /// The event.
     pub event_id: EventId,
-    /// Its id.
     pub intervention_id: InterventionId,
 }
 
-/// The outcome of a request that carried an idempotency key.
+/// The outcome of a request with an idempotency key.
 #[derive(Clone, Debug)]
 pub struct IdempotencyRecord {
     /// Digest of user, method, route and key.
     pub key: [u8; 32],
     /// Digest of the request.
     pub fingerprint: [u8; 32],
-    /// When it may be forgotten, by the host.
+    /// When it may be deleted, in host time.
     pub expires_at: Instant<Wall>,
-    /// The answer, as JSON.
+    /// The response, as JSON.
     pub outcome: String,
-    /// The event whose content it holds, and on which timeline.
+    /// The event whose content it contains, and its timeline.
     pub event: Option<(TimelineId, EventId)>,
 }
 
 /// An event found by its id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownEvent {
-    /// Every version there is, in the order in which they were made.
+    /// All versions in the order of their creation.
     pub versions: Vec<EventVersion>,
-    /// Positions of the interventions on it, by layer, in the same order.
+    /// Positions of its interventions, by layer, in the same order.
     pub interventions: Vec<(usize, u64)>,
 }
 
-/// One version of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventVersion {
-    /// Which layer it is on.
+    /// The index of its layer.
     pub layer: usize,
-    /// The position that made it.
+    /// The position that created it.
     pub position: u64,
-    /// The position at which it ceased to stand, on its own layer.
+    /// The position that ended it, on its own layer.
     pub until: Option<u64>,
-    /// The event as JSON; empty where it says that the event does not stand on this layer.
+    /// The event as JSON; empty if the event is hidden on this layer.
     pub content: Arc<str>,
 }
 
 impl EventVersion {
-    /// Returns the tag of a version, which no other version of the event has: its position, and before
-    /// it the layer where that is not the first.
+    /// Returns the tag of a version, unique within the event: its position, preceded by the layer unless that is the
+    /// first.
     #[must_use]
     pub fn tag(&self) -> String {
         if self.layer == 0 { self.position.to_string() } else { format!("{}.{}", self.layer, self.position) }
@@ -190,19 +181,19 @@ impl EventVersion {
 }
 
 impl KnownEvent {
-    /// Returns the version that stands, and `None` where the event is cancelled.
+    /// Returns the current version; `None` if the event is canceled.
     #[must_use]
     pub fn standing(&self) -> Option<&EventVersion> {
         self.versions.last().filter(|version| version.until.is_none())
     }
 
-    /// Returns where the event ceased to stand: the layer, and the position of the entry there. `None` if it stands.
+    /// Returns the layer and position at which the event was canceled or removed. `None` if it is current.
     #[must_use]
     pub fn ending(&self) -> Option<(usize, u64)> {
         self.versions.last().and_then(|version| Some((version.layer, version.until?)))
     }
 
-    /// Returns the last version that was recorded or corrected, and not made by an intervention.
+    /// Returns the last version that was recorded or corrected, as opposed to one by an intervention.
     #[must_use]
     pub fn recorded(&self) -> Option<&EventVersion> {
         let by_intervention =
@@ -211,63 +202,60 @@ impl KnownEvent {
     }
 }
 
-/// What was found by a description.
+/// The result of a search by description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Described {
-    /// The event that has it.
+    /// The event with that description.
     pub event_id: Option<EventId>,
-    /// Whether there are more events than were looked through.
+    /// Whether the search stopped at its limit.
     pub is_cut_off: bool,
 }
 
-/// One event found by a query.
+/// An event found by a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// When it happened.
     pub time: Instant<Virtual>,
-    /// Which layer it is on.
+    /// The index of its layer.
     pub layer: usize,
-    /// The position that made the version that stands.
+    /// The position that created the current version.
     pub position: u64,
     /// The whole event as JSON.
     pub content: String,
 }
 
-/// Where an event stands among others: its time, its layer, its position.
+/// The place of an event in the order of results: its time, layer and position.
 pub type EventPlace = (Instant<Virtual>, usize, u64);
 
-/// Events of one stretch of time.
+/// Events of one range of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventStretch {
-    /// When the first one happened.
+    /// The time of the first event.
     pub first: Instant<Virtual>,
-    /// When the last one happened.
+    /// The time of the last event.
     pub last: Instant<Virtual>,
-    /// How many they are.
     pub count: usize,
 }
 
-/// Events counted in stretches of time.
+/// Events counted in ranges of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventStretches {
-    /// The stretches that have any, in their order. The first may go on from where it was counted to before.
+    /// The non-empty ranges in order. The first may continue the last one of the previous result.
     pub stretches: Vec<EventStretch>,
-    /// Time, layer and position of the last event that was counted, where there may be more after it.
+    /// Time, layer and position of the last event counted, if there may be more.
     pub counted_to: Option<EventPlace>,
 }
 
-/// When and where one event is that was found by a query, and what it is counted by.
+/// Time and place of an event found by a query, and the values to group it by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventSpot {
-    /// When it happened.
     pub time: Instant<Virtual>,
-    /// Which layer it is on.
+    /// The index of its layer.
     pub layer: usize,
-    /// The position that made the version that stands.
+    /// The position that created the current version.
     pub position: u64,
-    /// The point that it is found by.
+    /// The point used by queries.
     pub point: Option<Point>,
-    /// Its source and actors as they are kept beside it, or the whole event as JSON where they are not. `None` if
-    /// nobody asked for them.
+    /// Its stored source and actors, or the whole event as JSON if they are not stored. `None` if they were not
+    /// requested.
     pub parties: Option<Box<str>>,
 }

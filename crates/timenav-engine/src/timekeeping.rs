@@ -278,8 +278,7 @@ impl Engine {
         stepped.map(|()| Instance::Left)
     }
 
-    /// Returns the queues of a timeline with listeners here, and whether the wait for listeners after a restart is
-    /// over.
+    /// Returns the queues of a timeline with listeners here, and whether every queue counts as having one.
     fn listened_to(&self, timeline: &TimelineId, now: Instant<Wall>) -> (HashSet<QueueId>, bool) {
         let leases = self.timing().leases();
         (leases.heard(timeline, now), leases.is_resumed(timeline, now))

@@ -1,4 +1,4 @@
-//! Timers, their firings and advances as they are kept, and what can be asked of them.
+//! Rows of timers, firings and advances, and their queries.
 
 use std::sync::Arc;
 
@@ -6,126 +6,110 @@ use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Fallen, FiringState};
 
-/// A timer as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerRow {
     /// Position of the entry that set it.
     pub position: u64,
-    /// Its name.
     pub timer_id: TimerId,
-    /// Its next moment, if it has one.
+    /// The next due time, if there is one.
     pub next: Option<Instant<Virtual>>,
-    /// Grows where moments that fell due come again.
+    /// Incremented when due times recur that have fired already.
     pub round: u32,
-    /// Whether it was cancelled.
     pub is_cancelled: bool,
-    /// When it falls due, as JSON.
+    /// The schedule, as JSON.
     pub schedule: Arc<str>,
-    /// Where its firings go, as JSON.
+    /// The delivery, as JSON.
     pub deliver: Arc<str>,
-    /// The queue that they wait in.
+    /// The queue of its firings.
     pub queue: QueueId,
-    /// Firings of one key are worked on one after the other.
+    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
-    /// What is handed to whoever claims a firing, as JSON. Empty where it was not asked for.
+    /// The payload handed to workers, as JSON. Empty if it was not requested.
     pub payload: Arc<str>,
-    /// Who set it.
+    /// The user who set it.
     pub set_by: String,
-    /// When, by the host.
+    /// In host time.
     pub set_at: Instant<Wall>,
 }
 
 impl TimerRow {
-    /// Returns how many bytes its texts have.
+    /// Returns the size of its texts in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.schedule.len() + self.deliver.len() + self.payload.len() + self.timer_id.as_str().len()
     }
 }
 
-/// Where a timer goes on as it falls due.
+/// The new state of a timer after it fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerMove {
-    /// The timer.
+    /// The position of the timer.
     pub position: u64,
-    /// Its next moment, if it has one.
+    /// The next due time, if there is one.
     pub next: Option<Instant<Virtual>>,
-    /// Its round.
     pub round: u32,
-    /// Whether it was cancelled.
     pub is_cancelled: bool,
 }
 
-/// A firing as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiringRow {
-    /// The timer, the moment and the round.
+    /// Timer, due time and round.
     pub fallen: Fallen,
-    /// Its name.
     pub firing_id: FiringId,
-    /// The name of the timer.
     pub timer_id: TimerId,
-    /// The queue that it waits in.
     pub queue: QueueId,
-    /// Firings of one key are worked on one after the other.
+    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
-    /// What became of it.
     pub state: FiringState,
-    /// Position of the entry that made it.
+    /// Position of the entry that created it.
     pub made: u64,
-    /// Position of the entry that tells of its outcome.
+    /// Position of the entry that settled it.
     pub settled: Option<u64>,
-    /// Position of the entry that began the advance that it was made in.
+    /// Position of the entry that began the advance in which it was created.
     pub advance: Option<u64>,
     /// Why it failed.
     pub reason: Option<String>,
 }
 
-/// The outcome of a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiringEnd {
-    /// Which firing.
+    /// The firing.
     pub fallen: Fallen,
-    /// What became of it.
     pub state: FiringState,
-    /// Position of the entry that tells of it.
+    /// Position of the entry that settled it.
     pub settled: u64,
     /// Why it failed.
     pub reason: Option<String>,
 }
 
-/// An advance that has ended, as it is kept.
+/// An advance that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceRow {
     /// Position of the entry that began it.
     pub position: u64,
-    /// Its name.
     pub advance_id: AdvanceId,
     /// Position of the entry that ended it.
     pub ended: u64,
-    /// What came of it, as JSON.
+    /// Its result, as JSON.
     pub record: Arc<str>,
 }
 
-/// What happens to rows of timers in one step.
+/// The timer rows changed by one step.
 #[derive(Clone, Debug, Default)]
 pub struct TimerRows {
-    /// Timers that are there no more, by position. They go before others come.
+    /// Positions of deleted timers. They are deleted before others are inserted.
     pub gone: Vec<u64>,
-    /// Timers that are new, or were changed: in the place of those at the same position.
+    /// New and changed timers, which replace those at the same position.
     pub set: Vec<TimerRow>,
-    /// Timers that go on to another moment.
+    /// Timers that move on to another due time.
     pub moved: Vec<TimerMove>,
-    /// New firings.
     pub fired: Vec<FiringRow>,
-    /// Outcomes of firings that were there before the step, or are in it.
+    /// Outcomes of firings that existed before the step or are created by it.
     pub settled: Vec<FiringEnd>,
-    /// Advances that have ended.
     pub advances: Vec<AdvanceRow>,
 }
 
 impl TimerRows {
-    /// Returns whether nothing happens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { gone, set, moved, fired, settled, advances } = self;
@@ -137,7 +121,7 @@ impl TimerRows {
             && advances.is_empty()
     }
 
-    /// Goes on with what happens later.
+    /// Appends later changes.
     pub(crate) fn extend(&mut self, later: Self) {
         let Self { gone, set, moved, fired, settled, advances } = later;
         self.gone.extend(gone);
@@ -149,60 +133,59 @@ impl TimerRows {
     }
 }
 
-/// Which timers are listed.
+/// A filter for timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerStanding {
-    /// Those with a next moment, by it.
+    /// Timers with a next due time, ordered by it.
     Armed,
-    /// Those without one that were not cancelled, by position.
+    /// Timers without one that were not canceled, by position.
     Done,
-    /// Those that were cancelled, by position.
+    /// Canceled timers, by position.
     Cancelled,
 }
 
-/// What is asked of the timers of one timeline.
+/// A query for timer rows of one timeline. A `usize` is the maximum number of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimersWanted {
-    /// The timer of a name.
+    /// The timer with that name.
     Named(TimerId),
-    /// The timers at these positions, in their order.
+    /// The timers at these positions, in order.
     At(Vec<u64>),
-    /// At most so many armed timers by next moment and position, without what they hand over.
+    /// Armed timers by due time and position, without their payloads.
     Earliest(usize),
-    /// At most so many armed timers up to a moment, after one, by next moment and position, without what they hand over.
+    /// Armed timers up to an instant, after a given one, by due time and position, without their payloads.
     ArmedUntil(Instant<Virtual>, Option<(Instant<Virtual>, u64)>, usize),
-    /// At most so many timers in one state, after one: by next moment and position where they are armed, otherwise by
-    /// position.
+    /// Timers in one state, after a given one: armed ones by due time and position, others by position.
     Listed(TimerStanding, Option<(Instant<Virtual>, u64)>, usize),
-    /// At most so many armed timers by name, after one.
+    /// Armed timers by name, after a given one.
     ArmedByName(Option<TimerId>, usize),
-    /// At most so many timers by position, after one.
+    /// Timers by position, after a given one.
     ByPosition(Option<u64>, usize),
-    /// The firings of these names.
+    /// The firings with these ids.
     Firings(Vec<FiringId>),
-    /// At most so many firings of the timer at a position, the newest first.
+    /// Firings of the timer at a position, the newest first.
     FiringsOf(u64, usize),
-    /// At most so many firings of the timer at a position in their order, after one.
+    /// Firings of the timer at a position in order, after a given one.
     FiringsOfAfter(u64, Option<Fallen>, usize),
-    /// At most so many firings without an outcome in their order, after one.
+    /// Pending firings in order, after a given one.
     PendingAfter(Option<Fallen>, usize),
-    /// At most so many firings of a queue that have no outcome, in the order in which they are offered.
+    /// Pending firings of a queue in the order of delivery.
     Pending(QueueId, usize),
-    /// At most so many firings without an outcome that were made by an entry at a position or a later one.
+    /// Pending firings created by an entry at or after a position.
     PendingSince(u64, usize),
-    /// At most so many firings of the advance that began at a position, which passed from one moment to another.
+    /// Firings of the advance that began at a position, with due times in a range.
     OfAdvance(u64, Instant<Virtual>, Instant<Virtual>, usize),
-    /// At most so many firings in their order, after one.
+    /// Firings in order, after a given one.
     FiringsAfter(Option<Fallen>, usize),
-    /// The advance of a name, if it has ended.
+    /// The advance with that id, if it has ended.
     Advance(AdvanceId),
-    /// At most so many advances by position, after one.
+    /// Advances by position, after a given one.
     Advances(Option<u64>, usize),
 }
 
 impl TimersWanted {
-    /// Returns whether a step may change what is found. `has_outcome` tells whether one of the firings that were found by
-    /// their names has come to its outcome since.
+    /// Returns whether a step may change the result. `has_outcome` tells whether one of the firings found by id has
+    /// been settled since.
     pub(crate) fn may_change_by(&self, rows: &TimerRows, has_outcome: impl Fn() -> bool) -> bool {
         let TimerRows { gone, set, moved, fired, settled, advances } = rows;
         match self {
@@ -226,13 +209,10 @@ impl TimersWanted {
     }
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimersFound {
-    /// Timers.
     pub timers: Vec<TimerRow>,
-    /// Firings.
     pub firings: Vec<FiringRow>,
-    /// Advances.
     pub advances: Vec<AdvanceRow>,
 }

@@ -1,4 +1,4 @@
-//! Checking a bundle, line by line, with a key that came by another way.
+//! Verifies a bundle line by line, with a key obtained independently.
 
 use std::collections::HashSet;
 
@@ -26,62 +26,61 @@ use crate::scan::VerifySignature;
 mod erasures;
 mod rotation;
 
-/// What a bundle holds, once every line of it was checked.
+/// The content of a fully verified bundle.
 #[derive(Clone, Debug)]
 pub struct CheckedBundle {
     /// The ledger's name.
     pub origin: String,
-    /// The timeline.
     pub timeline_id: TimelineId,
-    /// The timelines it goes on from, the oldest first, and itself: how many entries there are of each.
+    /// The number of entries of each ancestor, the oldest first, and of the timeline itself.
     pub layers: Vec<(TimelineId, u64)>,
     /// The root over the entries of the timeline.
     pub root: Hash,
     /// The signed note over size and root.
     pub checkpoint: String,
-    /// The key that has signed it: the one that was given, or the one that took its place.
+    /// The key that signed it: the given one, or its successor.
     pub key: VerifierKey,
-    /// How many times another key took the place of the one that was given.
+    /// Number of key rotations since the given key.
     pub rotations_followed: u64,
-    /// Host time of the last entry; `None` where there is none.
+    /// Host time of the last entry; `None` if there is none.
     pub recorded_at: Option<Instant<Wall>>,
-    /// Payloads that were compared.
+    /// Number of verified payloads.
     pub payloads: u64,
-    /// Sealed records that were compared.
+    /// Number of verified sealed records.
     pub data: u64,
-    /// Payloads, single reads and sealed records that are gone, each named by an entry.
+    /// Number of erased payloads, single reads and sealed records, each named by an entry.
     pub gone: u64,
-    /// Those of them that sweeps let go, because they were kept for long enough.
+    /// Number of those that were pruned by sweeps.
     pub let_go: u64,
     /// SHA-256 of the whole file.
     pub sha256: Hash,
 }
 
-/// Checks a bundle that is handed to it line by line. Holds one line, the edge of a tree, and what is missing.
+/// Verifies a bundle line by line. Holds one line, the edge of a tree, and the list of missing contents.
 pub struct BundleCheck<'a> {
     verify: &'a VerifySignature,
     keys: TrustedKeys,
-    /// Proofs of rotations that came beside the bundle.
+    /// Proofs of rotations supplied in addition to the bundle.
     rotations: Vec<TlogProof>,
     hash: RunningHash,
     header: Option<Header<'static>>,
-    /// Layers whose entries have been read.
+    /// Layers that were read completely.
     read: Vec<ReadLayer>,
     current: Option<LedgerScan>,
     gone: Gone,
-    /// What the last entry was.
+    /// The kind of the last entry.
     last: LastEntry,
-    /// A rotation of the key that is trusted, which nothing proves.
+    /// The position of a rotation of the trusted key that has no proof.
     unfollowed: Option<u64>,
     checkpoint: Option<String>,
     counts: Counts,
     is_over: bool,
 }
 
-/// Longest sentence that says what is wrong, in characters: it quotes a file that may be hostile.
+/// Maximum length of an error in characters, because it may quote a hostile file.
 const WRONG_CHARS_MAX: usize = 600;
 
-/// Cuts what quotes too much.
+/// Truncates an error.
 fn shortened(wrong: String) -> String {
     match wrong.char_indices().nth(WRONG_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &wrong[..end]),
@@ -89,7 +88,7 @@ fn shortened(wrong: String) -> String {
     }
 }
 
-/// What is remembered of a layer.
+/// The result of a layer.
 struct ReadLayer {
     timeline_id: TimelineId,
     size: u64,
@@ -97,12 +96,12 @@ struct ReadLayer {
     gone: Gone,
 }
 
-/// What must or may follow upon an entry.
+/// The last entry, which determines what must or may follow.
 enum LastEntry {
     Other,
-    /// A sealed record, whose line comes next.
+    /// A sealed record, whose line must follow.
     Data(u64, DataEncrypted),
-    /// A rotation of the signing key, after which a note may come.
+    /// A rotation of the signing key, which a note may follow.
     Rotation(u64, SigningKeyRotated),
 }
 
@@ -115,7 +114,7 @@ struct Counts {
     recorded_at: Option<Instant<Wall>>,
 }
 
-/// What the first entry of a layer says of where it comes from.
+/// The origin of a layer according to its first entry.
 #[derive(Deserialize)]
 struct Begun {
     #[serde(default)]
@@ -123,8 +122,8 @@ struct Begun {
 }
 
 impl<'a> BundleCheck<'a> {
-    /// Returns a check with the key that is trusted, which has the name of the ledger, and proofs of rotations, which
-    /// may be files of `timenav rotate-signing-key --save`.
+    /// Returns a check with the trusted key, whose name is that of the ledger, and with proofs of rotations, which may
+    /// be files of `timenav rotate-signing-key --save`.
     #[must_use]
     pub fn new(key: VerifierKey, rotations: Vec<TlogProof>, verify: &'a VerifySignature) -> Self {
         Self {
@@ -144,10 +143,10 @@ impl<'a> BundleCheck<'a> {
         }
     }
 
-    /// Takes the next line, with its line end.
+    /// Verifies the next line, including its line end.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence. Nothing after it is to be trusted.
+    /// A sentence describing the problem. Nothing after it can be trusted.
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.take(bytes).map_err(shortened)
     }
@@ -175,10 +174,10 @@ impl<'a> BundleCheck<'a> {
         Ok(())
     }
 
-    /// Returns what the bundle holds. To be called at the end of the file.
+    /// Returns the content of the bundle. Call this at the end of the file.
     ///
     /// # Errors
-    /// It is cut off.
+    /// The file is truncated.
     pub fn finish(self) -> Result<CheckedBundle, String> {
         let cut = || "the file is cut off: its line `end` is missing".to_owned();
         let (Some(header), Some(checkpoint), true) = (self.header, self.checkpoint, self.is_over) else {
@@ -202,14 +201,14 @@ impl<'a> BundleCheck<'a> {
         })
     }
 
-    /// Returns how many entries were read, and how many the first line says there are.
+    /// Returns the number of entries read, and the total according to the first line.
     #[must_use]
     pub fn progress(&self) -> (u64, u64) {
         let sizes = self.header.iter().flat_map(|header| &header.layers).map(|layer| layer.size);
         (self.counts.entries, sizes.fold(0, u64::saturating_add))
     }
 
-    /// The line of a sealed record stands nowhere but behind its entry.
+    /// The line of a sealed record must directly follow its entry.
     fn check_followed(&self, line: &Line<'_>) -> Result<(), String> {
         match (&self.last, line) {
             (LastEntry::Data(position, _), line) if !matches!(line, Line::Data(_)) => {
@@ -271,7 +270,7 @@ impl<'a> BundleCheck<'a> {
         Ok(())
     }
 
-    /// Returns the layer that is being read, as the first line names it.
+    /// Returns the current layer according to the first line.
     fn named(&self) -> Result<&LayerLine<'static>, String> {
         let layers = self.header.as_ref().map_or(&[][..], |header| &header.layers);
         layers.get(self.read.len()).ok_or_else(|| "there are more layers than the first line lists".to_owned())
@@ -287,7 +286,7 @@ impl<'a> BundleCheck<'a> {
         Ok(())
     }
 
-    /// Ends the layer whose entries were read, if there is one.
+    /// Ends the current layer, if there is one.
     fn end_layer(&mut self) -> Result<(), String> {
         let Some(scan) = self.current.take() else { return Ok(()) };
         let named = self.named()?;
@@ -328,7 +327,7 @@ impl<'a> BundleCheck<'a> {
         self.rotated_elsewhere(position, entry.leaf.as_bytes())
     }
 
-    /// What a layer says of where it comes from is what was read before it.
+    /// Checks that the origin of a layer is the layer read before it.
     fn begins(&self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
         let of = &record.timeline_id;
         let is_creation = record.action == Action::CreateTimeline.word();

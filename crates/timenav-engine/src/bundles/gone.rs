@@ -1,4 +1,4 @@
-//! What is missing from a layer until an entry says why.
+//! Missing contents of a layer and the entries that explain them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,43 +13,42 @@ use crate::action::{Action, Erases};
 use crate::json::read;
 use crate::payload::DataErased;
 
-/// Contents that may be missing at a time without an entry that said why. They are remembered until one does, which
-/// comes after them.
+/// Maximum number of missing contents without an explanation. They are remembered until a later entry explains them.
 pub const BUNDLE_GONE_MAX: usize = 1_000_000;
 
-/// A sealed record that is gone.
+/// A missing sealed record.
 #[derive(Debug)]
 struct GoneData {
     data_id: String,
     erased_by: u64,
 }
 
-/// Where an entry stands that says why something is gone.
+/// The place of an explaining entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Teller {
-    /// Among the entries of the layer.
+    /// An entry of the layer itself.
     OfLayer,
-    /// After so many entries, which are all that the layer has here.
+    /// An entry after the given size, which is all that the bundle includes of the layer.
     After(u64),
 }
 
-/// What is missing, by the position of its entry.
+/// The missing contents, by the position of their entry.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
     payloads: MissingPayloads,
     data: BTreeMap<u64, GoneData>,
-    /// Numbers of single reads.
+    /// Indexes of single reads.
     reads: BTreeMap<u64, BTreeSet<u64>>,
-    /// How many times it was said how long reads and refusals are kept.
+    /// Number of retention policies so far.
     policies: usize,
-    /// Payloads, single reads and sealed records that were missing, whether an entry said why or not.
+    /// Number of missing payloads, single reads and sealed records, explained or not.
     count: u64,
-    /// Payloads that sweeps let go.
+    /// Number of payloads pruned by sweeps.
     let_go: u64,
 }
 
 impl Gone {
-    /// Takes an entry: something of it may be gone, and it may say why something before it is.
+    /// Processes an entry: its content may be missing, and it may explain earlier erasures.
     pub(super) fn entry(
         &mut self,
         leaf: &[u8],
@@ -77,7 +76,7 @@ impl Gone {
         self.check_count()
     }
 
-    /// Takes how long reads and refusals are kept: what sweeps let go is compared with it.
+    /// Adds a retention policy, which later sweeps are checked against.
     fn policy(&mut self, position: u64, payload: &[u8]) -> Result<(), String> {
         self.payloads.policy(position, Retention::decode(payload).map_err(|error| error.to_string())?);
         self.policies += 1;
@@ -87,17 +86,17 @@ impl Gone {
         Ok(())
     }
 
-    /// Says that the sealed record of an entry is gone.
+    /// Records that the sealed record of an entry is missing.
     pub(super) fn data(&mut self, position: u64, data_id: String, erased_by: u64) -> Result<(), String> {
         self.data.insert(position, GoneData { data_id, erased_by });
         self.count += 1;
         self.check_count()
     }
 
-    /// Forgets what an entry tells the erasure of, and returns whether there was any.
+    /// Removes the contents whose erasure an entry explains, and returns whether there were any.
     ///
     /// # Errors
-    /// It is a sweep that no policy allows.
+    /// A sweep violates the retention policy.
     pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8], teller: Teller) -> Result<bool, String> {
         let is_second = record.authority.is_some();
         Ok(match Action::of(record).and_then(Action::erases) {
@@ -112,7 +111,7 @@ impl Gone {
             Some(Erases::Reads) if is_second => {
                 ReadsErased::decode(payload).is_ok_and(|erased| self.reads_erased(&erased))
             }
-            // The first format knew none of them. What is told of a layer is explained with the layer.
+            // The first format has none of these. Erasures in a layer are handled with the layer.
             Some(Erases::Events | Erases::Contents | Erases::Reads | Erases::OfLayer) | None => false,
         })
     }
@@ -149,17 +148,17 @@ impl Gone {
         is_told
     }
 
-    /// Returns how much was missing.
+    /// Returns the number of missing contents.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns how many of the payloads that were missing sweeps let go.
+    /// Returns how many missing payloads were pruned by sweeps.
     pub(super) const fn let_go(&self) -> u64 {
         self.let_go
     }
 
-    /// Returns the first position at which something is missing and no entry has said why.
+    /// Returns the first position with an unexplained missing content.
     pub(super) fn first(&self) -> Option<u64> {
         let payload = self.payloads.positions().next();
         let firsts = [payload, self.data.keys().next().copied(), self.reads.keys().next().copied()];
@@ -198,7 +197,7 @@ mod tests {
             gone.entry(&leaf, &record, (&[], &[])).unwrap();
         }
         record.seq += 1;
-        // What an entry has named makes room.
+        // Explained contents no longer count towards the limit.
         let erasure = LeafRecord { seq: record.seq, ..LeafRecord::decode(&erasing).unwrap() };
         gone.entry(&erasing, &erasure, (&[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#)).unwrap();
         for _ in 0..3 {
@@ -220,7 +219,7 @@ mod tests {
         gone.data(1, "e".to_owned(), 6).unwrap();
         let explain =
             |gone: &mut Gone, payload: &str| gone.explain(&record, payload.as_bytes(), Teller::OfLayer).unwrap();
-        // The record of entry 1 was erased by another entry, and no payload is missing there.
+        // Another entry erased the record of entry 1, whose payload is not missing.
         assert!(!explain(&mut gone, of_event));
         assert!(!explain(&mut gone, r#"{"position":1,"data_id":"e"}"#));
         assert!(!explain(&mut gone, r#"{"position":2,"data_id":"other"}"#));

@@ -1,4 +1,4 @@
-//! Layers that came from another service, where a bundle of their fork is asked for again.
+//! Adopted layers of a fork that is exported again.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Adopted, AdoptedLayer, LeafRecord};
@@ -10,11 +10,11 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::one_fact::OneFact as _;
 use crate::refusal::Refusal;
 
-/// Entries of an adoption before those of what it tells again: `adopt`, `pause_time` and `set_access_control`.
+/// Number of entries of an adoption before the repeated erasures: `adopt`, `pause_time` and `set_access_control`.
 const ENTRIES_OF_ADOPTION: u64 = 3;
 
-/// Makes sure that a bundle can show why something of the layers is gone that a fork came here with. Earlier versions kept
-/// nothing of what later entries at the other service said of them, which no key of this service vouches for.
+/// Checks that a bundle can explain the erasures in the adopted layers of a fork. Earlier versions did not store the
+/// explaining entries of the other service, and no key of this service vouches for them.
 pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), Refusal> {
     let all = state.lineage.iter().chain([&state.head.id]);
     for fork in all.filter(|id| state.lineage.iter().any(|layer| layer.came_with().as_ref() == Some(id))) {
@@ -31,8 +31,8 @@ pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), 
     Ok(())
 }
 
-/// Returns whether the entries of an adoption say why something of the layers is gone. They come after those that say the
-/// same of the timeline itself.
+/// Returns whether the entries of an adoption explain the erasures in its layers. They follow those that do so for the
+/// timeline itself.
 async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> Result<bool, Refusal> {
     let mut at = adopted_at + ENTRIES_OF_ADOPTION;
     loop {
@@ -44,7 +44,7 @@ async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> 
             let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
             match action.and_then(Action::erases) {
                 Some(Erases::OfLayer) => return Ok(true),
-                // These two are all that an adoption tells again of the timeline itself.
+                // These are the only repeated erasures of the timeline itself.
                 Some(Erases::Data | Erases::Contents) => {}
                 Some(Erases::Events | Erases::Reads) | None => return Ok(false),
             }

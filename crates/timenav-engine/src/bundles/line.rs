@@ -1,4 +1,4 @@
-//! The lines of a bundle, as `docs/specs/bundle.md` defines them.
+//! The lines of a bundle, as defined in `docs/specs/bundle.md`.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,18 @@ use crate::json::json;
 use crate::payload::LayerErased;
 use crate::rows::DataRecord;
 
-/// The name and version of the format: the `format` of the first line.
+/// Name and version of the format: the `format` of the first line.
 pub const BUNDLE_FORMAT: &str = "timenav-bundle/v1";
 
-/// The same of a bundle with layers that came from another service: entries `layer_erased` may say why something of them is
-/// gone.
+/// The same for a bundle with adopted layers, in which `layer_erased` entries may explain erasures.
 pub const BUNDLE_FORMAT_OF_LAYERS: &str = "timenav-bundle/v2";
 
-/// Longest line of a bundle, its line end included, in bytes: a sealed record of the largest data, or the largest
-/// payload with every character escaped, and room to spare.
+/// Maximum length of a line including its line end, in bytes: a sealed record of the maximum size, or the largest
+/// payload with every character escaped, with some reserve.
 pub const BUNDLE_LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// One line: an object with one member, whose name says what it is. Members stand in rising order of their names, so
-/// that a line has one spelling (RFC 8785).
+/// One line: an object with one member, whose name is the kind of line. Members are in ascending order of their names,
+/// so that a line has one canonical form (RFC 8785).
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Line<'a> {
@@ -37,7 +36,7 @@ pub(super) enum Line<'a> {
     End(EndLine<'a>),
 }
 
-/// What the bundle is of. Nothing here is proven by being here.
+/// Metadata of the bundle, which is not verified by itself.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header<'a> {
@@ -51,7 +50,7 @@ pub(super) struct Header<'a> {
     pub(super) verifier_key: Cow<'a, str>,
 }
 
-/// A timeline, and how many of its entries there are.
+/// A timeline and its number of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LayerLine<'a> {
@@ -59,7 +58,7 @@ pub(super) struct LayerLine<'a> {
     pub(super) timeline_id: Cow<'a, str>,
 }
 
-/// An entry. Salt and payload are empty where they are gone.
+/// An entry. Salt and payload are empty if they were erased.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EntryLine<'a> {
@@ -68,7 +67,7 @@ pub(super) struct EntryLine<'a> {
     pub(super) salt: Cow<'a, str>,
 }
 
-/// The sealed record that the entry before tells of. Four members are empty where it is gone.
+/// The sealed record of the preceding entry. Four members are empty if it was erased.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DataLine<'a> {
@@ -82,14 +81,13 @@ pub(super) struct DataLine<'a> {
     pub(super) salt: Cow<'a, str>,
 }
 
-/// A signed note.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoteLine<'a> {
     pub(super) note: Cow<'a, str>,
 }
 
-/// That the bundle is whole.
+/// Marks the complete end of the bundle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EndLine<'a> {
@@ -104,7 +102,7 @@ impl<'a> Line<'a> {
         json(self) + "\n"
     }
 
-    /// Reads what [`Line::to_text`] writes, and nothing else.
+    /// Parses the exact output of [`Line::to_text`].
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let text = bytes.strip_suffix(b"\n").ok_or("the last line has no line end: the file is cut off")?;
         let line: Self =
@@ -115,7 +113,7 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// Returns what the line is called.
+    /// Returns the kind of line.
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Bundle(_) => "bundle",
@@ -131,7 +129,6 @@ impl<'a> Line<'a> {
 }
 
 impl DataLine<'_> {
-    /// Returns the line of a sealed record.
     pub(super) fn of(record: &DataRecord) -> Self {
         let text = |bytes: &[u8]| Cow::Owned(BASE64.encode(bytes));
         let SealedData { format, kind, salt, nonce, commitment, ciphertext } = &record.sealed;
@@ -147,7 +144,6 @@ impl DataLine<'_> {
         }
     }
 
-    /// Returns the sealed record.
     pub(super) fn sealed(&self) -> Result<SealedData, String> {
         Ok(SealedData {
             format: self.format,
@@ -160,13 +156,13 @@ impl DataLine<'_> {
     }
 }
 
-/// Reads hexadecimal digits.
+/// Parses hexadecimal digits.
 pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
     HEXLOWER.decode(text.as_bytes()).map_err(|_| "a salt must be written in lower-case hexadecimal digits".to_owned())
 }
 
 fn base64(text: &str) -> Result<Vec<u8>, String> {
-    // The decoder also takes padded pieces, one after the other.
+    // The decoder would also accept concatenated padded pieces.
     let decoded = BASE64.decode(text.as_bytes()).ok().filter(|bytes| BASE64.encode(bytes) == text);
     decoded.ok_or_else(|| "a sealed record must be written in base64".to_owned())
 }

@@ -1,4 +1,3 @@
-
 use timenav_core::access::Denial;
 use timenav_core::anchor::{self, AnchorCommand};
 

@@ -176,7 +176,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
         fork: fork.map(ForkPoint::record),
         expires_at: expires_at.map(|at| at.to_string()),
     });
-    // `system` records every other timeline, and before its own first entry.
+    // `system` records every other timeline, before that timeline's own first entry.
     if !id.is_system() {
         let system = draft.system()?;
         let host = draft.host(system);

@@ -1,4 +1,4 @@
-//! The way to the writer: something is handed to it, and whoever waits for it learns what was decided once that is durable.
+//! Submitting requests to the writer, and awaiting their durable outcome.
 
 use timenav_core::ids::TimelineId;
 use tokio::sync::oneshot;
@@ -14,7 +14,7 @@ use crate::lingering::hand_over;
 use crate::refusal::Refusal;
 
 impl Engine {
-    /// Has something decided, and returns when it is durable and signed.
+    /// Submits a request, and returns when its outcome is durable and signed.
     pub(crate) async fn submit<D: Deciding>(
         &self,
         caller: &Caller,
@@ -25,11 +25,11 @@ impl Engine {
         self.ask(Actor::Caller(caller.clone()), timeline, deciding, idempotency).await
     }
 
-    /// Returns what an earlier request with the same key was answered, if there was one. Whoever must look at the state
-    /// before there is something to decide asks for it: the state may be what the earlier request made of it.
+    /// Returns the response to an earlier request with the same key, if there was one. For use cases that must read
+    /// state before they can submit, because the earlier request may have changed that state.
     ///
     /// # Errors
-    /// There was one, and the caller may not be told any more; or the key was used for another request.
+    /// There was one, and the caller is no longer authorized for its response; or the key was used for another request.
     pub(crate) async fn answered_before<C: Told>(
         &self,
         caller: &Caller,
@@ -72,8 +72,8 @@ impl Engine {
         self.ask_and_then(actor, timeline, (deciding, idempotency), None).await
     }
 
-    /// Has something decided, and right after it, in the same group, something that the service asks for on the same
-    /// timeline. Whether that happens is for nobody to know here: who would have asked for it later asks then.
+    /// Submits a request and, right after it in the same group, one by the service on the same timeline. The outcome of
+    /// the latter is ignored: whoever depends on it submits it again.
     pub(crate) async fn ask_and_then<D: Deciding>(
         &self,
         actor: Actor,
@@ -95,7 +95,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Hands something to the writer. Whoever waits for it is answered by it.
+    /// Sends a request to the writer, which responds to it.
     pub(crate) async fn send<D: Deciding>(
         &self,
         actor: Actor,
@@ -109,11 +109,11 @@ impl Engine {
     }
 
     async fn queue(&self, submission: Submission, then: Option<Submission>) -> Result<(), Refusal> {
-        // What nobody waits for would be refused where nobody hears it.
+        // Without a receiver, the writer's rejection would go unnoticed. Check now.
         if let Some(refusal) = self.0.shared.failure() {
             return Err(refusal);
         }
-        // What is recorded by a wrong clock would hold up all services until their clocks have come there.
+        // An entry recorded by a wrong clock would stall all services until their clocks have reached its time.
         if self.has_others()
             && submission.asked.asking().catches_up().is_none()
             && let Some(offset) = self.host_clock().apart_from_database()

@@ -1,11 +1,11 @@
-//! What an attribute is asked to be: a value, or a number between two others.
+//! Attribute values to match: a value, or a range of numbers.
 
 use serde_json::{Number, Value};
 
-/// What stands for an end that a range does not have, as in ranges of time.
+/// The open end of a range, as in ranges of time.
 const OPEN: &str = "..";
 
-/// What an attribute is asked to be, read once for all events.
+/// An attribute value to match, parsed once for all events.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     text: String,
@@ -18,7 +18,7 @@ impl Wanted {
         Self { text: text.to_owned(), number: text.parse().ok(), range: NumberRange::read(text) }
     }
 
-    /// Returns whether a value is it, or a list has it in.
+    /// Returns whether a value matches, or a list contains one that does.
     pub(super) fn is_in(&self, value: &Value) -> bool {
         match value {
             Value::Array(items) => items.iter().any(|item| self.is(item)),
@@ -43,7 +43,7 @@ impl Wanted {
     }
 }
 
-/// Numbers from one to another, both included.
+/// A range of numbers, both ends inclusive.
 #[derive(Clone, Copy, Debug)]
 struct NumberRange {
     from: f64,
@@ -51,8 +51,8 @@ struct NumberRange {
 }
 
 impl NumberRange {
-    /// Reads `FROM/TO`, where `..` is an end that is open. What is no such range is a text like any other, such as a date
-    /// or a fraction that falls; a fraction that rises is both.
+    /// Parses `FROM/TO`, where `..` is an open end. Anything else is matched as text only, such as a date or a fraction
+    /// whose first number is larger. A fraction whose first number is smaller is both.
     fn read(text: &str) -> Option<Self> {
         let end = |text: &str, open: f64| if text == OPEN { Some(open) } else { finite(text) };
         let (from, to) = text.split_once('/')?;
@@ -65,7 +65,7 @@ impl NumberRange {
     }
 }
 
-/// Reads a number that a text is, as CSV has them. Words such as `inf` and `nan` are none.
+/// Parses a text as a number as in CSV, without words such as `inf` and `nan`.
 fn finite(text: &str) -> Option<f64> {
     let is_number = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
     text.parse::<f64>().ok().filter(|number| is_number && number.is_finite())
@@ -117,7 +117,7 @@ mod tests {
                 assert!(!wanted.is_in(&json!(number)), "{text} {number}");
             }
         }
-        // A text that is written like a range is found as what it is, too.
+        // A text in the form of a range also matches literally.
         assert!(Wanted::new("1/2").is_in(&json!("1/2")));
         assert!(Wanted::new("1/2").is_in(&json!(1.5)));
     }

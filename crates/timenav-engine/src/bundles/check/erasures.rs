@@ -1,4 +1,4 @@
-//! Later entries that say why something of a layer is gone.
+//! Later entries that explain erasures in a layer.
 
 use timenav_core::ledger::{Checkpoint, LeafRecord, TlogProof, VerifierKey, leaf_hash, origin, verify_inclusion};
 
@@ -8,7 +8,7 @@ use crate::bundles::line::BUNDLE_FORMAT_OF_LAYERS;
 use crate::payload::{LaterEntry, LayerErased, is_layer_erased};
 
 impl BundleCheck<'_> {
-    /// Takes a line `erasure`: an entry that is proven by the key of the bundle.
+    /// Verifies a line `erasure`: an entry proven with the key of the bundle.
     pub(super) fn erasure(&mut self, line: &LayerErased<'_>) -> Result<(), String> {
         if self.checkpoint.is_none() {
             return Err("a line `erasure` comes before the checkpoint".to_owned());
@@ -20,7 +20,7 @@ impl BundleCheck<'_> {
             number.ok_or_else(|| format!("an erasure belongs to `{}`, which is not a layer", line.timeline_id))?;
         let proof = TlogProof::parse(line.proof.as_bytes()).map_err(|error| error.to_string())?;
         let at = |what: String| format!("the erasure at {} of `{}`: {what}", proof.index, line.timeline_id);
-        // The key pair signs every ledger of the service, under a name each.
+        // One key pair signs all ledgers of the service, with a different name for each.
         let key = VerifierKey::new(&origin(service, &line.timeline_id), *self.keys.current.public_key());
         let key = key.map_err(|error| at(error.to_string()))?;
         let signed = Checkpoint::open(proof.checkpoint.as_bytes(), &key, self.verify);
@@ -42,8 +42,8 @@ impl BundleCheck<'_> {
         if is_told { Ok(()) } else { Err(at("it lists nothing that is missing".to_owned())) }
     }
 
-    /// Takes an entry that may say why something of an earlier layer is gone. The service that adopted the layers has checked
-    /// it, and vouches for it as for its other entries.
+    /// Processes an entry that may explain an erasure in an earlier layer. The service that adopted the layers has
+    /// verified it, and vouches for it as for its other entries.
     pub(super) fn told_of_layer(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
         if is_layer_erased(record)
             && let Ok(told) = LaterEntry::told_in(payload)
@@ -53,7 +53,7 @@ impl BundleCheck<'_> {
         Ok(())
     }
 
-    /// Lets an entry of a layer say why something of an earlier one is gone. Returns whether it does.
+    /// Marks an erasure in an earlier layer as explained by an entry. Returns whether it was.
     fn explain_earlier(&mut self, number: usize, told: &LaterEntry) -> Result<bool, String> {
         let is_known = self.header.as_ref().is_some_and(|header| header.format == BUNDLE_FORMAT_OF_LAYERS);
         let Some(record) = told.record().ok().filter(|_| is_known) else { return Ok(false) };

@@ -1,11 +1,11 @@
-//! Rotations of the signing key in a bundle: followed by what both keys have signed, and by nothing else.
+//! Key rotations in a bundle. They are followed only if both keys have signed.
 
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey};
 
 use super::{BundleCheck, LastEntry};
 
 impl BundleCheck<'_> {
-    /// A proof of the rotation that came beside the bundle counts as a line in it.
+    /// Uses a supplied proof of the rotation like a line in the bundle.
     pub(super) fn rotated_elsewhere(&mut self, position: u64, leaf: &[u8]) -> Result<(), String> {
         let LastEntry::Rotation(..) = &self.last else { return Ok(()) };
         if !self.is_own() {
@@ -23,7 +23,7 @@ impl BundleCheck<'_> {
         Ok(())
     }
 
-    /// Whether the layer that is read is the timeline itself.
+    /// Returns whether the current layer is the timeline itself.
     fn is_own(&self) -> bool {
         self.header.as_ref().is_some_and(|header| self.read.len() + 1 == header.layers.len())
     }
@@ -37,14 +37,14 @@ impl BundleCheck<'_> {
         Ok(())
     }
 
-    /// Goes over to the next key, if both have signed the tree that ends with the rotation.
+    /// Switches to the next key, if both keys have signed the tree that ends with the rotation.
     fn follow(&mut self, note: &str) -> Result<(), String> {
         let (LastEntry::Rotation(position, rotated), Some(scan)) = (&self.last, &self.current) else {
             return Err("a line `rotation` does not follow an entry about a rotation".to_owned());
         };
         let wrong = |what: String| format!("the rotation at {position}: {what}");
         let current = &self.keys.current;
-        // One from before the key that was given: nothing hangs on it.
+        // The rotation is older than the given key, so it is irrelevant.
         if rotated.retired_verifier_key != current.to_string() {
             return Ok(());
         }
