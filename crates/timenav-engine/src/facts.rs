@@ -1,4 +1,4 @@
-//! What somebody wants to know of the store, and what was found.
+//! Batched queries to the store, and their results.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,69 +12,58 @@ use crate::leasing_door::{AtWork, AtWorkWanted};
 use crate::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
 use crate::timer_rows::{TimersFound, TimersWanted};
 
-/// What is to be known, all of one moment. Each field is a list of questions; what is found has an answer to each, in the
-/// same order.
+/// Queries answered from one snapshot. Each field is a list of queries; the result has a value for each, in the same
+/// order.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Events of these ids on these layers.
+    /// Events with these ids on these layers.
     pub events: Vec<(Arc<[Layer]>, Vec<EventId>)>,
-    /// Outcomes kept under these keys.
+    /// Outcomes with these keys.
     pub outcomes: Vec<[u8; 32]>,
-    /// Outcomes that hold the content of these events of a timeline.
+    /// Outcomes that contain content of these events of a timeline.
     pub outcomes_of: Vec<(TimelineId, Vec<EventId>)>,
-    /// Ledger entries.
     pub entries: Vec<(TimelineKey, u64)>,
-    /// Anchors.
     pub anchors: Vec<(TimelineKey, AnchorId)>,
-    /// API keys, whether they work or not.
+    /// API keys, valid or not.
     pub keys: Vec<KeyId>,
-    /// Sealed records.
     pub data: Vec<DataId>,
-    /// Checkpoints that two keys have signed, by the position of their last entry.
+    /// Checkpoints signed by two keys, by the position of their last entry.
     pub rotation_notes: Vec<(TimelineKey, u64)>,
-    /// What there is of timers.
+    /// Timer rows.
     pub timers: Vec<(TimelineKey, TimersWanted)>,
-    /// Who is at work on timelines, where several services share the store and their heads are locked: then it stays so
-    /// until the step ends.
+    /// Activity on timelines, if several services share the store and their heads are locked. It cannot change until
+    /// the step ends.
     pub at_work: Vec<AtWorkWanted>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// The events that are known.
+    /// The events that exist.
     pub events: Vec<HashMap<EventId, KnownEvent>>,
-    /// The outcomes.
     pub outcomes: Vec<Option<IdempotencyRecord>>,
-    /// All outcomes that hold the content of the events.
+    /// All outcomes that contain content of the events.
     pub outcomes_of: Vec<Vec<IdempotencyRecord>>,
-    /// The entries.
     pub entries: Vec<Option<StoredEntry>>,
-    /// The anchors.
     pub anchors: Vec<Option<Anchor>>,
-    /// The keys.
     pub keys: Vec<Option<ApiKey>>,
     /// The records, each with the name of its timeline.
     pub data: Vec<Option<(TimelineId, DataRecord)>>,
     /// The signed notes.
     pub rotation_notes: Vec<Option<String>>,
-    /// What there is of timers.
     pub timers: Vec<TimersFound>,
-    /// Who is at work.
     pub at_work: Vec<AtWork>,
 }
 
-/// Who wants to know.
+/// The origin of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
-    /// The committer, between two commits, on its own thread, which may be blocked.
+    /// The committer, between two commits, on its own thread, which may block.
     Writer,
-    /// Anybody else, on a thread that must not be.
+    /// Any other task, on a thread that must not block.
     Reader,
 }
 
 impl Wanted {
-    /// Returns whether nothing is wanted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers, at_work } =
@@ -92,11 +81,9 @@ impl Wanted {
     }
 }
 
-/// Rows that entries of `system` tell of by their hashes alone.
+/// Rows of which entries of `system` contain only the hashes.
 #[derive(Clone, Debug, Default)]
 pub struct ToldRows {
-    /// What is kept of passwords.
     pub passwords: Vec<KeptPassword>,
-    /// Timelines that have ended.
     pub ended: Vec<EndedTimeline>,
 }

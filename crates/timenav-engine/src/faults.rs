@@ -1,4 +1,4 @@
-//! Clocks that are shown wrong on purpose: of one follower, while all others are shown them right.
+//! Fault injection: one follower shows its clock wrong, while all others show it right.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -18,40 +18,36 @@ use crate::one_fact::OneFact;
 use crate::payload::{FaultSet, TimelineCreated, faults_of};
 use crate::refusal::Refusal;
 
-/// What is to be wrong with the clock of a follower.
+/// A request to inject or remove a fault.
 #[derive(Clone, Debug)]
 pub struct FaultRequest {
-    /// Whose clock is followed.
+    /// The timeline whose clock is followed.
     pub timeline: Option<TimelineId>,
     /// A follower whose stream is open, or was within the last minute.
     pub follower_id: FollowerId,
-    /// What is to be wrong; `None` where the clock is to be right again.
+    /// The fault; `None` to remove it.
     pub fault: Option<Fault>,
 }
 
-/// It was said what is wrong with the clock of a user's followers of one name.
+/// The injected fault of a user's followers with some name.
 #[derive(Clone, Debug)]
 pub struct FaultStep {
-    /// Whose clock is followed.
     pub timeline_id: TimelineId,
-    /// Whose followers.
     pub user_id: UserId,
-    /// What they are called.
     pub name: FollowerName,
-    /// What is wrong with their clock; `None` where it is right.
+    /// The fault; `None` if there is none.
     pub fault: Option<Fault>,
-    /// Where it stands in the ledger.
     pub ledger: LedgerPosition,
-    /// Whether it was said by an earlier request.
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 impl Engine {
-    /// Says what is wrong with the clock of a follower, and of all followers of that user with that name: from now on, on
-    /// this timeline and on forks of it. What they show is wrong; the clock, and what others show, is not.
+    /// Injects or removes a fault for all followers of the same user and name as the given one, from now on, on this
+    /// timeline and its forks. Only their readings are wrong; the clock and other followers are not affected.
     ///
     /// # Errors
-    /// The caller may not, there is no such follower, it shows no wrong clocks, or there are too many.
+    /// The caller is not authorized, there is no such follower, it does not support faults, or there are too many.
     #[boxed]
     pub async fn set_fault(
         &self,
@@ -74,7 +70,7 @@ impl Engine {
         Ok(FaultStep { timeline_id: timeline, user_id, name, fault, ledger, replayed })
     }
 
-    /// Returns whose follower it is and its name, if it can show a wrong clock as far as that is known here.
+    /// Returns the user and name of a follower, if it supports faults as far as this service knows.
     async fn follower_named(
         &self,
         timeline: &TimelineId,
@@ -94,13 +90,13 @@ impl Engine {
         Ok((follower.user_id, follower.name))
     }
 
-    /// Returns what is wrong with the clock of a user's followers of one name; `None` where it is right.
+    /// Returns the fault of a user's followers with some name; `None` if there is none.
     #[must_use]
     pub fn fault_of(&self, timeline: &TimelineId, whose: &(UserId, FollowerName)) -> Option<Fault> {
         self.state(timeline)?.head.timers.faults.get(whose)
     }
 
-    /// Returns whose clocks were wrong on a timeline when it had so many entries.
+    /// Returns the faults on a timeline as of a ledger size.
     pub(crate) async fn faults_at(&self, state: &TimelineState, size: u64) -> Result<Faults, Refusal> {
         let faults = &state.head.timers.faults;
         let mut entry = faults.changed;
@@ -109,7 +105,7 @@ impl Engine {
         }
         let damaged =
             |position: u64| Refusal::Damaged(format!("entry {position}: whose clock is wrong cannot be read"));
-        // Each tells of the one before it.
+        // Each entry names the previous one.
         while let Some(position) = entry {
             let kept = self.store().entry(state.head.key, position).await?;
             let told: Option<FaultSet> = kept.and_then(|kept| read(&kept.payload));
@@ -119,7 +115,7 @@ impl Engine {
             }
             entry = told.before.filter(|before| *before < position);
         }
-        // Before all of them it is as the timeline began.
+        // Before the first such entry, the faults are those of the timeline's creation.
         let kept = self.store().entry(state.head.key, 0).await?;
         let begun = kept.and_then(|kept| read::<TimelineCreated>(&kept.payload)).and_then(|made| made.fork);
         begun.map_or_else(|| Ok(Faults::default()), |fork| faults_of(&fork.faults).ok_or_else(|| damaged(0)))

@@ -1,4 +1,4 @@
-//! Firings of a timeline, page by page.
+//! Lists firings of a timeline.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -15,50 +15,43 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimersWanted};
 
-/// Rows read at a time.
 const BLOCK_FIRINGS: usize = 1_000;
 
-/// Which firings are listed: those that fit all that is said.
+/// A filter for firings. All conditions must hold.
 #[derive(Clone, Debug, Default)]
 pub struct FiringFilter {
-    /// Of that timer.
     pub timer_id: Option<TimerId>,
-    /// Of that advance, at the moments that it passed.
+    /// Firings of that advance, up to the instant it has reached.
     pub advance_id: Option<AdvanceId>,
-    /// In that state.
     pub state: Option<FiringState>,
-    /// In that queue.
     pub queue: Option<QueueId>,
 }
 
-/// One page of firings, in the order in which they were offered.
+/// One page of firings in the order of delivery.
 #[derive(Clone, Debug)]
 pub struct FiringPage {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The firings.
     pub firings: Vec<FiringRow>,
-    /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
 
-/// What is looked through.
+/// A resolved filter.
 struct Search {
     key: TimelineKey,
-    /// The position of the timer that is asked for.
+    /// The position of the timer.
     timer: Option<u64>,
-    /// Where the advance that is asked for began, and the last moment that it came to.
+    /// The position at which the advance began, and the last instant it reached.
     advance: Option<(u64, Instant<Virtual>)>,
     state: Option<FiringState>,
     queue: Option<QueueId>,
 }
 
 impl Engine {
-    /// Lists firings. A page may have fewer than were asked for, and even none, where many had to be looked through.
+    /// Lists firings. A page may be short or empty if many rows had to be examined.
     ///
     /// # Errors
-    /// The caller may not, there is no such timer or advance, the cursor is of another query, or the ledger cannot be
-    /// written.
+    /// The caller is not authorized, there is no such timer or advance, the cursor belongs to another query, or the
+    /// ledger cannot be written.
     #[boxed]
     pub async fn firings(
         &self,
@@ -74,7 +67,7 @@ impl Engine {
         let look = admitted.look().await?;
         let (search, mut after) = self.firings_looked_through(&look, filter).await?;
         if let Some(cursor) = from {
-            // A round is no size; it is where it has room.
+            // The cursor's field for the ledger size stores the round here.
             let round = u32::try_from(cursor.as_of).map_err(|_| Refusal::Cursor)?;
             let due = Instant::from_micros(cursor.micros).ok_or(Refusal::Cursor)?;
             after = Some(Fallen { due, position: cursor.position, round });
@@ -106,7 +99,7 @@ impl Engine {
         Ok(FiringPage { timeline_id: look.timeline(), firings, next_cursor })
     }
 
-    /// Returns what is looked through, and the firing after which it begins.
+    /// Returns the resolved filter, and the firing to start after.
     async fn firings_looked_through(
         &self,
         look: &Look,
@@ -128,7 +121,7 @@ impl Engine {
             Some(advance_id) => {
                 let (position, receipt) = self.told_of_advance(&look.state, &advance_id).await?;
                 let before = receipt.from.micros().checked_sub(1).and_then(Instant::from_micros);
-                // After all firings of the moment before.
+                // After all firings of the previous due time.
                 let last = |due| Fallen { due, position: i64::MAX.unsigned_abs(), round: u32::MAX };
                 after = before.map(last);
                 Some((position, receipt.reached))
@@ -158,7 +151,7 @@ impl Search {
         }
     }
 
-    /// Returns whether the advance that is asked for has come neither to this firing nor to those after it.
+    /// Returns whether this and all later firings are beyond the instant that the advance has reached.
     fn is_past(&self, firing: &FiringRow) -> bool {
         self.advance.is_some_and(|(_, reached)| firing.fallen.due > reached)
     }

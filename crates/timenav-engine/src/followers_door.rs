@@ -1,6 +1,6 @@
-//! Who follows clocks at which service, where several share one database: what is kept of that, and what can be asked.
+//! Storage interface for followers of clocks at services that share a database.
 //!
-//! None of it is in a ledger, and nothing is lost with it: each service tells anew whose streams are open at it.
+//! None of this is in a ledger. If it is lost, each service reports its open streams again.
 
 use async_trait::async_trait;
 use timenav_core::followers::Confirmed;
@@ -10,38 +10,34 @@ use timenav_core::time::{Instant, Wall};
 use crate::head::TimelineKey;
 use crate::store_error::StoreError;
 
-/// Somebody who follows a clock at a service.
+/// A follower at some service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowerRow {
-    /// Names the stream.
+    /// The id of the stream.
     pub follower_id: FollowerId,
-    /// At which service the stream is open, by the id of its start.
+    /// The service that holds the stream, by the id of its start.
     pub service: String,
-    /// Whose clock.
     pub timeline: TimelineKey,
-    /// Who follows.
     pub user_id: UserId,
-    /// What it is called.
     pub name: FollowerName,
     /// Whether it confirms each step of an advance.
     pub steps: bool,
-    /// Host time since which the stream is open.
+    /// Host time at which the stream was opened.
     pub since: Instant<Wall>,
-    /// The newest change that it has confirmed.
+    /// The newest confirmed change.
     pub confirmed: Option<Confirmed>,
 }
 
-/// Where services that share a database keep who follows clocks. A store that nobody shares keeps nothing of it.
+/// Storage for followers at services that share a database. A store that is not shared implements none of it.
 #[async_trait]
 pub trait SharedFollowers: Send + Sync + 'static {
-    /// Keeps whose streams are open at a service, and forgets those that have ended. What somebody has confirmed is never
-    /// taken back.
+    /// Stores open streams of a service, and deletes closed ones. A stored confirmation never goes back.
     async fn tell_followers(&self, _there: Vec<FollowerRow>, _gone: Vec<FollowerId>) -> Result<(), StoreError> {
         Err(not_shared())
     }
 
-    /// Keeps what a follower of a user has confirmed, whose stream is open at any service that is there. Returns what is
-    /// known of it then; `None` if there is no such follower.
+    /// Stores a confirmation by a user's follower, whose stream may be open at any live service. Returns the follower;
+    /// `None` if it does not exist.
     async fn confirm_follower(
         &self,
         _follower_id: &FollowerId,
@@ -51,12 +47,12 @@ pub trait SharedFollowers: Send + Sync + 'static {
         Err(not_shared())
     }
 
-    /// Returns who follows some clocks, at all services that are there.
+    /// Returns the followers of some clocks at all live services.
     async fn followers_of(&self, _timelines: Vec<TimelineKey>) -> Result<Vec<FollowerRow>, StoreError> {
         Err(not_shared())
     }
 
-    /// Forgets the followers of services that are not there any more.
+    /// Deletes the followers of services that are gone.
     async fn forget_followers(&self) -> Result<(), StoreError> {
         Err(not_shared())
     }

@@ -1,7 +1,7 @@
-//! How services on one database tell each other who follows clocks, and what of them has been applied.
+//! Shares followers and their confirmations between services on one database.
 //!
-//! Each tells of the streams that are open at it. A follower may confirm at any of them, since whatever stands before them
-//! sends a request to whichever it likes. What was heard of others is looked up again before it decides anything.
+//! Each service reports its own open streams. A follower may confirm at any service, because a load balancer may send a
+//! request to any of them. State of other services is read again before each decision based on it.
 
 use std::collections::BTreeSet;
 use std::slice::from_ref;
@@ -20,30 +20,30 @@ use crate::refusal::Refusal;
 use crate::sharing::Sharing;
 
 impl Engine {
-    /// Returns how this service shares its work, where services on the database tell each other who follows.
+    /// Returns the sharing state, if the services on the database share their followers.
     async fn shares_followers(&self) -> Result<Option<&Sharing>, Refusal> {
         let Some(sharing) = self.timing().sharing() else { return Ok(None) };
         if !self.roll().is_shared() {
             if self.store().feature_level().await? < LEVEL_OF_SHARED_FOLLOWERS {
                 return Ok(None);
             }
-            // Services that were killed have left theirs.
+            // Services that were killed have left rows behind.
             self.store().forget_followers().await?;
             if self.roll().share() {
-                // Nobody has heard of those who came before.
+                // Followers that came before sharing began have not been reported yet.
                 self.retell_followers();
             }
         }
         Ok(Some(sharing))
     }
 
-    /// Returns whether there may be followers at other services that nobody here hears of.
+    /// Returns whether there may be followers at other services that this one does not know.
     #[must_use]
     pub fn misses_followers(&self) -> bool {
         self.has_others() && !self.roll().is_shared()
     }
 
-    /// The others may have forgotten the followers here.
+    /// Reports all followers again, because other services may have deleted them.
     pub(crate) fn retell_followers(&self) {
         let followers = self.roll().followers();
         let here = followers.followed_here().flat_map(|timeline| followers.there(timeline));
@@ -51,10 +51,10 @@ impl Engine {
         self.roll().untold().extend(here);
     }
 
-    /// Tells the others of a follower: it is there, has confirmed something, or is there no more.
+    /// Reports a follower to other services: it is new, has confirmed a change, or is gone.
     ///
     /// # Errors
-    /// The store does not answer. They are told later.
+    /// The store does not respond. The follower is reported later.
     pub(crate) async fn tell_follower(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Result<(), Refusal> {
         if !self.has_others() {
             return Ok(());
@@ -63,13 +63,13 @@ impl Engine {
         self.tell_followers().await
     }
 
-    /// As [`Engine::tell_follower`], where nobody can wait for it.
+    /// Like [`Engine::tell_follower`], without waiting.
     pub(crate) fn tell_follower_later(&self, timeline: &TimelineId, follower_id: &FollowerId) {
         if !self.has_others() {
             return;
         }
         self.roll().untold().insert((timeline.clone(), follower_id.clone()));
-        // Without a runtime the service has ended.
+        // Without a runtime, the service has shut down.
         if let Ok(runtime) = Handle::try_current() {
             let engine = self.clone();
             runtime.spawn(async move {
@@ -80,17 +80,17 @@ impl Engine {
         }
     }
 
-    /// Tells the others of the followers here of which they do not know the newest.
+    /// Reports all followers with unreported changes to other services.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     pub(crate) async fn tell_followers(&self) -> Result<(), Refusal> {
         let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
         if !sharing.is_present() {
-            // Followers of a service that is not known to be there count for nothing.
+            // Followers of a service without a heartbeat are ignored.
             self.tell(sharing, Vec::new()).await?;
         }
-        // Whoever waits for it may hang up, and others' news is among what is told.
+        // Runs in a task of its own, because the caller may go away, and the report includes changes of others.
         let (engine, service) = (self.clone(), sharing.service.clone());
         let telling = tokio::spawn(async move { engine.tell_untold(&service).await });
         telling.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
@@ -107,7 +107,7 @@ impl Engine {
             let follower = self.roll().followers().here(timeline, follower_id).cloned();
             match (follower, self.state(timeline)) {
                 (Some(follower), Some(state)) => there.push(row_of(follower, service, state.head.key)),
-                // Nobody follows a timeline that has ended.
+                // A timeline that has ended has no followers.
                 (None, _) | (_, None) => gone.push(follower_id.clone()),
             }
         }
@@ -137,18 +137,18 @@ impl Engine {
         Ok(Some(follower_of(row, timeline)))
     }
 
-    /// Hears who follows a clock at other services by now, and what was confirmed there.
+    /// Loads the followers of a clock at other services, and their confirmations.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     pub(crate) async fn hear_of_followers(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         self.hear_of_followers_of(from_ref(timeline)).await
     }
 
-    /// As `Engine::hear_of_followers`, of all timelines for whose followers something here waits.
+    /// Like `Engine::hear_of_followers`, for all timelines whose followers are awaited here.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn hear_of_awaited_followers(&self) -> Result<(), Refusal> {
         if !self.roll().is_shared() {
@@ -167,7 +167,7 @@ impl Engine {
         self.hear_of_followers_of(&timelines.into_iter().collect::<Vec<_>>()).await
     }
 
-    /// As [`Engine::hear_of_followers`], of all timelines that somebody was heard to follow elsewhere.
+    /// Like [`Engine::hear_of_followers`], for all timelines with known followers elsewhere.
     pub(crate) async fn hear_of_known_followers(&self) -> Result<(), Refusal> {
         let timelines: Vec<TimelineId> = self.roll().followers().followed_elsewhere().cloned().collect();
         self.hear_of_followers_of(&timelines).await
@@ -209,7 +209,7 @@ impl Engine {
     }
 }
 
-/// Returns what the others are told of a follower. Where it runs is known where its stream is open.
+/// Returns the shared row of a follower. The place where it runs is not shared.
 fn row_of(follower: Follower, service: &str, timeline: TimelineKey) -> FollowerRow {
     let Follower { follower_id, user_id, name, since, confirmed, steps, .. } = follower;
     FollowerRow { follower_id, service: service.to_owned(), timeline, user_id, name, steps, since, confirmed }

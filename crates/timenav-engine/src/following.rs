@@ -1,4 +1,4 @@
-//! What is counted of how this service follows the others on its database.
+//! Counters of loading commits of other services.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -9,26 +9,26 @@ use tokio::sync::Notify;
 use crate::head::TimelineKey;
 use crate::heads::Heads;
 
-/// How this service follows the others on its database.
+/// How this service keeps up with the others on its database.
 #[derive(Debug)]
 pub(crate) struct Following {
-    /// When all ledgers were compared last, in microseconds of host time.
+    /// When all ledgers were last compared, in microseconds of host time.
     pub(crate) caught_up_at: AtomicI64,
-    /// How many entries were not known then.
+    /// How many entries were unknown at that time.
     pub(crate) lag_positions: AtomicU64,
     /// How often a group was decided again.
     pub(crate) retries: AtomicU64,
-    /// How often all timelines were read again.
+    /// How often all timelines were reloaded.
     pub(crate) loads: AtomicU64,
-    /// Is notified where the directory was brought forward by entries, so that its rows are to be compared.
+    /// Signals that the directory was updated from entries, so that its rows must be compared.
     pub(crate) rows_moved: Notify,
-    /// How often it could not be told whether a group was committed.
+    /// How often the outcome of a commit could not be determined.
     pub(crate) outcomes_unknown: AtomicU64,
-    /// The number of the last timeline that was looked back at.
+    /// The number of the last timeline checked by `look_back`.
     pub(crate) looked_back_to: AtomicI64,
-    /// Whether it began with what was in the database, and had kept nothing to compare that with.
+    /// Whether no checkpoint was available at startup to compare the database with.
     pub(crate) is_unseen: AtomicBool,
-    /// How many transactions the oldest snapshot of the server's sessions is behind.
+    /// The age of the oldest snapshot of the server's sessions, in transactions.
     pub(crate) snapshot_age: AtomicU64,
 }
 
@@ -47,7 +47,7 @@ impl Following {
         }
     }
 
-    /// Takes down how many of the entries that there are were not known.
+    /// Records how many of the existing entries are unknown.
     pub(crate) fn note_lag(&self, heads: &Heads, sizes: &[(TimelineKey, u64)]) {
         let known: HashMap<TimelineKey, u64> =
             heads.all().map(|state| (state.head.key, state.head.frontier.size())).collect();
@@ -55,7 +55,7 @@ impl Following {
         self.lag_positions.store(sizes.iter().map(missing).sum(), Ordering::Release);
     }
 
-    /// Takes that everything up to an instant is known.
+    /// Records that everything up to an instant is known.
     pub(crate) fn caught_up(&self, now: Instant<Wall>) {
         self.caught_up_at.fetch_max(now.micros(), Ordering::AcqRel);
     }

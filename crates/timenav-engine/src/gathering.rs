@@ -1,4 +1,4 @@
-//! What a group's decisions need to know of the store, gathered in one go.
+//! Prefetches the state for a group's decisions.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::rows::KnownEvent;
 use crate::store::Store;
 use crate::store_error::StoreError;
 
-/// Asks the store, in one call and of one moment, for what this group's decisions need.
+/// Fetches the state for this group's decisions in one call, from one snapshot.
 pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
     let mut wanted = Wanted::default();
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
@@ -56,8 +56,8 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
             wanted.at_work.extend(at_work.filter(|_| store.has_others()).map(asked));
         }
     }
-    // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
-    // refused where it is asked for: nobody was told of it.
+    // A timeline created by this group has no events yet, unless it is a fork. A request for a fork from this very
+    // group is rejected later: the fork was not acknowledged to any caller yet.
     let mut asked = Vec::new();
     for (timeline, event_ids) in events {
         let Some(state) = heads.get(timeline) else { continue };
@@ -72,14 +72,14 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
 }
 
-/// On which timeline events are asked for, and whether the entries that ended them are too.
+/// The timeline of an event query, and whether to fetch the entries that ended events too.
 struct EventsAsked {
     key: TimelineKey,
     layers: Arc<[Layer]>,
     endings: bool,
 }
 
-/// `asked` says on which timelines the events are that are wanted.
+/// `asked` has the timelines of the event queries.
 async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
     let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
     let (timers_asked, at_work_asked) = (wanted.timers.clone(), wanted.at_work.clone());
@@ -108,7 +108,8 @@ async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Res
     Ok(known)
 }
 
-/// Adds the entries that ended events. Where they stand is known by then only, and no entry ever changes.
+/// Adds the entries that ended events. Their positions are only known after the first query. Entries never change, so a
+/// second snapshot is fine.
 async fn add_endings(
     known: &mut Known,
     store: &dyn Store,

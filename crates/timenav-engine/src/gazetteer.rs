@@ -1,33 +1,32 @@
-//! The door to what knows places by their names.
+//! Resolution of place names.
 
 use timenav_core::place::{LocationQuery, Point};
 
-/// A place that a name means.
+/// The place that a name refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownPlace {
-    /// The place and what it is in, such as `Paris, Île-de-France, France`.
+    /// The place with its region, such as `Paris, Île-de-France, France`.
     pub name: String,
-    /// Its points: a circle or an area.
+    /// Its area: a circle or a polygon.
     pub location: LocationQuery,
-    /// Whether the name may mean another place.
+    /// Whether the name is ambiguous.
     pub is_ambiguous: bool,
-    /// Other places that the name may mean, the likeliest first, a few of them.
+    /// A few other candidates, the most likely first.
     pub others: Vec<String>,
 }
 
-/// Knows places: which one a name means, and what the clocks there show.
+/// Resolves place names and their time zones.
 ///
-/// The same question always gets the same answer while the service runs. Nothing here waits: the
-/// committer asks while others wait for it.
+/// Results do not change while the service runs. Implementations must not block, because the committer calls this.
 pub trait Gazetteer: Send + Sync + 'static {
-    /// Returns the likeliest place of a name.
+    /// Returns the most likely place of a name.
     fn find(&self, name: &str) -> Option<KnownPlace>;
 
-    /// Returns at most `count` places whose names are spelled nearly so, the likeliest first.
+    /// Returns up to `count` places with similarly spelled names, the most likely first.
     fn near_spellings(&self, name: &str, count: usize) -> Vec<String>;
 
-    /// Returns the IANA time zone of the likeliest place of a name: of a country or a region with
-    /// several, that of its capital or its largest city.
+    /// Returns the IANA time zone of the most likely place of a name. For a country or region with several zones, that
+    /// of its capital or largest city.
     fn zone_of(&self, name: &str) -> Option<&'static str>;
 
     /// Returns the IANA time zone at a point.

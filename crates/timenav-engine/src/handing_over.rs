@@ -1,10 +1,10 @@
-//! What ends by itself when whoever asked for firings, or told of them, is gone.
+//! Guards that release claims when the claimer has gone.
 
 use timenav_core::ids::{FiringId, QueueId, TimelineId};
 
 use crate::engine::Engine;
 
-/// Somebody waits for the firings of a queue.
+/// A listener of a queue, until this is dropped.
 pub(crate) struct Listening<'a> {
     engine: &'a Engine,
     timeline: &'a TimelineId,
@@ -22,16 +22,16 @@ impl Drop for Listening<'_> {
     fn drop(&mut self) {
         let timing = self.engine.timing();
         timing.leases().leave(self.timeline, self.queue, self.engine.now());
-        // An advance that waits for this queue alone knows from now on until when.
+        // An advance that waits only for this queue now has a deadline.
         timing.wake_keeper();
     }
 }
 
-/// Firings that are claimed and on their way to whoever claimed them.
+/// Claimed firings that have not reached their claimer yet.
 pub(crate) struct HandedOver<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) timeline: &'a TimelineId,
-    /// Which attempt at which firing it is.
+    /// The number of the attempt at each firing.
     pub(crate) attempts: Vec<(FiringId, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! The heads of all timelines and the directory, as of the last commit. One owner: the committer.
+//! The committer's heads of all timelines and its directory, as of the last commit.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -10,20 +10,20 @@ use timenav_core::ids::{TimelineId, UserId};
 use crate::directory_rows::DirectoryRows;
 use crate::head::{EndedTimeline, TimelineKey, TimelineState};
 
-/// What every decision begins with. It changes only by what was committed.
+/// The state that decisions start from. It changes only by commits.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     timelines: HashMap<TimelineId, Arc<TimelineState>>,
     directory: Arc<Directory>,
-    /// The rows of the directory, those too that let nobody in.
+    /// The rows of the directory, including those of credentials that are no longer valid.
     rows: Arc<DirectoryRows>,
-    /// The highest store key given to a timeline.
+    /// The highest store key assigned to a timeline.
     last_key: i64,
-    /// The store keys below zero: those of timelines that came from other services, standing or not.
+    /// The negative store keys, which belong to adopted timelines, ended or not.
     arrived: BTreeSet<TimelineKey>,
-    /// How many timelines each user has made.
+    /// How many timelines each user has created.
     made_by: HashMap<UserId, usize>,
-    /// How many there are, layers that came with forks among them.
+    /// How many timelines there are, including adopted layers.
     counted: usize,
 }
 
@@ -35,13 +35,13 @@ impl Heads {
         ended: &[EndedTimeline],
     ) -> Self {
         let mut heads = Self::default();
-        // Before those that stand: one that was put back is found by being there.
+        // Ended timelines first, so that one that was put back into the database is detected.
         heads.end(ended);
         heads.take_over(timelines.into_values(), directory, rows);
         heads
     }
 
-    /// Takes over what was committed: new timelines, and newer states of those that are known.
+    /// Applies a commit: new timelines, and newer states of known ones.
     pub(crate) fn take_over(
         &mut self,
         states: impl IntoIterator<Item = Arc<TimelineState>>,
@@ -61,8 +61,8 @@ impl Heads {
         }
     }
 
-    /// Takes timelines out that have ended: who made them may make others. Numbers are never used again: entries stay under
-    /// them.
+    /// Removes ended timelines, which no longer count for their creators. Numbers are never reused, because entries
+    /// stay under them.
     pub(crate) fn end(&mut self, ended: &[EndedTimeline]) {
         for EndedTimeline { key, id, .. } in ended {
             self.last_key = self.last_key.max(key.0);
@@ -79,62 +79,58 @@ impl Heads {
         }
     }
 
-    /// Returns the newest state of a timeline.
     pub(crate) fn get(&self, timeline: &TimelineId) -> Option<&Arc<TimelineState>> {
         self.timelines.get(timeline)
     }
 
-    /// Returns all timelines, in no order.
+    /// Returns all timelines in arbitrary order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<TimelineState>> {
         self.timelines.values()
     }
 
-    /// Returns how many timelines there are.
     pub(crate) fn len(&self) -> usize {
         self.timelines.len()
     }
 
-    /// Returns how many of them count for the limit: the layers that a fork came with do as well.
+    /// Returns how many timelines count for the limit, including adopted layers.
     pub(crate) const fn counted(&self) -> usize {
         self.counted
     }
 
-    /// Returns users, and what shows who they are.
     pub(crate) const fn directory(&self) -> &Arc<Directory> {
         &self.directory
     }
 
-    /// Returns the rows of the directory.
     pub(crate) const fn rows(&self) -> &Arc<DirectoryRows> {
         &self.rows
     }
 
-    /// Returns the highest store key given to a timeline.
+    /// Returns the highest store key assigned to a timeline.
     pub(crate) const fn last_key(&self) -> i64 {
         self.last_key
     }
 
-    /// Returns a range of store keys in which all timelines are known. Whoever adopts one marks the highest key below zero
-    /// that is free, and the timeline stands under it later, when others may have lower ones: so the range ends at the first
-    /// that is not known here.
+    /// Returns a range of store keys in which all timelines are known. An adoption reserves the highest free negative
+    /// key, and its timeline appears under it later, when lower ones may exist already. The range therefore ends at the
+    /// first unknown key.
     pub(crate) fn known_keys(&self) -> RangeInclusive<TimelineKey> {
         let without_gap = self.arrived.iter().rev().zip(1_i64..).take_while(|(key, number)| key.0 == -number).count();
         let lowest = i64::try_from(without_gap).unwrap_or(0);
         TimelineKey(-lowest)..=TimelineKey(self.last_key)
     }
 
-    /// Returns whether a timeline of that store key is known, or was.
+    /// Returns whether a timeline with that store key is or was known.
     pub(crate) fn knows(&self, key: TimelineKey) -> bool {
         (0..=self.last_key).contains(&key.0) || self.arrived.contains(&key)
     }
 
-    /// Returns how many timelines a user has made.
+    /// Returns how many timelines a user has created.
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
         self.made_by.get(user_id).copied().unwrap_or(0)
     }
 }
 
-/// Returns whether a store key is one of those that timelines of other services arrive under.
+/// Returns whether a store key belongs to an adopted timeline.
 const fn is_of_arrival(key: TimelineKey) -> bool {
     key.0 < 0
 }

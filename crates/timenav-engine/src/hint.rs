@@ -1,23 +1,22 @@
-//! Hints of what other services have written.
+//! Hints about writes by other services.
 
 use std::collections::BTreeSet;
 
 use crate::head::TimelineKey;
 
-/// Most timelines that a hint names. Where more have moved, all of them may have.
+/// Maximum number of timelines in a hint. Beyond that, it covers all timelines.
 pub const HINTED_TIMELINES_MAX: usize = 256;
 
-/// Where another service may have written something.
+/// Where another service may have written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Anywhere.
     All,
-    /// On these timelines. Where there are none, it is in no ledger.
+    /// On these timelines. If empty, only outside of ledgers.
     Some(BTreeSet<TimelineKey>),
 }
 
 impl Hint {
-    /// Returns the hint that says that these timelines have moved.
+    /// Returns the hint for these timelines.
     #[must_use]
     pub fn of(timelines: impl IntoIterator<Item = TimelineKey>) -> Self {
         let mut named = BTreeSet::new();
@@ -30,7 +29,7 @@ impl Hint {
         Self::Some(named)
     }
 
-    /// Returns the hint that says what two of them do.
+    /// Returns the union of two hints.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -1,5 +1,6 @@
-//! Leases that hold the advances of a timeline without a firing. As those of firings, they are in no ledger: a crash lets go
-//! of them. Who held an advance for too long, and why, is told where it is stopped.
+//! Holds, which keep the advances of a timeline waiting without a firing. Like leases of firings, they are in no
+//! ledger: a crash releases them. If a hold lasts for too long, the entry that stops the advance names its holder and
+//! reason.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -23,29 +24,26 @@ use crate::leasing_door::{
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 
-/// What is attempted, where it is refused.
+/// The operation name for rejected attempts.
 const HOLD: &str = "hold_advances";
 
-/// What is to be held.
 #[derive(Clone, Debug)]
 pub struct HoldRequest {
-    /// The advances of which timeline.
     pub timeline: Option<TimelineId>,
-    /// The lease of the caller that goes on; `None` for a new one.
+    /// The hold of the caller to extend; `None` for a new one.
     pub lease_id: Option<LeaseId>,
-    /// Why.
     pub reason: String,
-    /// For how long from now on, by the host.
+    /// Its duration from now on, in host time.
     pub ttl: Span,
 }
 
 impl Engine {
-    /// Holds the advances of a timeline: their clock comes to no other instant while the lease lasts, up to the time that
-    /// anybody may hold one. A lease of the caller can be extended. A repetition is told the lease of the first request,
-    /// which may have ended since.
+    /// Holds the advances of a timeline: their clock does not move on while the hold lasts, up to the maximum duration
+    /// of a hold. A caller can extend their own hold. A repeated request returns the hold of the first one, which may
+    /// have ended since.
     ///
     /// # Errors
-    /// The caller may not, has no such lease any more, or there are too many.
+    /// The caller is not authorized, has no such hold any more, or there are too many.
     #[boxed]
     pub async fn hold_advances(
         &self,
@@ -54,7 +52,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<(TimelineId, Hold, bool), Refusal> {
         let HoldRequest { timeline, lease_id, reason, ttl } = request;
-        // It becomes a part of sentences, and PostgreSQL keeps no NUL.
+        // The reason becomes part of sentences, and PostgreSQL cannot store NUL.
         if reason.trim().is_empty() || reason.len() > HOLD_REASON_BYTES_MAX || reason.contains(char::is_control) {
             let detail = format!("say in 1 to {HOLD_REASON_BYTES_MAX} bytes why, without control characters");
             return Err(Refusal::invalid("reason", detail));
@@ -66,13 +64,14 @@ impl Engine {
             return Ok((timeline, answer.change.hold, true));
         }
         let renews = lease_id.is_some();
-        // Whoever sends a request again comes to the lease that the first one took, though its answer was never kept.
+        // The id is derived from the idempotency key: a repeated request finds the first hold even if its response was
+        // never stored.
         let uuid = idempotency.map_or_else(|| self.uuid(), |asked| of_request(&asked.key));
         let lease_id = match lease_id {
             Some(lease_id) => lease_id,
             None => LeaseId::new(&type_id("lease", uuid)).map_err(|error| Refusal::id("lease_id", error))?,
         };
-        // Before it is asked for: it ends no earlier where it is kept.
+        // Computed before the request, so that the stored hold does not end earlier.
         let until = self.now().checked_add(ttl).unwrap_or(Instant::MAX);
         let hold = Hold { lease_id, owner: caller.user_id.to_string(), reason, until };
         let taken = hold.clone();
@@ -89,10 +88,10 @@ impl Engine {
         Ok((timeline, answer.change.hold, answer.replayed))
     }
 
-    /// Releases a lease that holds the advances of a timeline: one's own, or anybody's for who administers the timeline.
+    /// Releases the caller's own hold, or any hold for an admin of the timeline.
     ///
     /// # Errors
-    /// The caller may not, or there is no such lease.
+    /// The caller is not authorized, or there is no such hold.
     #[boxed]
     pub async fn release_hold(
         &self,
@@ -112,10 +111,10 @@ impl Engine {
         Ok(timeline)
     }
 
-    /// Lists what holds the advances of a timeline, what ends next first.
+    /// Lists the holds of a timeline, by their end.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn holds(
         &self,
@@ -126,7 +125,7 @@ impl Engine {
         let (state, now) = (&look.state, self.now());
         let mut holds: Vec<Hold> = if self.has_others() {
             let listed = self.change_leases(state.head.key, LeasesWanted::Holds, move |found| {
-                // Told by the clock of this service.
+                // Converted to the clock of this service.
                 let here = |hold: &Hold| Hold { until: told_here(hold.until, found.now, now), ..hold.clone() };
                 (LeaseChanges::default(), holds_in(&found).standing(found.now).map(here).collect())
             });
@@ -138,7 +137,7 @@ impl Engine {
         Ok((look.timeline(), holds))
     }
 
-    /// Says what holds the advances of a timeline without a firing, if anything does.
+    /// Describes the hold on the advances of a timeline, if there is one.
     pub(crate) async fn held_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
         if !self.has_others() {
             let now = self.now();
@@ -150,7 +149,7 @@ impl Engine {
         Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
     }
 
-    /// Changes what holds the advances of a timeline, once its clock has come to where it is on its way to.
+    /// Changes the holds of a timeline, after pending commits of its clock.
     async fn change_holds(
         &self,
         state: &TimelineState,
@@ -173,7 +172,7 @@ impl Engine {
     }
 }
 
-/// Returns what is to be kept after a change, and whether it could be.
+/// Returns the rows to store after a change, and whether it was possible.
 fn changed(
     found: &LeasesFound,
     change: impl Fn(&mut Holds, Instant<Wall>) -> Result<(), NotHeld>,
@@ -188,7 +187,7 @@ fn changed(
     (LeaseChanges { put, removed }, done)
 }
 
-/// Returns what rows tell. Instants that no service could have written are over.
+/// Parses holds from rows. Those with instants that no service could have written count as expired.
 fn holds_in(found: &LeasesFound) -> Holds {
     let mut holds = Holds::default();
     for row in &found.leases {
@@ -200,7 +199,7 @@ fn holds_in(found: &LeasesFound) -> Holds {
     holds
 }
 
-/// Returns how a lease is kept beside those of firings. No user's name has a space.
+/// Returns the row of a hold. It cannot be confused with a lease, because names of users contain no space.
 fn row(hold: &Hold, now: Instant<Wall>) -> Option<LeaseRow> {
     Some(LeaseRow {
         firing_id: FiringId::new(hold.lease_id.as_str()).ok()?,
@@ -214,7 +213,7 @@ fn row(hold: &Hold, now: Instant<Wall>) -> Option<LeaseRow> {
     })
 }
 
-/// Returns what names the lease of a request with an idempotency key.
+/// Returns the lease id derived from an idempotency key.
 fn of_request(key: &[u8; 32]) -> [u8; 16] {
     let digest = sha256(&[b"a lease that holds advances", key]);
     let mut uuid = [0; 16];

@@ -1,8 +1,9 @@
-//! Whether the host's clock may be trusted with destroying. All that destroys by time asks here.
+//! Decides whether the host's clock can be trusted for destructive work. Everything that deletes data by time must ask
+//! here.
 //!
-//! Within a process host time counts on by a clock that nobody can set, so what is compared is where a start finds it: it
-//! may have gone on for so long since it was last known to be right, and no longer. Otherwise an operator has to say that
-//! it is right, and until then nothing goes that would not have gone when it was last known.
+//! Within a process, host time advances by a monotonic clock. Only the reading at startup needs a check: the clock may
+//! have advanced by a limited time since it was last known to be right, and not gone back. Otherwise an operator has to
+//! confirm it. Until then, only data that had expired by the last trusted time is deleted.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -13,17 +14,17 @@ use timenav_core::time::{Instant, Span, Wall};
 
 use crate::clock_offset::{ClockFault, ClockOffset};
 
-/// How long it is not kept again that the host's clock is right, in microseconds.
+/// Minimum interval for storing that the host's clock is right, in microseconds.
 const CLOCK_KEPT_MICROS: i64 = 3_600 * 1_000_000;
 
-/// That the host's clock is not where it was expected. What destroys waits until an operator says that it is right.
+/// The host's clock is not where it was expected. Destructive work waits until an operator confirms it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostClockDoubt {
-    /// What it said when it was last known to be right.
+    /// The reading when it was last known to be right.
     pub last: Instant<Wall>,
-    /// What it says.
+    /// The current reading.
     pub now: Instant<Wall>,
-    /// How far it is from the database's, where it is too far. Nobody's word helps against that.
+    /// The offset from the database's clock, if that is too large. A confirmation cannot override this.
     pub offset: Option<ClockOffset>,
 }
 
@@ -32,20 +33,20 @@ pub struct HostClockDoubt {
 pub(crate) struct HostClock {
     /// In microseconds.
     last: AtomicI64,
-    /// What the store has of it, in microseconds.
+    /// The stored value, in microseconds.
     kept: AtomicI64,
-    /// Whether it was told that it is doubted.
+    /// Whether a doubt was logged already.
     is_told: AtomicBool,
-    /// How far it is from the database's, as they were compared last.
+    /// The offset from the database's clock at the last comparison.
     offset: Mutex<Option<ClockOffset>>,
-    /// Entries up to that host time say nothing against the clock: an operator has said that it is right. In microseconds.
+    /// Entries up to this host time are ignored, because an operator has confirmed the clock. In microseconds.
     accepted_newest: AtomicI64,
-    /// When the newest entry from before the start was recorded.
+    /// Host time of the newest entry from before the start.
     newest_at_start: Instant<Wall>,
 }
 
 impl HostClock {
-    /// Returns that it was right at an instant. `kept`: what the store has of it.
+    /// Returns the state in which the clock was right at an instant. `kept` is the stored value.
     pub(crate) fn known(last: Instant<Wall>, kept: Option<Instant<Wall>>) -> Self {
         Self {
             last: AtomicI64::new(last.micros()),
@@ -57,14 +58,14 @@ impl HostClock {
         }
     }
 
-    /// Sets when the newest entry from before the start was recorded.
+    /// Sets the host time of the newest entry from before the start.
     pub(crate) fn after(self, newest_at_start: Instant<Wall>) -> Self {
         Self { newest_at_start, ..self }
     }
 
-    /// Returns the time at which expiry of keys and permissions is decided: host time, or that of the newest entry from before
-    /// the start if that is later, so that a clock that was set back revives none. Entries of a clock that had leapt do not
-    /// count.
+    /// Returns the time at which expiry of keys and permissions is decided: host time, or that of the newest entry from
+    /// before the start if that is later, so that a clock that was set back revives none. Entries of a clock that had
+    /// jumped ahead are ignored.
     pub(crate) fn for_expiry(&self, now: Instant<Wall>) -> Instant<Wall> {
         let Some(newest) = self.to_compare(self.newest_at_start) else { return now };
         let last = self.last();
@@ -73,27 +74,27 @@ impl HostClock {
         now.max(last).max(if has_leapt { last } else { newest })
     }
 
-    /// Takes how far it is from the database's.
     pub(crate) fn compared(&self, offset: ClockOffset) {
         *self.offset.lock() = Some(offset);
     }
 
-    /// Returns how far it is from the database's, as they were compared last.
+    /// Returns the offset from the database's clock at the last comparison.
     pub(crate) fn offset(&self) -> Option<ClockOffset> {
         *self.offset.lock()
     }
 
-    /// Returns how far it is from the database's, where that is too far.
+    /// Returns the offset of the host's clock if it is too large.
     pub(crate) fn apart(&self) -> Option<ClockOffset> {
         self.offset().filter(|offset| offset.fault().is_some())
     }
 
-    /// As [`HostClock::apart`], of the database's alone: what would be recorded by such a clock would stop all others.
+    /// Like [`HostClock::apart`], for the database's clock only. Entries recorded by such a clock would stop all other
+    /// services.
     pub(crate) fn apart_from_database(&self) -> Option<ClockOffset> {
         self.offset().filter(|offset| offset.fault() == Some(ClockFault::Database))
     }
 
-    /// Returns the newest entry, where it may say something against the clock.
+    /// Returns the newest entry's time, unless an operator has confirmed the clock since.
     pub(crate) fn to_compare(&self, newest: Instant<Wall>) -> Option<Instant<Wall>> {
         (newest.micros() > self.accepted_newest.load(Ordering::Acquire)).then_some(newest)
     }
@@ -102,8 +103,8 @@ impl HostClock {
         Instant::from_micros(self.last.load(Ordering::Acquire)).unwrap_or(Instant::EPOCH)
     }
 
-    /// Returns why nothing may be destroyed by the host's clock, if so: it went back, or further than it does, since it was
-    /// last known to be right. Where it did not, it is known to be right now.
+    /// Returns why nothing may be destroyed by the host's clock, if so: since it was last known to be right, it went
+    /// back or jumped ahead. Otherwise the current reading becomes the last one known to be right.
     pub(crate) fn doubt(&self, now: Instant<Wall>) -> Option<HostClockDoubt> {
         let last = self.last();
         if let Some(offset) = self.apart() {
@@ -119,13 +120,13 @@ impl HostClock {
         }
     }
 
-    /// Returns the host time that destroys: what has not run out by it stays. It is never later than the host's clock says,
-    /// and no later than it was known to be right where it has leapt.
+    /// Returns the host time for destructive decisions: anything that has not expired by then is kept. It is never
+    /// later than the host's clock and, after a jump, not later than the last reading known to be right.
     pub(crate) fn sure(&self, now: Instant<Wall>) -> Instant<Wall> {
         self.doubt(now).map_or(now, |doubt| doubt.last.min(now))
     }
 
-    /// Takes that somebody who may has said that the clock is right.
+    /// Records an operator's confirmation.
     pub(crate) fn accept(&self, now: Instant<Wall>, newest: Instant<Wall>) {
         self.accepted_newest.fetch_max(newest.micros(), Ordering::AcqRel);
         if self.offset().is_some_and(|offset| offset.fault() == Some(ClockFault::Newest)) {
@@ -135,12 +136,12 @@ impl HostClock {
         self.is_told.store(false, Ordering::Release);
     }
 
-    /// Returns whether it was not told before that the clock is doubted, and takes that it is.
+    /// Returns whether a doubt was not logged before, and marks it as logged.
     pub(crate) fn is_first_doubt(&self) -> bool {
         !self.is_told.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns whether what is known is to be kept again, and takes that it is.
+    /// Returns whether the value should be stored again, and marks it as stored.
     pub(crate) fn is_to_be_kept(&self, now: Instant<Wall>) -> bool {
         let kept = self.kept.load(Ordering::Acquire);
         let is_due = now.micros().saturating_sub(kept) >= CLOCK_KEPT_MICROS || now.micros() < kept;
@@ -174,7 +175,7 @@ mod tests {
         let week = HOST_CLOCK_STEP_SECONDS_MAX;
         let far = at(1_000 + week + 1);
         assert_eq!((clock.doubt(far).map(|doubt| doubt.last), clock.sure(far)), (Some(at(1_000)), at(1_000)));
-        // It went back: what has run out by either of both may go.
+        // The clock went back: only data expired by both readings may be deleted.
         assert_eq!((clock.doubt(at(999)).is_some(), clock.sure(at(999))), (true, at(999)));
         assert_eq!((clock.doubt(at(1_000 + week)), clock.sure(at(1_000 + week))), (None, at(1_000 + week)));
         // Each step counts from the last one.

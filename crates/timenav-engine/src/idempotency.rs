@@ -1,23 +1,22 @@
-//! Requests that may be sent twice and happen once.
+//! Requests that can be sent twice and are carried out once.
 
 use timenav_core::time::Span;
 
-/// What a request carries so that a repetition of it can be recognised.
+/// Identifies a repetition of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Idempotency {
     /// Digest of user, method, route and the caller's key.
     pub key: [u8; 32],
-    /// Digest of the request.
     pub fingerprint: [u8; 32],
 }
 
 impl Idempotency {
-    /// How long an outcome is kept, in host time: 24 hours.
+    /// How long an outcome is stored, in host time: 24 hours.
     pub const KEPT: Span = Span::from_micros(24 * 3_600 * 1_000_000);
-    /// By how much what an outcome says of when it was kept may differ from when its entry was recorded: a group takes a
-    /// moment, and the host's clock may be set.
+    /// Maximum difference between the time in an outcome and that of its entry: a group takes a moment, and the host's
+    /// clock may be set.
     pub(crate) const KEPT_DIFFERENCE_MAX: Span = Span::from_micros(10 * 60 * 1_000_000);
-    /// Stands in an outcome whose request cannot be compared with another any more. Whoever repeats it is answered as
-    /// before, so that nothing is done twice.
+    /// Replaces the fingerprint of a request that can no longer be compared. Any repetition gets the stored response,
+    /// so that nothing is done twice.
     pub const FINGERPRINT_FORGOTTEN: [u8; 32] = [0; 32];
 }

@@ -1,15 +1,15 @@
-//! The name of an import.
+//! The id of an import.
 //!
-//! An import is known by where in the ledger its events are and how many they are: nothing else is kept of it, and
-//! nothing else needs to be. Other entries may be between them. What was recorded there by one user, and is as many, is
-//! the import; where two imports of a user ran side by side, neither is told from the other and neither is undone.
-//! An id in each entry would be exact, but would add bytes to every imported event in a format that others verify.
+//! An import is identified by the range of its entries in the ledger and the number of its events, so that nothing else
+//! needs to be stored. Other entries may lie between them. If one user recorded that many events in that range, they
+//! are the import. If two imports of a user ran concurrently, they cannot be told apart, and neither can be undone. An
+//! id in each entry would be exact, but would add bytes to every imported event in a format that others verify.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which import: the entries from `first` to before `end` that hold its events, and how many events it recorded.
-/// Written as `first-end-count`.
+/// An import: the range of entries from `first` to `end` (exclusive), and the number of events. Written as
+/// `first-end-count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportId {
     pub(crate) first: u64,
@@ -18,8 +18,8 @@ pub struct ImportId {
 }
 
 impl ImportId {
-    /// Names the import that recorded `count` events at positions from `first` to before `end`. `None` where so many
-    /// cannot be there, or none.
+    /// Returns the id of an import of `count` events in a range of entries. `None` if the range cannot hold that many,
+    /// or if there are none.
     #[must_use]
     pub fn new(first: u64, end: u64, count: u64) -> Option<Self> {
         let entries = end.checked_sub(first)?;
@@ -33,7 +33,7 @@ impl fmt::Display for ImportId {
     }
 }
 
-/// A text that names no import.
+/// An invalid import id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("send the `import_id` that the import answered, such as `17-420-403`")]
 pub struct NoImportId;

@@ -1,4 +1,4 @@
-//! What an import would do: every record is checked and compared, and nothing is recorded.
+//! Dry run of an import: all records are checked and compared, and none is recorded.
 
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap, RandomState};
@@ -14,19 +14,19 @@ use crate::engine::Engine;
 use crate::events::{ImportBatch, RefusedRecord};
 use crate::refusal::Refusal;
 
-/// Records of a file that would be new and are remembered by one dry run, some megabytes of memory: a later record with
-/// the id of an earlier one is compared with that.
+/// Maximum number of new records that one dry run remembers, in some megabytes of memory, to compare later records with
+/// the same id.
 pub const IMPORT_DRY_RUN_RECORDS_MAX: usize = 250_000;
 
-/// The records of a file so far that would be new, by hashes of their ids, with hashes of their contents. The hashes are
-/// of keys that this process alone knows, so nobody can make two ids pass for one.
+/// New records of a file so far: keyed hashes of their ids and contents. The key is random per process, so that nobody
+/// can construct a collision.
 #[derive(Debug, Default)]
 pub struct ImportRehearsal {
     hasher: RandomState,
     would_be: HashMap<u64, u64>,
 }
 
-/// How a record compares with those before it in its file.
+/// The result of comparing a record with earlier ones in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     None,
@@ -36,7 +36,7 @@ enum Before {
 }
 
 impl ImportRehearsal {
-    /// Compares a record that would be new with those before it, and remembers it.
+    /// Compares a new record with earlier ones, and remembers it.
     fn compare(&mut self, event_id: &EventId, content: &str) -> Before {
         let (id, content) = (self.hasher.hash_one(event_id.as_str()), self.hasher.hash_one(content));
         let is_full = self.would_be.len() >= IMPORT_DRY_RUN_RECORDS_MAX;
@@ -53,11 +53,10 @@ impl ImportRehearsal {
 }
 
 impl Engine {
-    /// Finds out what [`Engine::import_events`] would do with a batch, after those that were rehearsed before it, and
-    /// records nothing. The timeline must be there.
+    /// Dry run of [`Engine::import_events`] for a batch that follows the previous ones. The timeline must exist.
     ///
     /// # Errors
-    /// The caller may not record events there, or more records would be new than can be remembered.
+    /// The caller may not record events there, or there are more new records than can be remembered.
     #[boxed]
     pub async fn rehearse_import(
         &self,

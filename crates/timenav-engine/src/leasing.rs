@@ -1,5 +1,4 @@
-//! Leases of firings where several services share one database: they are rows there, and the same rules change them that
-//! change those in memory.
+//! Leases of firings in a shared database. They are rows there, changed by the same rules as those in memory.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,15 +18,15 @@ use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::timer_rows::FiringRow;
 
-/// What makes the code over how often a firing was handed out.
+/// Label of the authentication code over the number of attempts.
 const CODE_LABEL: &str = "attempts at a firing";
-/// How long a firing that was tried as often as it may be is nobody else's, in microseconds: until its outcome is recorded.
+/// How long a firing with the maximum number of attempts stays leased until its outcome is recorded, in microseconds.
 const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
 
-/// What came of the end of attempts: what becomes of each firing; or those that others have.
+/// The result of ended attempts: the retry of each firing, or those held by others.
 type Ended = Result<Vec<(FiringId, Retry)>, Vec<HeldByOther>>;
 
-/// Rows of one timeline, and what is made of them.
+/// The lease rows of one timeline, with the context to interpret them.
 struct Rows {
     key: TimelineKey,
     timeline: TimelineId,
@@ -42,9 +41,9 @@ impl Rows {
         self.signer.authenticate(CODE_LABEL, &message)
     }
 
-    /// Puts rows where the rules know leases. Whoever changes rows past the services can have a firing handed out once more
-    /// or later, and no more than that: instants that no service could have written are over, and a number of attempts that
-    /// none wrote is none, so that a firing fails only after it was tried.
+    /// Converts rows to leases. A writer that bypasses the services can only cause firings to be delivered again or
+    /// later: instants that no service could have written count as expired, and an unauthenticated number of attempts
+    /// is ignored, so that a firing never fails without having been tried.
     fn leases(&self, found: &[LeaseRow], now: Instant<Wall>) -> Leases {
         let mut leases = Leases::default();
         for row in found {
@@ -68,7 +67,7 @@ impl Rows {
         leases
     }
 
-    /// Returns what is to be kept of a firing; `None` where nothing is.
+    /// Returns the row to store for a firing; `None` to store none.
     fn row(
         &self,
         leases: &Leases,
@@ -88,7 +87,7 @@ impl Rows {
         })
     }
 
-    /// Leases what may be of firings that are offered. Returns which, and which attempt at each it is.
+    /// Leases firings that are available. Returns them with the number of the attempt.
     fn claim(
         &self,
         LeasesFound { now, firings, leases: found }: LeasesFound,
@@ -112,8 +111,8 @@ impl Rows {
         (LeaseChanges { put: rows.collect(), removed: Vec::new() }, claimed)
     }
 
-    /// Ends attempts without an outcome. Firings that were tried as often as they may be stay leased until their outcome is
-    /// recorded. Ends none where others have one of them.
+    /// Ends attempts without an outcome. Firings with the maximum number of attempts stay leased until their outcome is
+    /// recorded. Changes nothing if others hold one of the firings.
     fn fail(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
@@ -140,7 +139,7 @@ impl Rows {
         (LeaseChanges { put, removed: Vec::new() }, Ok(ended))
     }
 
-    /// Renews leases. Returns which.
+    /// Extends leases, and returns the extended ones.
     fn extend(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
@@ -154,7 +153,7 @@ impl Rows {
         (LeaseChanges { put, removed: Vec::new() }, extended.into_iter().map(|row| row.firing_id.clone()).collect())
     }
 
-    /// Takes attempts back that nobody was told of, unless somebody has made another one by now.
+    /// Undoes attempts that did not reach their claimer, unless there is a newer one.
     fn give_back(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
@@ -175,16 +174,15 @@ impl Rows {
     }
 }
 
-/// Returns what a row tells of the claim that it came of.
+/// Returns the claim of a row.
 fn told(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
     (&row.lease_id, &row.queue, &row.holder)
 }
 
-/// Attempts at firings that came to nothing.
+/// The result of failed attempts.
 pub(crate) struct AttemptsEnded {
-    /// Firings that were tried as often as they may be.
+    /// Firings with the maximum number of attempts.
     pub(crate) exhausted: Vec<FiringId>,
-    /// Whether any attempt has ended.
     pub(crate) is_any: bool,
 }
 
@@ -203,7 +201,7 @@ impl Engine {
         let (sender, told) = oneshot::channel();
         let change = move |found| {
             let (changes, outcome) = change(found);
-            // Whoever asked waits below.
+            // The caller waits for it below.
             let _ = sender.send(outcome);
             changes
         };
@@ -211,8 +209,8 @@ impl Engine {
         told.await.map_err(|_| Refusal::Unavailable("leases of firings could not be changed".to_owned()))
     }
 
-    /// Leases firings of a queue that readers see here. Where whoever asks is gone before they are told, the firings are
-    /// given back.
+    /// Leases firings of a queue that are visible to readers here. If the caller goes away before the result, the
+    /// firings are released.
     pub(crate) async fn claim_shared(
         &self,
         state: &TimelineState,
@@ -237,7 +235,7 @@ impl Engine {
         claimed.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
     }
 
-    /// Gives back firings that were claimed and never handed over. Where that fails, their leases end by themselves.
+    /// Releases firings that were claimed and not delivered. On failure, their leases expire by themselves.
     async fn give_back_shared(&self, timeline: &TimelineId, unheard: Vec<(FiringId, u32)>) {
         let Some(state) = self.state(timeline).filter(|_| !unheard.is_empty()) else { return };
         let (rows, named) = (self.rows_of(&state), unheard.iter().map(|(firing_id, _)| firing_id.clone()).collect());
@@ -250,9 +248,9 @@ impl Engine {
         self.timing().wake_claims();
     }
 
-    /// As [`Engine::give_back_shared`], where nobody can wait for it.
+    /// Like [`Engine::give_back_shared`], without waiting.
     pub(crate) fn give_back_later(&self, timeline: &TimelineId, unheard: Vec<(FiringId, u32)>) {
-        // Without a runtime the service has ended.
+        // Without a runtime, the service has shut down.
         if let Ok(runtime) = Handle::try_current() {
             let (engine, timeline) = (self.clone(), timeline.clone());
             runtime.spawn(async move { engine.give_back_shared(&timeline, unheard).await });
@@ -272,7 +270,7 @@ impl Engine {
         Ok(self.tell_ended(state, ended))
     }
 
-    /// Renews leases. Returns which.
+    /// Extends leases, and returns the extended ones.
     pub(crate) async fn extend_shared(
         &self,
         state: &TimelineState,

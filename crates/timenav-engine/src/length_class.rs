@@ -1,19 +1,18 @@
-//! How long events last, roughly: by it those are found that began before a range and last into it.
+//! Duration classes of events, to find events that began before a range and last into it.
 //!
-//! Events are kept by when they begin. Whoever looks for one that still lasts would have to look through all that began
-//! before, since any of them could. Of one class no event is twice as long as another, so those of it that last into a range
-//! began at most so long before it.
+//! Events are indexed by their start, so any earlier event could still last. In one class, no event is twice as long as
+//! another. Events of a class that last into a range therefore began within a bounded time before it.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
-/// How long an event lasts: the binary logarithm of its microseconds, rounded down.
+/// The duration of an event: the binary logarithm of its microseconds, rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LengthClass(u8);
 
-/// What of an event is looked at.
+/// The fields of an event that determine its class.
 #[derive(Deserialize)]
 struct Looked<'a> {
     #[serde(borrow)]
@@ -23,17 +22,17 @@ struct Looked<'a> {
 }
 
 impl LengthClass {
-    /// How many there are.
+    /// The number of classes.
     const COUNT: u8 = 64;
 
-    /// Returns the class of an event; `None` where it has no end, or lasts no time.
+    /// Returns the class of an event; `None` if it has no end or no duration.
     #[must_use]
     pub fn of(time: Instant<Virtual>, end_time: Option<Instant<Virtual>>) -> Option<Self> {
         let length = end_time.filter(|end| *end > time)?.micros().abs_diff(time.micros());
         u8::try_from(length.ilog2()).ok().map(Self)
     }
 
-    /// Returns the class of an event, by its JSON; `None` also of what is no event.
+    /// Returns the class of an event, given its JSON; `None` also for invalid JSON.
     #[must_use]
     pub fn of_content(content: &str) -> Option<Self> {
         let (time, end_time) = times(content)?;
@@ -45,13 +44,13 @@ impl LengthClass {
         (0..Self::COUNT).map(Self)
     }
 
-    /// Returns the class of a number; `None` where it is not one of 0 to 63.
+    /// Returns the class with a number from 0 to 63.
     #[must_use]
     pub fn of_number(number: u8) -> Option<Self> {
         (number < Self::COUNT).then_some(Self(number))
     }
 
-    /// Returns the earliest microsecond at which an event of the class can begin that lasts until an instant or longer.
+    /// Returns the earliest start, in microseconds, of an event of the class that lasts until an instant or longer.
     #[must_use]
     pub fn earliest_until(self, instant: Instant<Virtual>) -> i64 {
         let longest = u64::MAX >> (Self::COUNT - 1 - self.0);
@@ -65,7 +64,7 @@ impl LengthClass {
     }
 }
 
-/// Returns whether an event begins before an instant and lasts until it or longer, by its JSON.
+/// Returns whether an event begins before an instant and lasts until it or longer, given its JSON.
 #[must_use]
 pub fn lasts_into(content: &str, instant: Instant<Virtual>) -> bool {
     times(content).is_some_and(|(time, end_time)| time < instant && end_time.is_some_and(|end| end >= instant))
@@ -104,7 +103,7 @@ mod tests {
             let class = LengthClass::of(at(begin), Some(instant)).unwrap();
             let earliest = class.earliest_until(instant);
             assert!(earliest <= begin, "{length}");
-            // Not much earlier, or all that began before would be looked through.
+            // Not much earlier either, or all earlier events would be examined.
             assert!(i128::from(begin) - i128::from(earliest) < i128::from(length), "{length}");
         }
         let longest = LengthClass::all().last().unwrap();
@@ -126,7 +125,7 @@ mod tests {
         assert!(lasts_into(content, day("2005-08-29T00:00:00Z")));
         assert!(lasts_into(content, day("2005-08-30T12:00:00Z")));
         assert!(!lasts_into(content, day("2005-08-30T12:00:00.000001Z")));
-        // It begins in the range then.
+        // In that case it begins in the range.
         assert!(!lasts_into(content, day("2005-08-23T18:00:00Z")));
         assert!(!lasts_into(r#"{"event_id":"e","time":"2005-08-23T18:00:00Z"}"#, day("2005-08-29T00:00:00Z")));
         assert_eq!(LengthClass::of_content(content).map(LengthClass::number), Some(39));

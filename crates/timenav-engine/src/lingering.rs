@@ -1,18 +1,18 @@
-//! Waiting a moment for company, where nobody waits for an answer.
+//! Batches submissions for which no caller waits.
 //!
-//! A read whose entry is only buffered is answered before the writer has it. So the writer may wait for more of them: one
-//! commit of many costs little more than one of one, and each commit makes readers of the store read its pages anew.
+//! A read with a buffered entry is answered before the writer receives it. The writer can therefore wait for more: a
+//! large commit costs little more than a small one, and each commit makes readers of the store read its pages again.
 
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::mpsc;
 
-/// How long the writer waits for more where nobody waits for it: so long may the entry of a buffered read take to be
+/// How long the writer waits for more submissions if no caller waits. This delays the entry of a buffered read.
 /// written, besides the commit itself.
 pub(crate) const LINGER: Duration = Duration::from_millis(20);
 
-/// Is rung when somebody waits for the writer, or the queue is full.
+/// Signals that a caller waits for the writer, or that the queue is full.
 #[derive(Default)]
 pub(crate) struct Bell {
     is_rung: Mutex<bool>,
@@ -25,7 +25,7 @@ impl Bell {
         self.rings.notify_one();
     }
 
-    /// Waits until it rings, or has rung since the last time; at most so long.
+    /// Waits for a signal since the last wait, for at most `most`.
     fn wait(&self, most: Duration) {
         let mut is_rung = self.is_rung.lock();
         let _ = self.rings.wait_while_for(&mut is_rung, |is_rung| !*is_rung, most);
@@ -33,7 +33,7 @@ impl Bell {
     }
 }
 
-/// Puts something into a queue, and rings where somebody waits for it or the queue is full.
+/// Puts an item into a queue. Signals if a caller waits for it, or if the queue is full.
 pub(crate) async fn hand_over<T>(
     queue: &mpsc::Sender<T>,
     one: T,
@@ -49,8 +49,8 @@ pub(crate) async fn hand_over<T>(
     Ok(())
 }
 
-/// Takes what waits in a queue, `most` at a time and once more what came meanwhile; nothing where the queue has ended.
-/// Where nobody waits for any of it, more is waited for until the bell rings, at most for `linger`.
+/// Takes the items of a queue, up to `most`, and then those added in the meantime; nothing if the queue is closed. If
+/// no caller waits for any of them, waits for more until the signal, for at most `linger`.
 pub(crate) fn collect<T>(
     queue: &mut mpsc::Receiver<T>,
     most: usize,
@@ -87,7 +87,7 @@ mod tests {
             bell.ring();
             taking.join().unwrap()
         });
-        // The first ones may have come together with the one that somebody waits for, but none is left behind.
+        // The first items may have been taken together with the awaited one, but none is left behind.
         assert_eq!(taken, [1, 3, 5, 2]);
     }
 
@@ -99,18 +99,18 @@ mod tests {
             sender.blocking_send(number).unwrap();
         }
         assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [1, 2, 3]);
-        // So many are enough.
+        // This many items are enough.
         for number in [1, 3, 5] {
             sender.blocking_send(number).unwrap();
         }
         assert_eq!(collect(&mut queue, 2, |number| number % 2 == 0, (&bell, EVER)), [1, 3]);
-        // It was rung before anybody listened.
+        // The signal came before the wait.
         bell.ring();
         assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [5]);
-        // Nobody comes, and the moment is over.
+        // No signal comes, and the time is over.
         sender.blocking_send(7).unwrap();
         assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, Duration::from_millis(1))), [7]);
-        // The end of the queue is waited for by nobody.
+        // A closed queue ends the wait.
         sender.blocking_send(9).unwrap();
         drop(sender);
         assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [9]);

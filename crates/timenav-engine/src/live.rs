@@ -1,5 +1,5 @@
-//! The sizes of ledgers as they grow, for those who listen. Nothing is kept where nobody does: what is new is in the
-//! ledger.
+//! Signals the growth of ledgers to listeners. Only listened-to ledgers are tracked, because new entries are read from
+//! the store.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use parking_lot::Mutex;
 use timenav_core::ids::TimelineId;
 use tokio::sync::watch;
 
-/// The listeners of every timeline that has any.
+/// The listeners of all timelines.
 #[derive(Default)]
 pub(crate) struct Live {
-    /// Sizes of the ledgers that somebody listens to.
+    /// Sizes of the ledgers with listeners.
     sizes: Rooms,
-    /// Changes whenever the permissions of some timeline have changed.
+    /// Signals changes of the permissions of any timeline.
     permissions: watch::Sender<()>,
 }
 
-/// Something to listen to for each timeline that somebody listens to.
+/// A channel per timeline with listeners.
 type Rooms = Arc<Mutex<HashMap<TimelineId, watch::Sender<u64>>>>;
 
-/// Takes a room away when the last listener goes. To be dropped after the listener's ear.
+/// Removes a channel when its last listener goes. Must be dropped after the receiver.
 struct Leaving {
     rooms: Rooms,
     timeline: TimelineId,
@@ -32,7 +32,7 @@ impl Drop for Leaving {
         let mut rooms = self.rooms.lock();
         if rooms.get(&self.timeline).is_some_and(|room| room.receiver_count() == 0) {
             rooms.remove(&self.timeline);
-            // What many listeners took is given back after them.
+            // Release memory after many listeners have left.
             if rooms.len() <= rooms.capacity() / 8 {
                 rooms.shrink_to_fit();
             }
@@ -40,7 +40,7 @@ impl Drop for Leaving {
     }
 }
 
-/// The size of a ledger, now and after each change.
+/// The size of a ledger, with a signal for each change.
 pub struct Growth {
     // Dropped in this order.
     size: watch::Receiver<u64>,
@@ -48,26 +48,26 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Waits until the ledger has grown since it was last looked at. `false` where the service ends.
+    /// Waits until the ledger has grown since the size was last read. `false` if the service shuts down.
     #[boxed]
     pub async fn changed(&mut self) -> bool {
         self.size.changed().await.is_ok()
     }
 
-    /// Returns the size, and counts it as looked at.
+    /// Returns the size, and marks it as read.
     pub(crate) fn size(&mut self) -> u64 {
         *self.size.borrow_and_update()
     }
 }
 
-/// What changes whenever keys, sessions or permissions may have.
+/// A signal for changes of keys, sessions and permissions. It may fire without one.
 pub struct AccessChanges {
     identity: Growth,
     permissions: watch::Receiver<()>,
 }
 
 impl AccessChanges {
-    /// Waits until there may have been a change. `false` where the service ends.
+    /// Waits for the next signal. `false` if the service shuts down.
     #[boxed]
     pub async fn changed(&mut self) -> bool {
         tokio::select! {
@@ -78,17 +78,17 @@ impl AccessChanges {
 }
 
 impl Live {
-    /// Wakes those who wait for the end of a permission. Never waits for them.
+    /// Signals a change of permissions. Never blocks.
     pub(crate) fn permit(&self) {
         self.permissions.send_replace(());
     }
 
-    /// Returns what changes whenever permissions have, beside what tells of keys and sessions.
+    /// Returns a signal for changes of permissions, combined with one for keys and sessions.
     pub(crate) fn listen_to_access(&self, identity: Growth) -> AccessChanges {
         AccessChanges { identity, permissions: self.permissions.subscribe() }
     }
 
-    /// Tells those who listen to a ledger its size. Never waits for them.
+    /// Publishes the sizes of ledgers. Never blocks.
     pub(crate) fn grow(&self, sizes: &[(TimelineId, u64)]) {
         let rooms = self.sizes.lock();
         for (timeline, size) in sizes {
@@ -98,15 +98,15 @@ impl Live {
         }
     }
 
-    /// Wakes those who listen to a ledger that does not grow any more, so that they see that it has ended.
+    /// Wakes the listeners of a ledger that has ended.
     pub(crate) fn wake(&self, timeline: &TimelineId) {
         if let Some(room) = self.sizes.lock().get(timeline) {
             room.send_modify(|_| ());
         }
     }
 
-    /// Returns a ledger's size, now and after each change. `size` is asked while no change can come
-    /// between, so that none is missed.
+    /// Returns the size of a ledger, with a signal for each change. `size` is called while no change can be published,
+    /// so that none is missed.
     pub(crate) fn listen_to_growth(&self, timeline: &TimelineId, size: impl FnOnce() -> u64) -> Growth {
         let mut rooms = self.sizes.lock();
         let room = rooms.entry(timeline.clone()).or_insert_with(|| watch::Sender::new(0));
@@ -116,8 +116,8 @@ impl Live {
     }
 }
 
-/// Takes a larger size, and tells whether it was one: groups are told of in their order, but who begins
-/// to listen may have read a size that is yet to be told.
+/// Updates a size if the new one is larger. Groups are published in order, but a new listener may have read a size that
+/// is not published yet.
 fn grown(known: &mut u64, size: u64) -> bool {
     let is_larger = size > *known;
     *known = size.max(*known);

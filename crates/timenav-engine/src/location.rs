@@ -1,4 +1,4 @@
-//! What a text means as a place, as far as its form and the gazetteer know.
+//! Interprets a text as a place by its form and the gazetteer.
 
 use std::sync::Arc;
 
@@ -10,10 +10,9 @@ use crate::doors::Doors;
 use crate::event_columns::EventColumns;
 use crate::gazetteer::Gazetteer;
 
-/// Returns the zone of the calendar that holds at a location, or `None` where that is not known.
+/// Returns the time zone of a location; `None` if it is unknown.
 ///
-/// An IANA zone name is that zone, whatever else is called so; coordinates, and the name of a known
-/// place, are where they are.
+/// An IANA zone name always means that zone. Coordinates and names of known places mean the zone there.
 pub(crate) fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> Option<Zone> {
     if let Some(zone) = Zone::named(location) {
         return Some(zone);
@@ -27,28 +26,26 @@ pub(crate) fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> O
     name.and_then(Zone::named)
 }
 
-/// Returns the zone whose calendar a clock at a location uses; UTC where none is known.
+/// Returns the time zone of a clock's location; UTC if it is unknown.
 pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
     location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
 }
 
-/// Returns the point that an event is found by: its own, or the middle of the place that its location names, if that is a
-/// city.
+/// Returns the point to find an event by: its own, or the center of its named place, if that is a city.
 pub(crate) fn point_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Option<Point> {
     let own = draft.geo.map(|geo| geo.point);
     own.or_else(|| named_point(gazetteer?, draft.location.as_ref()?))
 }
 
-/// Returns what an event is found by.
 pub(crate) fn columns_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Arc<EventColumns> {
     Arc::new(EventColumns::of(draft, point_of(gazetteer, draft)))
 }
 
-/// Returns the middle of the place that a text names, if that is a city.
+/// Returns the center of a named place, if that is a city.
 pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<Point> {
     match gazetteer.find(location)?.location {
         LocationQuery::Near { center, .. } => Some(center),
-        // An area has no middle that would be true.
+        // The center of an area would be arbitrary.
         LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,
     }
 }

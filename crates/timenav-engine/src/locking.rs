@@ -1,4 +1,4 @@
-//! Which heads a group is about, where others write to the store too.
+//! The heads that a group must lock on a shared store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::store::Commit;
 
-/// Returns the heads that a group is about, and their sizes as they are known.
+/// Returns the heads to lock for a group, and their known sizes.
 pub(crate) fn to_lock(
     heads: &Heads,
     submissions: &[Submission],
@@ -25,7 +25,7 @@ pub(crate) fn to_lock(
     for Submission { timeline, asked, .. } in submissions {
         let asking = asked.asking();
         if asking.catches_up().is_some() {
-            // The state of `system` comes with every lock.
+            // Every lock returns the state of `system` anyway.
             heads.get(timeline).filter(|_| !timeline.is_system()).into_iter().for_each(&mut lock);
             continue;
         }

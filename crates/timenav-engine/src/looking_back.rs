@@ -1,4 +1,4 @@
-//! Whether the store still has what this service has seen, where nobody asks for anything that would show it.
+//! Checks in the background that the store still has everything this service has seen.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,28 +19,28 @@ use crate::refusal::Refusal;
 use crate::stated::signed_text;
 use crate::store::{Opened, StoredTree};
 
-/// Timelines that are looked at each time, beside `system`. The next time, those that come after them.
+/// Timelines checked per call in addition to `system`. The next call continues after them.
 pub(crate) const TREES_LOOKED_AT_MAX: usize = 256;
 
 impl Engine {
-    /// Looks whether the store has no fewer entries of some timelines than this service has seen, and not others of the same
-    /// number: of `system`, and of the others in turn. If not, nothing is written any more and the service is not ready.
+    /// Checks that the store still has the entries of some timelines that this service has seen: of `system`, and of
+    /// the others in turn. If not, all writing stops, and the service is not ready.
     ///
-    /// To be called again and again. A service that is asked for something finds the same by itself.
+    /// Call this regularly. Requests detect the same by themselves.
     ///
     /// # Errors
-    /// The store does not answer, or it went back.
+    /// The store does not respond, or it was rolled back.
     #[boxed]
     pub async fn look_back(&self) -> Result<(), Refusal> {
         if let Some(failure) = self.failure() {
             return Err(failure);
         }
-        // First what was seen: what is written meanwhile is only more.
+        // Read the known state first: later writes only add to it.
         let seen = self.to_look_at();
         let found = self.store().trees(seen.keys().copied().collect()).await?;
         let mut diverged: Vec<_> =
             found.iter().filter_map(|tree| Some((tree, diverged(seen.get(&tree.timeline)?, tree)?))).collect();
-        // Where `system` went back too, it is named.
+        // If `system` was rolled back too, report that.
         diverged.sort_by_key(|(tree, _)| tree.timeline);
         let Some((tree, divergence)) = diverged.into_iter().next() else { return Ok(()) };
         let refusal = Refusal::Diverged(Arc::new(divergence));
@@ -53,29 +53,29 @@ impl Engine {
         Err(refusal)
     }
 
-    /// Waits until the directory was brought forward by what entries tell, so that nobody has looked at its rows.
+    /// Waits until the directory was updated from entries, so that its rows have not been compared yet.
     #[boxed]
     pub async fn directory_moved(&self) {
         self.following().rows_moved.notified().await;
     }
 
-    /// Looks whether the rows of the directory are those that were signed, beside whoever writes. If not, another hand has
-    /// changed them, and nothing is written any more. Costs as much as there are rows.
+    /// Compares the rows of the directory with the signed ones, concurrently with the writer. If they differ, they were
+    /// tampered with, and all writing stops. The cost is proportional to the number of rows.
     ///
     /// # Errors
-    /// The store does not answer, or the rows are others.
+    /// The store does not respond, or the rows differ.
     #[boxed]
     pub async fn compare_directory(&self) -> Result<(), Refusal> {
         if let Some(failure) = self.failure() {
             return Err(failure);
         }
         let opened = self.store().open_directory().await;
-        // It is still to be done where the store does not answer.
+        // Try again later if the store does not respond.
         let opened = opened.inspect_err(|_| self.following().rows_moved.notify_one());
         let Opened { heads, ended, directory, .. } = opened?;
         let Some(system) = states_of(heads, &[]).into_values().next() else { return Ok(()) };
         if check_current(&system, self.doors(), self.options()).is_err() {
-            // Whoever writes next finds that.
+            // The next write detects this.
             return Ok(());
         }
         let rows = tokio::task::spawn_blocking(move || {
@@ -94,14 +94,14 @@ impl Engine {
         Err(told)
     }
 
-    /// Returns what is known of `system`, and of the timelines whose turn it is.
+    /// Returns the known state of `system`, and of the timelines to check next.
     fn to_look_at(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
         let mut states = self.states();
         states.sort_unstable_by_key(|state| state.head.key);
         let after = TimelineKey(self.following().looked_back_to.load(Ordering::Relaxed));
         let first = states.partition_point(|state| state.head.key <= after);
         let turn: Vec<_> = states[first..].iter().take(TREES_LOOKED_AT_MAX).cloned().collect();
-        // After the last of them they begin anew.
+        // Start over after the last one.
         let last = turn.last().filter(|_| turn.len() == TREES_LOOKED_AT_MAX);
         let next = last.map_or(i64::MIN, |last| last.head.key.0);
         self.following().looked_back_to.store(next, Ordering::Relaxed);
@@ -110,14 +110,14 @@ impl Engine {
     }
 }
 
-/// Returns how a tree in the store differs from what was seen of it before, if it does.
+/// Returns how a stored tree differs from the one seen before, if it does.
 fn diverged(seen: &TimelineState, found: &StoredTree) -> Option<Divergence> {
     let tree = |size, root| SeenTree { size, root };
     let (known, now) = (tree(seen.head.frontier.size(), seen.root), tree(found.frontier.size(), found.frontier.root()));
     let kind = match now.size.cmp(&known.size) {
         std::cmp::Ordering::Less => DivergenceKind::Rollback,
         std::cmp::Ordering::Equal if now.root != known.root => DivergenceKind::Fork,
-        // What is more is compared where it is taken over.
+        // Additional entries are verified when they are loaded.
         std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => return None,
     };
     Some(Divergence {

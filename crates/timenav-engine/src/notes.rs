@@ -1,9 +1,9 @@
-//! Checkpoints, signed once it is known that their entries are there for good.
+//! Signing of checkpoints, after their entries are durable.
 //!
 //! A checkpoint is a pure function of the ledger's name, the size, the root and the key, because Ed25519 is
-//! deterministic: whoever signs it, and whenever, makes the same bytes. So none is kept in the database, none is signed of
-//! a group that failed, and none is lost by a crash between a commit and its checkpoint. Those that two keys have signed
-//! where one took the place of the other are kept, as one key alone could not make them again.
+//! deterministic. Checkpoints therefore need not be stored in the database, are never signed for a group that failed,
+//! and cannot be lost by a crash between a commit and its checkpoint. Only those signed by two keys during a rotation
+//! are stored, because one key alone could not recreate them.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::stated::open_newest;
 use crate::statement::{HowStated, how_stated};
 use crate::store::{RotationNote, Store};
 
-/// Rotations that are kept in one step.
+/// Rotations stored per step.
 const ROTATIONS_MAX: usize = 1_024;
 
-/// Returns the newest checkpoint of a timeline, and signs it if it was not signed yet. To be asked of states that are
-/// known to be committed, and of no others. Both keys sign where the next one is about to take the place of the other.
+/// Returns the newest checkpoint of a timeline, and signs it if needed. The state must be committed. During a rotation,
+/// both keys sign.
 ///
 /// # Errors
-/// The key or the name is none that a note can have.
+/// The key or the name is not valid in a note.
 pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Options) -> Result<Arc<str>, Refusal> {
     if let Some(note) = state.note.get() {
         return Ok(Arc::clone(note));
@@ -46,13 +46,13 @@ pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Option
 
 /// Returns whether a key has signed the newest head of a timeline.
 pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &Options) -> bool {
-    // What it is on other ledgers is in no statement.
+    // Head statements of other ledgers do not include the directory root.
     let directory_root = state.directory_root.unwrap_or(state.root);
     how_stated(state, directory_root, &[signer], &options.service_name) != HowStated::Not
 }
 
-/// Keeps what was signed of a ledger on both sides where the store does not go on from what is known of it, for whoever has
-/// to decide which one counts.
+/// Stores the signed trees of both sides if the store does not continue the known ledger, as evidence for whoever
+/// decides which one counts.
 pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, doors: &Doors, options: &Options) {
     let seen = known.map(|seen| newest_note(seen, doors, options));
     let kept = match seen {
@@ -78,18 +78,18 @@ fn sign(tree: &Checkpoint, (signer, next): (&dyn Signer, Option<&dyn Signer>)) -
     Ok(note.to_string().into())
 }
 
-/// Signs the checkpoint of a tree that a scan has found to be there and to be what its head statement says.
+/// Signs the checkpoint of a tree that a scan has verified against its head statement.
 ///
 /// # Errors
-/// The key or the name is none that a note can have.
+/// The key or the name is not valid in a note.
 pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<Arc<str>, Refusal> {
     sign(tree, (signer, None))
 }
 
-/// Has the next key sign what is kept of a timeline that has ended, beside the key that has signed it. `None` where it has.
+/// Adds a signature by the next key to the kept checkpoint of an ended timeline. `None` if it has one already.
 ///
 /// # Errors
-/// What is kept is not signed by the key that goes.
+/// The kept checkpoint is not signed by the current key.
 pub(crate) fn signed_by_next(
     kept: &KeptOutside,
     doors: &Doors,
@@ -111,11 +111,11 @@ pub(crate) fn signed_by_next(
     Ok(Some(KeptOutside::seal(kept.timeline.clone(), note, &*doors.signer)))
 }
 
-/// Returns the newest checkpoints of timelines whose service does not run, as it would keep them outside the database:
-/// those that are kept there, or else what the key makes of trees that it has stated.
+/// Returns the newest checkpoints of the timelines of a stopped service, as it would keep them outside the database:
+/// stored ones, or else newly signed ones of stated trees.
 ///
 /// # Errors
-/// A head is not what was stated.
+/// A head differs from its statement.
 pub fn newest_checkpoints(
     heads: &[Head],
     kept: impl Fn(&Head) -> Option<Arc<str>>,
@@ -147,11 +147,11 @@ pub fn newest_checkpoints(
     heads.iter().map(newest).collect()
 }
 
-/// Keeps the checkpoints of rotations that were just committed, or whose keeping was cut off: those of timelines whose
-/// last entry tells of one, and whose head both keys have signed.
+/// Stores the checkpoints of rotations that were just committed, or interrupted before this: of timelines whose last
+/// entry records a rotation, and whose head both keys have signed.
 ///
 /// # Errors
-/// They cannot be signed or kept.
+/// They cannot be signed or stored.
 pub(crate) async fn keep_rotations<'a>(
     states: impl Iterator<Item = &'a TimelineState>,
     store: &dyn Store,

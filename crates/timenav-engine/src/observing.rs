@@ -1,5 +1,5 @@
-//! What happens to firings and is in no ledger, for those who observe them: who claims which, for how long, and that an
-//! attempt came to nothing. Nothing is kept where nobody listens, and little of what is not heard.
+//! Changes of firings that are not in a ledger, for observers: claims, extensions, and failed attempts. Changes are
+//! only buffered for existing observers, up to a limit.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,49 +9,47 @@ use timenav_core::ids::{FiringId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Notify;
 
-/// Firings of which one listener has yet to hear. What comes after that is forgotten, and they are told so.
+/// Maximum number of buffered firings per observer. If more arrive, the buffer is dropped, and the observer is told.
 pub const KEPT_FIRINGS_MAX: usize = 2_000;
 
-/// What happened to a firing.
+/// A change of a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// Somebody has claimed it.
+    /// A worker has claimed it.
     Leased {
-        /// Who.
         holder: Arc<str>,
-        /// Which attempt it is.
+        /// The number of the attempt.
         number: u32,
-        /// Until when it is leased, by the host.
+        /// End of the lease, in host time.
         until: Instant<Wall>,
     },
-    /// Whoever has it keeps it until then, by the host.
+    /// The lease was extended until this host time.
     Extended(Instant<Wall>),
-    /// The attempt came to nothing. It is tried again, not before that host instant.
+    /// The attempt failed. It is not retried before this host time.
     Ended(Instant<Wall>),
 }
 
-/// What happened to firings of one timeline.
+/// Changes of firings of one timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// The size of the ledger that was known then: it is told after what that has.
+    /// The ledger size at that time: this is sent after the messages of those entries.
     pub(crate) size: u64,
     pub(crate) firings: Vec<(FiringId, Attempt)>,
 }
 
-/// What an ear has heard.
+/// The next buffered item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// More than it keeps, all of which it has forgotten.
+    /// The buffer was exceeded and dropped.
     TooMuch,
-    /// This.
     Note(Arc<Note>),
 }
 
-/// Those who observe firings, by timeline.
+/// The observers of each timeline.
 #[derive(Debug, Default)]
 pub(crate) struct Observers(Mutex<HashMap<TimelineId, Vec<Arc<Unheard>>>>);
 
-/// What was told to somebody who has not asked for it yet.
+/// The buffer of an observer.
 #[derive(Debug, Default)]
 struct Unheard {
     notes: Mutex<Notes>,
@@ -85,7 +83,7 @@ impl Notes {
     }
 }
 
-/// Somebody who observes the firings of a timeline.
+/// An observer of a timeline's firings.
 pub(crate) struct Ear {
     observers: Arc<Observers>,
     timeline: TimelineId,
@@ -93,14 +91,14 @@ pub(crate) struct Ear {
 }
 
 impl Observers {
-    /// Listens from now on.
+    /// Starts to observe.
     pub(crate) fn listen(self: &Arc<Self>, timeline: &TimelineId) -> Ear {
         let unheard = Arc::<Unheard>::default();
         self.0.lock().entry(timeline.clone()).or_default().push(Arc::clone(&unheard));
         Ear { observers: Arc::clone(self), timeline: timeline.clone(), unheard }
     }
 
-    /// Tells those who listen what happened on a timeline, which is worked out only if anybody does. Never waits for them.
+    /// Notifies the observers of a timeline. The note is only built if there are any. Never blocks.
     pub(crate) fn tell(&self, timeline: &TimelineId, note: impl FnOnce() -> Note) {
         let rooms = self.0.lock();
         let Some(listeners) = rooms.get(timeline) else { return };
@@ -116,12 +114,12 @@ impl Observers {
 }
 
 impl Ear {
-    /// Returns what was told next, if it was known by a size of the ledger.
+    /// Returns the next item, if it belongs before a ledger size.
     pub(crate) fn next(&self, size: u64) -> Option<Heard> {
         self.unheard.notes.lock().next(size)
     }
 
-    /// Waits until something was told since it was last waited for.
+    /// Waits until there was a notification since the last wait.
     pub(crate) async fn told(&self) {
         self.unheard.told.notified().await;
     }

@@ -1,4 +1,4 @@
-//! Single facts of the store, for those who read.
+//! Queries for single facts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::rows::{DataRecord, KnownEvent, StoredEntry};
 use crate::store::Store;
 use crate::store_error::StoreError;
 
-/// Single facts, for those who read. Nothing here is for a store to do.
+/// Convenience queries for single facts, implemented for all stores.
 #[async_trait]
 pub trait OneFact: Store {
-    /// Returns which of these events are known on these layers.
+    /// Returns those of the events that exist on these layers.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     async fn event_versions(
         &self,
         layers: Arc<[Layer]>,
@@ -33,7 +33,7 @@ pub trait OneFact: Store {
     /// Returns one ledger entry.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     async fn entry(&self, timeline: TimelineKey, position: u64) -> Result<Option<StoredEntry>, StoreError> {
         let wanted = Wanted { entries: vec![(timeline, position)], ..Wanted::default() };
         Ok(self.facts(wanted, Asker::Reader).await?.entries.pop().flatten())
@@ -42,16 +42,16 @@ pub trait OneFact: Store {
     /// Returns one anchor.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
         let wanted = Wanted { anchors: vec![(timeline, id.clone())], ..Wanted::default() };
         Ok(self.facts(wanted, Asker::Reader).await?.anchors.pop().flatten())
     }
 
-    /// Returns one API key, whether it works or not.
+    /// Returns one API key, valid or not.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
         let wanted = Wanted { keys: vec![id.clone()], ..Wanted::default() };
         Ok(self.facts(wanted, Asker::Reader).await?.keys.pop().flatten())
@@ -60,16 +60,16 @@ pub trait OneFact: Store {
     /// Returns one sealed record, and the name of its timeline.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
         let wanted = Wanted { data: vec![id.clone()], ..Wanted::default() };
         Ok(self.facts(wanted, Asker::Reader).await?.data.pop().flatten())
     }
 
-    /// Returns the checkpoint that two keys have signed, whose last entry is at a position; `None` where none was kept.
+    /// Returns the stored checkpoint signed by two keys whose last entry is at a position.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
         let wanted = Wanted { rotation_notes: vec![(timeline, position)], ..Wanted::default() };
         Ok(self.facts(wanted, Asker::Reader).await?.rotation_notes.pop().flatten())

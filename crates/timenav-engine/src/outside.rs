@@ -1,4 +1,4 @@
-//! The door to the checkpoints kept outside the database.
+//! Storage of checkpoints outside the database.
 
 use std::sync::Arc;
 
@@ -12,42 +12,39 @@ use crate::signer::Signer;
 #[error("the checkpoints outside the database: {0}")]
 pub struct OutsideError(pub std::io::Error);
 
-// By hand, so that it is no source: the text has it, and would be followed by it again.
+// Not `#[from]`, which would make it the error's source too and print its text twice.
 impl From<std::io::Error> for OutsideError {
     fn from(error: std::io::Error) -> Self {
         Self(error)
     }
 }
 
-/// What the seal of a kept checkpoint is made for.
+/// Label of the seal's authentication code.
 const SEAL_LABEL: &str = "kept checkpoint";
 
-/// A signed checkpoint of a timeline, as it is kept outside the database.
+/// A signed checkpoint of a timeline, as kept outside the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptOutside {
-    /// Which timeline.
     pub timeline: TimelineId,
-    /// The signed note.
     pub note: Arc<str>,
-    /// Says that the service has made or verified the note: a code over it under a key that only the holder of the
-    /// signing key has. It takes a tenth of the time of a signature to check, and where there is none, or another
-    /// one, the signature is verified.
+    /// An authentication code under a key derived from the signing key, which proves that the service has created or
+    /// verified the note. Checking it takes a tenth of the time of a signature. If it is missing or invalid, the
+    /// signature is verified.
     pub seal: Option<[u8; Self::SEAL_BYTES]>,
 }
 
 impl KeptOutside {
-    /// Bytes of a seal.
     pub const SEAL_BYTES: usize = 16;
 
-    /// Returns a note that was just made or verified, with its seal.
+    /// Returns a note that was just created or verified, with its seal.
     pub(crate) fn seal(timeline: TimelineId, note: Arc<str>, signer: &dyn Signer) -> Self {
         let seal = Some(seal_of(&note, signer));
         Self { timeline, note, seal }
     }
 
-    /// Returns whether the service has made or verified the note, by its seal.
+    /// Returns whether the seal is valid.
     pub(crate) fn is_sealed(&self, signer: &dyn Signer) -> bool {
-        // Nobody measures how long a start takes to guess a code in a file.
+        // Timing attacks on a code in a file during startup are not realistic.
         self.seal.is_some_and(|seal| seal == seal_of(&self.note, signer))
     }
 }
@@ -59,28 +56,27 @@ fn seal_of(note: &str, signer: &dyn Signer) -> [u8; KeptOutside::SEAL_BYTES] {
     seal
 }
 
-/// Keeps the last signed checkpoint of every timeline where an attacker on the database is not.
+/// Keeps the last signed checkpoint of every timeline out of reach of an attacker on the database.
 ///
-/// An attacker who controls both the database and this place can take history back without being
-/// found out by the service alone; one who controls only one of them cannot.
+/// An attacker who controls both the database and this storage can roll history back without being detected by the
+/// service alone. An attacker who controls only one of them cannot.
 pub trait Outside: Send + Sync + 'static {
-    /// Keeps these signed checkpoints, each the newest of its timeline. They are durable on `Ok`. What a crash leaves of
-    /// them is the first ones, whole.
+    /// Keeps signed checkpoints, each the newest of its timeline. They are durable on `Ok`. A crash leaves a complete
+    /// prefix of them.
     ///
     /// # Errors
-    /// Nothing may be assumed about what was kept; the service stops writing.
+    /// The result is undefined; the service stops writing.
     fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError>;
 
-    /// Forgets everything and keeps these instead, all or nothing: where an operator accepts that a database was taken
-    /// back, and where seals are missing.
+    /// Atomically replaces all checkpoints: if an operator accepts a rollback of the database, or if seals are missing.
     ///
     /// # Errors
-    /// What was kept before is still kept.
+    /// The previous checkpoints are still there.
     fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError>;
 
-    /// Keeps, beside the checkpoints, what this service has seen of a ledger (`seen`: its signed checkpoint) and what the
-    /// store has of it instead. `seen` is the timeline's last checkpoint from then on, also at the next start, until
-    /// [`Outside::replace`]: otherwise a restart would forget it, and write a second history.
+    /// Keeps evidence of a divergence: the signed checkpoint that this service has seen (`seen`), and the tree in the
+    /// store. `seen` remains the timeline's last checkpoint, across restarts, until [`Outside::replace`]. Otherwise a
+    /// restart would forget it, and write a second history.
     ///
     /// # Errors
     /// It may not be kept.
@@ -93,7 +89,7 @@ pub trait Outside: Send + Sync + 'static {
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError>;
 }
 
-/// Puts that of `system` last. It tells which timelines there are, so that where it was kept theirs were too.
+/// Moves that of `system` to the end. It implies which timelines exist, so theirs must be kept before.
 pub(crate) fn system_last(checkpoints: &mut [KeptOutside]) {
     checkpoints.sort_by_key(|kept| kept.timeline.is_system());
 }

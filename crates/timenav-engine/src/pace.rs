@@ -1,9 +1,9 @@
-//! How many rows to ask for at a time, so that memory holds few bytes of them, however large they are.
+//! Adapts the number of rows per query to their size, to bound memory.
 
-/// Rows asked for before any has been seen.
+/// The number of rows of the first query.
 const FIRST_ROWS: usize = 32;
 
-/// How many rows to ask for: as many as fit into a number of bytes if they are like those seen last.
+/// The number of rows to query: as many as fit into a number of bytes, based on the last ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     rows_max: usize,
@@ -12,23 +12,23 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Asks for a few rows first, and never for more than `rows_max`, or for many more than have `bytes_max` bytes.
+    /// Starts with a few rows. Never exceeds `rows_max`, and only slightly `bytes_max`.
     #[must_use]
     pub fn new(rows_max: usize, bytes_max: usize) -> Self {
         Self { rows_max, bytes_max, rows: FIRST_ROWS.min(rows_max) }
     }
 
-    /// Returns how many rows to ask for; one at least.
+    /// Returns how many rows to query; at least one.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Takes that so many rows came, with so many bytes.
+    /// Records the rows and bytes of a result.
     pub fn took(&mut self, rows: usize, bytes: usize) {
         let Some(bytes_of_a_row) = bytes.checked_div(rows) else { return };
         let fitting = self.bytes_max / bytes_of_a_row.max(1);
-        // Those that come next may be larger.
+        // The next rows may be larger.
         self.rows = fitting.min(self.rows.saturating_mul(4)).clamp(1, self.rows_max.max(1));
     }
 }

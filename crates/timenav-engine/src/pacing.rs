@@ -1,4 +1,4 @@
-//! How soon firings are tried again whose attempts came to nothing.
+//! The retry delay of failed attempts.
 
 use std::collections::HashMap;
 
@@ -9,23 +9,23 @@ use timenav_core::timers::retries::Pace;
 
 use crate::head::TimelineState;
 
-/// What is known of a firing that somebody says something of.
+/// A firing that a request is about.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownFiring {
     pub(crate) firing_id: FiringId,
     pub(crate) state: FiringState,
-    /// The position of the entry that made it.
+    /// The position of the entry that created it.
     pub(crate) made: u64,
 }
 
-/// How soon each firing of a timeline is tried again.
+/// The retry delays of a timeline's firings.
 pub(crate) struct Paces {
     known: HashMap<FiringId, Pace>,
     other: Pace,
 }
 
 impl Paces {
-    /// Returns those of firings of a timeline as it stands.
+    /// Returns the retry delays of firings.
     pub(crate) fn of(state: &TimelineState, known: &[KnownFiring]) -> Self {
         let pace = |firing: &KnownFiring| (firing.firing_id.clone(), pace(state, Some(firing.made)));
         Self { known: known.iter().map(pace).collect(), other: pace_of_ended(state) }
@@ -36,12 +36,12 @@ impl Paces {
     }
 }
 
-/// Returns how soon a firing is tried again whose lease ended, of which no more is known.
+/// Returns the retry delay of a firing whose lease expired, for which nothing else is known.
 pub(crate) fn pace_of_ended(state: &TimelineState) -> Pace {
     pace(state, None)
 }
 
-/// An advance waits for the firings of its instant, and for no others.
+/// An advance only waits for the firings of its current instant.
 fn pace(state: &TimelineState, made: Option<u64>) -> Pace {
     let (clock, timers) = (&state.head.clock, &state.head.timers);
     let is_running = match &timers.advance {

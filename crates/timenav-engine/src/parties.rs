@@ -1,12 +1,12 @@
-//! Who took part in an event and where its record came from, in the form in which an index has it.
+//! The indexed form of an event's source and actors.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::json;
 
-/// Longest text of source and actors that is kept beside an event, in bytes: more would make the index as large as what
-/// it saves from reading.
+/// Maximum size of indexed source and actors, in bytes: beyond that, the index would be as large as the events it saves
+/// reading.
 pub(crate) const PARTIES_BYTES_MAX: usize = 1_000;
 
 /// Source and actors of an event.
@@ -16,7 +16,7 @@ pub(crate) struct Parties {
     pub(crate) actors: Vec<String>,
 }
 
-/// The members of an event that tell of them, unread.
+/// These fields of an event, unparsed.
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow)]
@@ -26,7 +26,7 @@ struct Members<'a> {
 }
 
 impl Parties {
-    /// Reads what [`parties_text`] made, or the JSON of a whole event. What is neither tells of nobody.
+    /// Parses the result of [`parties_text`], or the JSON of a whole event. Anything else has no source and actors.
     pub(crate) fn read(kept: &str) -> Self {
         if is_whole_event(kept) {
             let of_event = serde_json::from_str::<Members<'_>>(kept).ok();
@@ -42,14 +42,13 @@ impl Parties {
     }
 }
 
-/// Returns whether this is an event that had to be read because nothing of it is kept beside it: what
-/// [`parties_text`] makes begins otherwise.
+/// Returns whether this is a whole event, which is read if nothing is indexed. The result of [`parties_text`] begins
+/// differently.
 pub(crate) fn is_whole_event(kept: &str) -> bool {
     kept.starts_with('{')
 }
 
-/// Returns source and actors as JSON, one after the other; nothing of what is not there. `None` where that is too long to
-/// be kept beside the event.
+/// Returns source and actors as concatenated JSON, without missing parts. `None` if that is too long for the index.
 pub(crate) fn parties_text(source: Option<&str>, actors: &[String]) -> Option<String> {
     let mut text = source.map(|source| json(&source)).unwrap_or_default();
     if !actors.is_empty() {
@@ -58,7 +57,7 @@ pub(crate) fn parties_text(source: Option<&str>, actors: &[String]) -> Option<St
     Some(text).filter(|text| text.len() <= PARTIES_BYTES_MAX)
 }
 
-/// Returns the same of the JSON of an event, without a look into either.
+/// Like [`parties_text`], from the JSON of an event and without parsing either.
 pub(crate) fn parties_in(content: &str) -> Option<String> {
     let Members { source, actors } = serde_json::from_str(content).ok()?;
     let text: String = [source, actors].into_iter().flatten().map(RawValue::get).collect();

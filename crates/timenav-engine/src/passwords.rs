@@ -1,4 +1,4 @@
-//! The door to what hashes passwords and compares them.
+//! Hashing and comparison of passwords.
 
 use std::sync::Arc;
 
@@ -8,31 +8,31 @@ use timenav_core::password::Password;
 
 use crate::vault::VaultError;
 
-/// Whether a password is the one that is kept.
+/// The result of comparing a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasswordMatch {
-    /// It is not, or none is kept. Which of these is not told, and takes as long to find out.
+    /// It differs, or the user has none. Callers cannot tell which, nor by the duration.
     Wrong,
-    /// It is.
     Right,
-    /// It is, and what is kept was made with less work than is asked for now: it is to be hashed anew.
+    /// It matches, but its hash is weaker than the current setting: hash it again.
     RightButWeak,
 }
 
-/// Hashes passwords with a salt of their own, at some cost, so many at a time. Keeps none, and wipes them from the
-/// memory that it used.
+/// Hashes passwords with individual salts, at a configured cost and with limited concurrency. Stores none, and wipes
+/// them from memory.
 ///
-/// Whoever controls an implementation reads every password that passes through it, and lets in whom they like.
+/// An implementation sees every password, and decides who can log in.
 #[async_trait]
 pub trait Passwords: Send + Sync + 'static {
-    /// Returns what is to be kept of a user's password, as a PHC string, in the turn of the user who asks. Two calls with the same password give different
-    /// ones.
+    /// Returns the hash of a user's password as a PHC string, in the turn of the requesting user. Two calls with the
+    /// same password return different hashes.
     ///
     /// # Errors
     /// [`VaultError::Busy`] or [`VaultError::Failed`].
     async fn hash(&self, asker: Option<&UserId>, password: Password) -> Result<String, VaultError>;
 
-    /// Compares a password with what is kept, in the turn of the user who asks, if that is known. It takes as long where nothing is.
+    /// Compares a password with a hash, in the turn of the requesting user, if known. Takes as long if there is no
+    /// hash.
     ///
     /// # Errors
     /// [`VaultError::Busy`] or [`VaultError::Failed`].

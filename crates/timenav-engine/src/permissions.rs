@@ -1,4 +1,4 @@
-//! The lists of a timeline: what is to change in them, and their tag.
+//! Changes of a timeline's permissions, and their tag.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,35 +12,30 @@ use crate::expected::Expected;
 use crate::json::json;
 use crate::payload::PermissionsRecord;
 
-/// New lists of a timeline. A list that is left out stays as it is.
+/// New permissions of a timeline. A list that is `None` does not change.
 #[derive(Clone, Debug, Default)]
 pub struct PermissionsChange {
-    /// Users with read access.
     pub read: Option<BTreeSet<UserId>>,
-    /// Users with write access.
     pub write: Option<BTreeSet<UserId>>,
-    /// Users with admin access.
     pub admin: Option<BTreeSet<UserId>>,
-    /// When permissions are to expire. Who is in a list and not named here keeps what they had.
+    /// When permissions expire. Users of a list that are not named here keep their expiry.
     pub ends: BTreeMap<(Role, UserId), End>,
-    /// What the permissions must be for the change to happen.
+    /// The precondition on the current permissions.
     pub expected: Option<Expected>,
 }
 
-/// Permissions that were set.
+/// The result of setting permissions.
 #[derive(Clone, Debug)]
 pub struct PermissionsAnswer {
-    /// Their tag.
     pub tag: String,
-    /// Users in a list that was given whose permission there has expired, and who were given no other end.
+    /// Users in the request whose permission had expired and who got no new expiry.
     pub expired: Vec<String>,
-    /// Where it stands.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// Returns the tag of permissions: equal lists with equal ends have equal tags, others never.
+/// Returns the tag of permissions: equal if and only if lists and expiries are equal.
 #[must_use]
 pub fn permissions_tag(permissions: &Permissions) -> String {
     let text = json(&PermissionsRecord::of(permissions));

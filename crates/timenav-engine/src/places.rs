@@ -1,4 +1,4 @@
-//! What a caller means by a location, as far as the events of a timeline and the gazetteer know.
+//! Resolves locations with the events of a timeline and the gazetteer.
 
 use std::sync::Arc;
 
@@ -21,7 +21,6 @@ use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
 use crate::store::Pattern;
 
-/// Places with near spellings that are told.
 const NEAR_SPELLINGS_MAX: usize = 5;
 
 /// How a location was resolved.
@@ -29,26 +28,20 @@ const NEAR_SPELLINGS_MAX: usize = 5;
 pub enum Understood {
     /// By its form: anywhere, coordinates, a box.
     Form(LocationQuery),
-    /// As an event, by its id or its name: what happened there.
+    /// As an event, by its id or its name, to find events in the same place.
     Event {
-        /// Which.
         event_id: EventId,
-        /// Where it happened, if it says so.
+        /// The location of that event, if it has one.
         location: Option<LocationQuery>,
     },
-    /// As a place that the gazetteer knows, and as the text of the events' own location.
-    Place {
-        /// The text.
-        text: String,
-        /// The place.
-        place: KnownPlace,
-    },
-    /// As the text of the events' own location.
+    /// As a place in the gazetteer, and as the location text of events.
+    Place { text: String, place: KnownPlace },
+    /// As the location text of events.
     Text(String),
 }
 
 impl Understood {
-    /// Returns what is looked for: events that fit any of them.
+    /// Returns the patterns to search for, any of which may match.
     pub(crate) fn patterns(&self) -> Vec<Pattern> {
         match self {
             Self::Form(query) => vec![Pattern::Location(query.clone())],
@@ -65,8 +58,8 @@ impl Understood {
 }
 
 impl Engine {
-    /// Finds out what a location means: what its form says, else an event by its id or its name,
-    /// else a known place, else the text of the events' own location.
+    /// Resolves a location: by its form, else as an event by its id or its name, else as a known place, else as the
+    /// location text of events.
     pub(crate) async fn understand(&self, layers: &Arc<[Layer]>, query: LocationQuery) -> Result<Understood, Refusal> {
         let LocationQuery::Named(text) = query else { return Ok(Understood::Form(query)) };
         if let Some((event_id, known)) = self.event_called(layers, &text).await? {
@@ -81,8 +74,8 @@ impl Engine {
         })
     }
 
-    /// Finds out which place a clock was taken to, and where none of that name is known, which are spelled nearly so.
-    /// `None` for what is no name: a zone or coordinates.
+    /// Resolves the location of a clock, with similarly spelled places if the name is unknown. `None` if it is not a
+    /// name but a zone or coordinates.
     #[boxed]
     pub async fn place_called(&self, caller: &Caller, location: &str) -> Option<(Understood, Vec<String>)> {
         if Zone::named(location).is_some() {
@@ -91,7 +84,7 @@ impl Engine {
         let text = match parse_location(location) {
             Ok(LocationQuery::Named(text)) => text,
             Ok(LocationQuery::Near { .. }) => return None,
-            // Nowhere that a clock could be: a box, or coordinates that are none, such as those with the longitude first.
+            // Not a valid location of a clock: a box, or invalid coordinates, such as with the longitude first.
             Ok(LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Area(_)) | Err(_) => {
                 return Some((Understood::Text(location.to_owned()), Vec::new()));
             }
@@ -100,13 +93,13 @@ impl Engine {
             Some(place) => return Some((Understood::Place { text, place }, Vec::new())),
             None => Understood::Text(text),
         };
-        // Whoever travels is there, be there room to look for other places or not.
+        // The travel has succeeded, even if the search for similar names fails.
         let near = self.near_spellings(caller, &understood).await.unwrap_or_default();
         Some((understood, near))
     }
 
-    /// Returns places that are spelled nearly like a text that nothing was found for. Looks through very many names, in
-    /// the caller's turn.
+    /// Returns places spelled similarly to a text without results. Examines a large number of names, in the caller's
+    /// turn.
     pub(crate) async fn near_spellings(
         &self,
         caller: &Caller,
@@ -119,7 +112,7 @@ impl Engine {
         self.long_work().in_turn(caller, async move { Ok(gazetteer.near_spellings(&text, NEAR_SPELLINGS_MAX)) }).await
     }
 
-    /// Finds the standing event of an id, or else the earliest of a name.
+    /// Finds the current event with an id, or else the earliest with a name.
     pub(crate) async fn event_called(
         &self,
         layers: &Arc<[Layer]>,
@@ -147,7 +140,7 @@ impl Engine {
         Ok(known.remove(event_id))
     }
 
-    /// Returns where an event happened, as a question for others there.
+    /// Returns the location of an event as a query for others there.
     fn place_of(&self, draft: &EventDraft) -> Option<LocationQuery> {
         let near = |center| LocationQuery::Near { center, radius_m: RADIUS_METRES_DEFAULT };
         if let Some(geo) = draft.geo {

@@ -1,5 +1,5 @@
-//! The timelines that readers see: by name, by who is in their lists, and by when they end, so that a page of them costs
-//! what it shows, however many there are.
+//! The timelines visible to readers, indexed by name, by users with permissions, and by expiry, so that the cost of a
+//! page does not depend on the number of timelines.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
@@ -12,25 +12,25 @@ use timenav_core::time::{Instant, Wall};
 use crate::directory_rows::DirectoryRows;
 use crate::head::{EndedTimeline, TimelineKey, TimelineState};
 
-/// Every timeline in its newest state that is durable and signed.
+/// Every timeline in its newest durable and signed state.
 #[derive(Default)]
 pub(crate) struct Published {
     by_id: BTreeMap<TimelineId, Arc<TimelineState>>,
-    /// The timelines in whose lists a user is.
+    /// The timelines on which each user has permissions.
     of_users: HashMap<UserId, BTreeSet<TimelineId>>,
-    /// Those that end by themselves, the next one first.
+    /// Timelines with an expiry, the next one first.
     expiring: BTreeSet<(Instant<Wall>, TimelineId)>,
-    /// How many timelines go on from one.
+    /// The number of forks of each timeline.
     heirs: HashMap<TimelineKey, usize>,
-    /// What tells which timelines have ended.
+    /// The rows that include ended timelines.
     rows: Arc<DirectoryRows>,
-    /// Timelines that have ended, and whose contents are there.
+    /// Ended timelines whose contents are not pruned yet.
     to_let_go: BTreeMap<TimelineKey, EndedTimeline>,
-    /// Firings without an outcome, and the timelines that have any.
+    /// The numbers of pending firings, and of timelines with any.
     pending: Pending,
 }
 
-/// Firings without an outcome.
+/// Pending firings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub(crate) firings: u64,
@@ -43,7 +43,7 @@ impl Pending {
         Self { firings, timelines: u64::from(firings > 0) }
     }
 
-    /// Puts what a timeline has now in the place of what it had.
+    /// Replaces the contribution of a timeline.
     const fn replace(&mut self, before: Self, now: Self) {
         self.firings = self.firings.saturating_sub(before.firings) + now.firings;
         self.timelines = self.timelines.saturating_sub(before.timelines) + now.timelines;
@@ -51,7 +51,7 @@ impl Pending {
 }
 
 impl Published {
-    /// Puts a newer state in the place of the one before. Returns whether somebody may do something else there by now.
+    /// Updates the state of a timeline. Returns whether its permissions have changed.
     pub(crate) fn insert(&mut self, state: Arc<TimelineState>) -> bool {
         let (id, permissions) = (state.head.id.clone(), Arc::clone(&state.head.permissions));
         let (expires_at, ancestors) = (state.head.expires_at, Arc::clone(&state.ancestors));
@@ -63,7 +63,7 @@ impl Published {
             ancestors.iter().for_each(|layer| *self.heirs.entry(layer.timeline).or_default() += 1);
         }
         let before = before.map(|before| Arc::clone(&before.head.permissions));
-        // What another service has committed is read with lists of its own, mostly the same ones.
+        // States loaded from another service have their own copies of mostly identical permissions.
         if before.as_ref() == Some(&permissions) {
             return false;
         }
@@ -75,7 +75,7 @@ impl Published {
         true
     }
 
-    /// Takes a timeline out that has ended. What is left of it waits to be let go.
+    /// Removes an ended timeline. Its contents remain to be pruned.
     pub(crate) fn end(&mut self, ended: EndedTimeline) {
         if let Some(state) = self.by_id.remove(&ended.id) {
             self.pending.replace(Pending::of(&state), Pending::default());
@@ -107,7 +107,7 @@ impl Published {
         }
     }
 
-    /// Returns how many firings have no outcome, and on how many timelines.
+    /// Returns the numbers of pending firings, and of timelines with any.
     pub(crate) const fn pending(&self) -> Pending {
         self.pending
     }
@@ -116,24 +116,22 @@ impl Published {
         self.rows = rows;
     }
 
-    /// Returns whether a timeline of that name has ended.
     pub(crate) fn has_ended(&self, id: &TimelineId) -> bool {
         !self.by_id.contains_key(id) && self.rows.has_ended(id)
     }
 
-    /// Returns at most so many timelines whose end has come, the earliest first.
+    /// Returns up to `items_max` expired timelines, the earliest first.
     pub(crate) fn expired(&self, host: Instant<Wall>, items_max: usize) -> Vec<Arc<TimelineState>> {
         let due = self.expiring.iter().take_while(|(at, _)| *at <= host).take(items_max);
         due.filter_map(|(_, id)| self.by_id.get(id)).cloned().collect()
     }
 
-    /// Returns how many timelines go on from one.
     pub(crate) fn heirs_count(&self, key: TimelineKey) -> usize {
         self.heirs.get(&key).copied().unwrap_or(0)
     }
 
-    /// Returns a timeline that has ended, whose contents are due to go, and from which none goes on. The layers that a
-    /// fork came with go after its own contents.
+    /// Returns an ended timeline without forks whose contents are due to be pruned. Adopted layers are pruned after the
+    /// contents of their fork.
     pub(crate) fn due(&self, host: Instant<Wall>) -> Option<EndedTimeline> {
         let forked: HashSet<TimelineKey> =
             self.to_let_go.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();
@@ -143,7 +141,7 @@ impl Published {
         self.to_let_go.values().find(is_due).cloned()
     }
 
-    /// Does not look any more for the end of a timeline that was not made to end.
+    /// Removes the expiry of a timeline that was not created with one.
     pub(crate) fn expires_not(&mut self, id: &TimelineId) {
         let at = self.by_id.get(id).and_then(|state| state.head.expires_at);
         if let Some(at) = at {
@@ -151,17 +149,15 @@ impl Published {
         }
     }
 
-    /// Forgets a timeline whose contents are gone.
+    /// Removes a timeline whose contents are pruned.
     pub(crate) fn forget(&mut self, key: TimelineKey) {
         self.to_let_go.remove(&key);
     }
 
-    /// Returns the newest state of a timeline.
     pub(crate) fn get(&self, id: &TimelineId) -> Option<&Arc<TimelineState>> {
         self.by_id.get(id)
     }
 
-    /// Returns how many timelines there are.
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -171,7 +167,7 @@ impl Published {
         self.by_id.values()
     }
 
-    /// Returns at most `items_max` timelines after one, by name: of those on which a user has a role at a host instant, or of
+    /// Returns up to `items_max` timelines after one, by name: those on which a user has a role at a host instant, or
     /// all if no user is given.
     pub(crate) fn page(
         &self,
@@ -189,7 +185,7 @@ impl Published {
                 .collect();
         };
         let own = self.of_users.get(user).into_iter().flat_map(|own| own.range::<TimelineId, _>(range));
-        // Where the role has expired, the lists name the user as before.
+        // Expired permissions are still in the lists.
         let seen = own.filter_map(|id| self.by_id.get(id));
         let seen = seen.filter(|state| state.head.permissions.role(user, host).is_some());
         seen.take(items_max).cloned().collect()

@@ -1,8 +1,7 @@
-//! What `system` was committed to before the start, compared with what is there.
+//! Compares the commitments of `system` from before the start with the timelines.
 //!
-//! Each entry `heads` names the one before it, and a timeline that was not written to for long is named far back. All of
-//! them are looked at for as long as one is missing, a page at a time: whoever commits to heads waits for one page and not
-//! for all.
+//! Each `heads` entry names the previous one, and a timeline without recent writes may have been named long ago. All
+//! entries are searched as long as a timeline is missing, in pages, so that new commitments wait only for one page.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::{CommittedHead, LeafRecord};
@@ -15,16 +14,16 @@ use crate::tree::SignedTree;
 use crate::witnessed::{HeadAt, HeadsWalk};
 use crate::witnessing::Recall;
 
-/// Entries `heads` that are read at a time.
+/// `heads` entries read per page.
 const RECALLED_HEADS_PAGE: usize = 1_024;
 
 impl Engine {
-    /// Learns at the start what `system` was committed to, and compares it with what the timelines are now: by the newest
-    /// entries `heads`, a page of them. [`Engine::recall_more_heads`] goes on from there. A contradiction is found by
-    /// [`Engine::ready`] from then on, and returned.
+    /// Reads the first page of `heads` entries at startup, and compares them with the timelines.
+    /// [`Engine::recall_more_heads`] continues. A contradiction is returned, and also reported by [`Engine::ready`]
+    /// from then on.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn recall_heads(&self) -> Result<Option<String>, Refusal> {
         let _one_at_a_time = self.witnessed().committing.lock().await;
@@ -40,10 +39,10 @@ impl Engine {
         self.walk_heads(&system, HeadsWalk { next: newest, missing, is_accepted, has_forgotten: false }).await
     }
 
-    /// Goes on by a page. Returns whether there may be more.
+    /// Reads another page. Returns whether there may be more.
     ///
     /// # Errors
-    /// The store does not answer. It is to be called again.
+    /// The store does not respond. Call it again later.
     #[boxed]
     pub async fn recall_more_heads(&self) -> Result<bool, Refusal> {
         let _one_at_a_time = self.witnessed().committing.lock().await;
@@ -86,13 +85,13 @@ impl Engine {
                 let at = HeadAt { position, index, size: head.size };
                 self.compare_told(head, at, walk, contradiction).await?;
             }
-            // One that does not go back must not hang whoever follows it.
+            // A damaged entry that does not go back must not cause an infinite loop.
             walk.next = heads.previous.filter(|previous| !walk.missing.is_empty() && *previous < position);
         }
         Ok(())
     }
 
-    /// Looks no more for timelines that were made after an entry: neither it nor one before names them.
+    /// Stops the search for timelines created after an entry, which no earlier entry can name.
     fn forget_newer(&self, leaf: &[u8], walk: &mut HeadsWalk) {
         if walk.has_forgotten {
             return;
@@ -107,7 +106,7 @@ impl Engine {
         }
     }
 
-    /// Compares what an entry says of a timeline, if none after it has said something.
+    /// Compares the head of a timeline in an entry, unless a later entry has named it.
     async fn compare_told(
         &self,
         head: &CommittedHead,
@@ -132,7 +131,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Compares a timeline with the tree that `system` was committed to. Returns what is wrong.
+    /// Compares a timeline with the tree that `system` was committed to. Returns a description of the difference.
     async fn compare_head(&self, state: &TimelineState, head: &CommittedHead) -> Result<Option<String>, Refusal> {
         let size = state.head.frontier.size();
         if size < head.size {
@@ -147,7 +146,7 @@ impl Engine {
     }
 }
 
-/// Says that what `system` was committed to is not there.
+/// Describes a missing tree that `system` was committed to.
 fn lost(head: &CommittedHead, how: &str) -> String {
     let CommittedHead { size, timeline_id, .. } = head;
     format!("rollback: `system` was committed to {size} entries of `{timeline_id}`, but {how}")

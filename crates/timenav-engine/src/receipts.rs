@@ -1,4 +1,4 @@
-//! What came of an advance, so far or in the end.
+//! The results of advances.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -15,34 +15,31 @@ use crate::payload::{AdvanceEnded, Reading};
 use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimersWanted};
 
-/// What came of an advance, so far or in the end.
+/// The result of an advance, so far or at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// Its name.
     pub advance_id: AdvanceId,
-    /// How it stands.
     pub state: AdvanceState,
-    /// Where the clock stood before it.
+    /// The clock's reading at its beginning.
     pub from: Instant<Virtual>,
-    /// Where it goes, or went.
+    /// Its target.
     pub to: Instant<Virtual>,
-    /// Where it has come to.
+    /// The instant it has reached.
     pub reached: Instant<Virtual>,
-    /// How many instants it has come to.
+    /// How many instants it has reached.
     pub step: u64,
-    /// What came of it.
+    /// The outcomes of its firings.
     pub counts: Counts,
-    /// Who held the instant that it was stopped at, or holds it by a lease without a firing. Where it is stuck, the timer
-    /// that fired last.
+    /// The holder of the instant at which it was stopped, or of a current hold. For a stuck advance, the timer that
+    /// fired last.
     pub held_by: Option<String>,
     /// The first of its firings.
     pub firings: Vec<FiringRow>,
 }
 
 impl Engine {
-    /// Waits until an advance does not go on any more.
+    /// Waits until an advance has ended.
     #[boxed]
     pub async fn until_settled(&self, timeline: &TimelineId, advance_id: &AdvanceId) {
         let goes_on = || {
@@ -60,10 +57,10 @@ impl Engine {
         }
     }
 
-    /// Returns what came of an advance that whoever asks has just begun, or may read of.
+    /// Returns the result of an advance, for a caller who has just begun it or may read it.
     ///
     /// # Errors
-    /// There is no such advance, or the store does not answer.
+    /// There is no such advance, or the store does not respond.
     #[boxed]
     pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
         let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
@@ -74,7 +71,7 @@ impl Engine {
         Ok(receipt)
     }
 
-    /// Returns where an advance began, and what came of it, without its firings.
+    /// Returns where an advance began, and its result without firings.
     pub(crate) async fn told_of_advance(
         &self,
         state: &TimelineState,
@@ -97,10 +94,10 @@ impl Engine {
         Ok((row.position, receipt.ok_or_else(unreadable)?))
     }
 
-    /// Reads what came of an advance.
+    /// Reads the result of an advance.
     ///
     /// # Errors
-    /// The caller may not, there is no such advance, or the ledger cannot be written.
+    /// The caller is not authorized, there is no such advance, or the ledger cannot be written.
     #[boxed]
     pub async fn read_receipt(
         &self,
@@ -114,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Returns what came so far of an advance that goes on.
+/// Returns the result of a running advance so far.
 pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
     Receipt {
         timeline_id: state.head.id.clone(),
@@ -131,7 +128,7 @@ pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wa
 }
 
 impl AdvanceEnded {
-    /// Returns what came of the advance, without its firings. `None` if the record holds what none can be.
+    /// Returns the result of the advance without firings. `None` if the record is invalid.
     pub(crate) fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
         let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
         Some(Receipt {

@@ -1,4 +1,4 @@
-//! Firings that have failed, delivered again.
+//! Redelivery of failed firings.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -16,12 +16,12 @@ use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 
 impl Engine {
-    /// Delivers a firing again that has failed: it is another firing of the same moment, in another round of its timer, and
-    /// the answer tells that one. What failed stays so.
+    /// Redelivers a failed firing as a new one with the same due time, in another round of its timer. Returns the new
+    /// one. The outcome of the failed one does not change.
     ///
     /// # Errors
-    /// The caller may not, there is no such firing, it has not failed or was delivered again before, an advance goes on, or
-    /// the ledger cannot be written.
+    /// The caller is not authorized, there is no such firing, it has not failed or was redelivered before, an advance
+    /// is running, or the ledger cannot be written.
     #[boxed]
     pub async fn redeliver(
         &self,
@@ -39,7 +39,7 @@ impl Engine {
         let timer = self.store().timer_rows(state.head.key, TimersWanted::At(vec![position])).await?.timers.pop();
         let latest = timer.map_or(firing.fallen.round, |timer| timer.round);
         let named = state.head.id.told();
-        // The last ones, where it comes again and again.
+        // The last rounds, if there are many.
         let rounds = (firing.fallen.round + 1..=latest).rev().take(FIRINGS_PER_REQUEST_MAX);
         let later = rounds.map(|round| Fallen { round, ..firing.fallen }.firing_id(&named)).collect();
         let redeliver = Redeliver { firing_id, position, later };

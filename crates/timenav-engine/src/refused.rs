@@ -1,7 +1,7 @@
-//! Refusals of strangers that are too many for an entry each: they are counted in memory, and one entry tells the sum.
+//! Counts rejections of unidentified callers, which are too many for an entry each. One entry records the sum.
 //!
-//! Whoever counts says when it is told; the service tells it too when it stops, and before somebody reads the access
-//! log that it stands in. Nothing here waits.
+//! The program that runs the engine decides when to record it. The service also does so before it shuts down and before
+//! the access log is read. Nothing here blocks.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use crate::payload::{AttemptsCounted, NetworkCount, OperationCount};
 use crate::wall_clock::Host;
 use parking_lot::Mutex;
 
-/// Networks that are told apart while refusals are counted.
+/// Networks that are counted individually.
 pub const COUNTED_NETWORKS_MAX: usize = 1_000;
-/// Networks, and operations with their codes, that an entry names: those with the most refusals.
+/// Networks, and operations with their codes, in one entry: those with the most rejections.
 pub const COUNTED_NAMED_MAX: usize = 16;
-/// Operations with their codes that are told apart: more than there are, so that nobody's invention makes more.
+/// Operations with their codes that are counted individually. There are fewer, so this bounds invalid input only.
 const COUNTED_OPERATIONS_MAX: usize = 1_000;
 
-/// The refusals that are counted and not told yet.
+/// The counted rejections that are not recorded yet.
 #[derive(Default)]
 pub(crate) struct CountedRefusals {
     sum: Mutex<Option<Sum>>,
-    /// Held while a sum is on its way into the ledger, so that nobody takes it for told who stops the service.
+    /// Locked while a sum is being recorded, so that a shutdown waits for it.
     pub(crate) telling: tokio::sync::Mutex<()>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Sum {
 }
 
 impl CountedRefusals {
-    /// Counts one, and returns whether it is the first.
+    /// Counts a rejection, and returns whether it is the first.
     pub(crate) fn count(&self, now: Host, network: String, operation: &str, code: &'static str) -> bool {
         let mut counted = self.sum.lock();
         let is_first = counted.is_none();
@@ -54,7 +54,7 @@ impl CountedRefusals {
         self.sum.lock().take()
     }
 
-    /// Counts on what could not be told.
+    /// Restores a sum that could not be recorded.
     pub(crate) fn put_back(&self, sum: Sum) {
         let mut counted = self.sum.lock();
         let Some(newer) = counted.replace(sum) else { return };
@@ -74,7 +74,6 @@ impl CountedRefusals {
 }
 
 impl Sum {
-    /// Returns what the entry says.
     pub(crate) fn payload(&self) -> String {
         let networks = most(self.networks.iter().map(|(network, count)| (network.as_str(), *count)));
         let operations =
@@ -101,7 +100,7 @@ impl Sum {
     }
 }
 
-/// Returns those with the highest counts, the highest first, in an order that does not depend on chance.
+/// Returns the items with the highest counts in descending order, deterministically.
 fn most<T: Ord>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
     let mut counts: Vec<(T, u64)> = counts.collect();
     counts.sort_unstable_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.cmp(other)));

@@ -1,5 +1,4 @@
-//! How this service is among others on one database: how far behind it is, how it reaches the database, and whether its
-//! host's clock agrees with the others'.
+//! Statistics of a service that shares its database: replication lag, connections, and clock offset.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,54 +13,52 @@ use crate::engine::Engine;
 use crate::refusal::Refusal;
 use crate::store::ConnectionsUse;
 
-/// How this service is among others on one database.
+/// Statistics of a service that shares its database.
 #[derive(Clone, Debug)]
 pub struct ReplicaStats {
-    /// By which the operator knows it.
+    /// The name of this service, for operators.
     pub name: String,
-    /// How the connections to the database are used.
     pub connections: ConnectionsUse,
-    /// How many entries of others were not known here when it was last looked for all, and how many microseconds that is
-    /// ago; `None` where it is alone.
+    /// The lag at the last comparison of all ledgers; `None` if this is the only service.
     pub lag: Option<Lag>,
-    /// How often a group was decided anew since the start, because others had written or a transaction had lost.
+    /// How often a group was decided again since startup, after writes by others or a failed transaction.
     pub retries: u64,
-    /// How often since the start all timelines were read again, to take over what others had written.
+    /// How often all timelines were reloaded since startup.
     pub loads: u64,
-    /// Changes since the start of which it could not be told whether they happened.
+    /// Commits since startup whose outcome could not be determined.
     pub outcomes_unknown: u64,
-    /// How far the host's clock is from the database's; `None` where that is not compared.
+    /// The offset of the host's clock from the database's; `None` if they are not compared.
     pub clock_offset: Option<ClockOffset>,
-    /// Of how many timelines it keeps the time; `None` where it is alone, and keeps that of all.
+    /// Timelines whose time this service keeps; `None` if it is the only one, and keeps all.
     pub timekeeping: Option<TimekeepingStats>,
-    /// Whether it had kept nothing at its start to compare the database with, and took it as it was.
+    /// Whether no checkpoint was available at startup to compare the database with.
     pub is_unseen: bool,
-    /// How many transactions ago the oldest snapshot was taken that somebody still holds on the server.
+    /// The age of the oldest snapshot on the server, in transactions.
     pub snapshot_age: u64,
-    /// What has stopped the service, if a ledger did not go on from what it had seen.
+    /// The divergence that stopped the service, if there is one.
     pub diverged: Option<Arc<Divergence>>,
 }
 
-/// Of how many timelines a service keeps the time.
+/// Timelines whose time a service keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimekeepingStats {
-    /// Timelines with timers or firings without an outcome, which no other service looks after.
+    /// Timelines with timers or pending firings that are assigned to this service.
     pub timelines: u64,
-    /// How often it took one over since the start.
+    /// How often it took over a timeline since startup.
     pub takeovers: u64,
 }
 
-/// How far what is known here is behind the database.
+/// How far this service lags behind the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lag {
-    /// Entries that were not known when it was looked last.
+    /// Unknown entries at the last comparison.
     pub positions: u64,
     /// Microseconds since then.
     pub micros: u64,
 }
 
 impl Engine {
-    /// Returns how this service is among others; `None` where the store is a file of its own.
+    /// Returns the statistics; `None` if the store is not shared.
     #[must_use]
     pub fn replica(&self) -> Option<ReplicaStats> {
         let connections = self.store().connections_use()?;
@@ -93,17 +90,17 @@ impl Engine {
         })
     }
 
-    /// Returns whether the service had kept nothing at its start to compare the database with, and took it as it was.
+    /// Returns whether no checkpoint was available at startup to compare the database with.
     #[must_use]
     pub fn is_unseen(&self) -> bool {
         self.following().is_unseen.load(Ordering::Acquire)
     }
 
-    /// Looks how old the oldest snapshot is that somebody holds on the server: what it may still see cannot be cleaned up,
-    /// and rows that change often get slow. To be called again and again.
+    /// Measures the age of the oldest snapshot on the server: rows it may still see cannot be cleaned up, which slows
+    /// down frequently changed tables. Call this regularly.
     ///
     /// # Errors
-    /// The database does not answer.
+    /// The database does not respond.
     #[boxed]
     pub async fn look_at_snapshots(&self) -> Result<(), Refusal> {
         let age = self.store().snapshot_age().await?;
@@ -111,11 +108,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Compares the host's clock with the database's and with the newest entry of `system`. To be called again and again:
-    /// while they are too far apart the service is not ready and destroys nothing.
+    /// Compares the host's clock with the database's and with the newest entry of `system`. Call this regularly: while
+    /// they are too far apart, the service is not ready and destroys nothing.
     ///
     /// # Errors
-    /// The database does not answer. What was known of its clock still counts.
+    /// The database does not respond. The last comparison remains in effect.
     #[boxed]
     pub async fn compare_clocks(&self) -> Result<(), Refusal> {
         let max_millis = self.options().host_clock_offset_millis_max;

@@ -1,4 +1,4 @@
-//! Timers that stand as they did at another moment, worked out beside the writer.
+//! Computes the restoration of timers when a clock goes back, outside of the writer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,16 +21,15 @@ use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timing::Settling;
 
-/// Rows read at a time.
 const BLOCK_ROWS: usize = 1_000;
 
-/// Firings read at a time: more than one entry makes.
+/// Firings read at a time: more than one entry creates.
 const BLOCK_FIRINGS: usize = 2 * FIRINGS_AT_ONCE_MAX + 1;
 
-/// A timer that may go back, and the earliest moment that it goes back to.
+/// A timer that may be restored, and its earliest recurring due time.
 struct Candidate {
     row: TimerRow,
-    /// `None` where it does not fire any more.
+    /// `None` if it does not fire any more.
     timer: Option<Timer>,
     to: Option<Instant<Virtual>>,
 }
@@ -43,7 +42,7 @@ impl Candidate {
         Ok(Self { timer: (!row.is_cancelled).then_some(timer), row, to: None })
     }
 
-    /// Takes a moment of the timer that fell due, in their order. Returns whether it comes again.
+    /// Adds a past due time of the timer, in order. Returns whether it recurs.
     fn take(&mut self, due: Instant<Virtual>, destination: Instant<Virtual>) -> bool {
         let comes_again = self.timer.as_ref().is_some_and(|timer| timer.returns_to(due, destination));
         if comes_again {
@@ -60,14 +59,14 @@ impl Candidate {
 }
 
 impl Engine {
-    /// Works out which timers go back with a clock. `None` where it does not go back.
+    /// Computes which timers a clock change restores. `None` if the clock does not go back.
     pub(crate) async fn refiring(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
         command: &ClockCommand,
     ) -> Result<Option<GoingBack>, Refusal> {
-        // Another service may have moved the clock: whether it goes back is not known before.
+        // Another service may have moved the clock, which determines whether it goes back.
         self.hear_of(timeline).await?;
         if self.state(timeline).is_none() {
             return Ok(None);
@@ -77,7 +76,7 @@ impl Engine {
         self.going_back(caller, state, command).await
     }
 
-    /// As [`Engine::refiring`], for a caller who was let in.
+    /// Like [`Engine::refiring`], for an authorized caller.
     pub(crate) async fn going_back(
         &self,
         caller: &Caller,
@@ -86,7 +85,7 @@ impl Engine {
     ) -> Result<Option<GoingBack>, Refusal> {
         let (clock, host) = (&state.head.clock, self.host(&state));
         let now = clock.now(host);
-        // What the clock refuses is told where it is decided.
+        // Errors of the clock are reported when the change is decided.
         let Ok(moved) = clock::decide(clock, command, &zone_of(self.doors(), clock.location.as_deref()), host) else {
             return Ok(None);
         };
@@ -105,7 +104,7 @@ impl Engine {
         let mut room = Room::default();
         let mut candidates: BTreeMap<u64, Candidate> = BTreeMap::new();
         let mut superseded = Vec::new();
-        // After all firings of the destination itself.
+        // Start after all firings at the target itself.
         let mut after = Fallen { due: destination, position: i64::MAX.unsigned_abs(), round: u32::MAX };
         while timers.last.is_some() {
             let wanted = TimersWanted::FiringsAfter(Some(after), BLOCK_ROWS);
@@ -119,7 +118,7 @@ impl Engine {
                 candidates.insert(row.position, Candidate::of(row)?);
             }
             for firing in firings {
-                // Those whose timer is there no more do not come again.
+                // Firings of removed timers do not recur.
                 let Some(candidate) = candidates.get_mut(&firing.fallen.position) else { continue };
                 if candidate.take(firing.fallen.due, destination) && firing.state == FiringState::Pending {
                     room.firing()?;
@@ -133,7 +132,7 @@ impl Engine {
         Ok(Restoring { timers: changed, superseded, fired: Vec::new(), next })
     }
 
-    /// Returns the timers at these positions, as far as they are there.
+    /// Returns the existing timers at these positions.
     pub(crate) async fn timers_at(
         &self,
         key: TimelineKey,
@@ -149,7 +148,6 @@ impl Engine {
         Ok(found)
     }
 
-    /// Returns the firings that have no outcome.
     pub(crate) async fn pending_firings(
         &self,
         key: TimelineKey,
@@ -159,7 +157,7 @@ impl Engine {
         loop {
             let rows = self.store().timer_rows(key, TimersWanted::PendingSince(made, BLOCK_FIRINGS)).await?.firings;
             let is_all = rows.len() < BLOCK_FIRINGS;
-            // One entry makes fewer than are read at a time, so the next ones are those of a later entry.
+            // One entry creates fewer firings than are read at a time, so the next ones are from a later entry.
             made = rows.last().map_or(made, |last| last.made);
             for row in rows {
                 if found.insert(row.fallen, row).is_none() {
@@ -172,7 +170,7 @@ impl Engine {
         }
     }
 
-    /// Takes firings out of the hands of those who have them, as soon as it is known that they are superseded.
+    /// Revokes the leases of firings once they are superseded.
     pub(crate) fn superseding<'a>(&'a self, timeline: &'a TimelineId, restoring: &Restoring) -> Settling<'a> {
         let named = |firing: &FiringRow| firing.firing_id.clone();
         Settling::begin(self.timing(), timeline, restoring.superseded.iter().map(named).collect())

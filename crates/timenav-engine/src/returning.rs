@@ -1,7 +1,7 @@
-//! What becomes of timers where history returns to an anchor: they stand as they stood there.
+//! Computes the restoration of timers when history returns to an anchor.
 //!
-//! What is otherwise now comes in another round, and so does what was in flight there: nobody who acknowledges what was
-//! handed out before settles a firing that comes again.
+//! Timers that differ now, and firings that were pending then, get a new round. An acknowledgment of an old firing
+//! therefore cannot settle the re-created one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,22 +18,20 @@ use crate::refusal::Refusal;
 use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::timers_then::TimerEntries;
 
-/// Armed timers read at a time.
 const BLOCK_TIMERS: usize = 1_000;
-/// Firings that are looked up at a time.
 const BLOCK_FIRINGS: usize = 500;
 
-/// What is known of timers now, and how they stood.
+/// The current and earlier state of timers.
 struct Then {
     undo: Undo<TimerRow>,
     rows: BTreeMap<u64, TimerRow>,
-    /// Those that are not there now, because the fork did not take them along.
+    /// Timers that do not exist now, because the fork did not inherit them.
     left: BTreeMap<u64, TimerRow>,
     in_flight: BTreeMap<Fallen, FiringRow>,
 }
 
 impl Engine {
-    /// Works out what becomes of timers where history returns to an anchor that was set on a layer.
+    /// Computes the restoration of timers for a return to an anchor on a layer.
     pub(crate) async fn timers_returning(
         &self,
         state: &TimelineState,
@@ -76,7 +74,7 @@ impl Engine {
         Ok(GoingBack { restoring, seen, destination: None })
     }
 
-    /// Takes back what was done to timers since a size of the ledger of a layer. Returns the entries before it, too.
+    /// Undoes the changes of timers since a ledger size of a layer. Also returns the entries before it.
     async fn undone_to(
         &self,
         state: &TimelineState,
@@ -102,7 +100,7 @@ impl Engine {
         Ok((undo, entries))
     }
 
-    /// Returns the rows of firings, on whichever layer they are.
+    /// Returns the rows of firings on any layer.
     async fn firings_of_layers(
         &self,
         state: &TimelineState,
@@ -130,7 +128,7 @@ impl Engine {
         if left.is_empty() { Ok(found) } else { Err(Refusal::Damaged("a firing is missing".to_owned())) }
     }
 
-    /// Returns the earliest moment of an armed timer that does not change.
+    /// Returns the earliest due time of the armed timers that do not change.
     async fn next_of_others(
         &self,
         key: TimelineKey,
@@ -152,12 +150,12 @@ impl Engine {
 }
 
 impl Then {
-    /// Returns how a timer stood, if it was there.
+    /// Returns the earlier state of a timer, if it existed.
     fn stood(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
         stood(&self.undo, position, self.rows.get(&position).or_else(|| self.left.get(&position)))
     }
 
-    /// Adds what becomes of a timer, and the firings that it makes again.
+    /// Adds the restoration of a timer, and its re-created firings.
     fn restore(
         &self,
         position: u64,
@@ -191,7 +189,7 @@ impl Then {
     }
 }
 
-/// Returns how a timer stood that is like this now, if it was there.
+/// Returns the earlier state of a timer, given its current one.
 pub(crate) fn stood(undo: &Undo<TimerRow>, position: u64, now: Option<&TimerRow>) -> Result<Option<TimerRow>, Refusal> {
     let before = match undo.timers().get(&position) {
         None => return Ok(now.cloned()),

@@ -1,4 +1,4 @@
-//! Who follows clocks under a name, and who is woken when that changes.
+//! Followers of clocks known to this service, with change signals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,24 +8,24 @@ use timenav_core::followers::Followers;
 use timenav_core::ids::{FollowerId, TimelineId};
 use tokio::sync::Notify;
 
-/// The followers at this service, and what it has heard of those at others on its database.
+/// The followers at this service, and those known from other services on its database.
 #[derive(Default)]
 pub(crate) struct Roll {
     followers: Mutex<Followers>,
     changed: Notify,
-    /// Whether the services on the database tell each other who follows. Once they do, they go on.
+    /// Whether the services on the database share their followers. Never becomes `false` again.
     is_shared: AtomicBool,
-    /// Of whom the others are to be told: they are there, have confirmed something, or are there no more.
+    /// Followers to report to other services: new ones, those that have confirmed, and those that are gone.
     untold: Mutex<BTreeSet<(TimelineId, FollowerId)>>,
-    /// Whoever tells the others holds on to it, so that nothing older is told last.
+    /// Locked while followers are reported, so that reports are in order.
     telling: tokio::sync::Mutex<()>,
-    /// Whoever asks who follows elsewhere holds on to it, so that nothing older is taken in last.
+    /// Locked while followers elsewhere are read, so that results are applied in order.
     asking: tokio::sync::Mutex<()>,
-    /// How many answers wait for the followers of a timeline.
+    /// The number of responses waiting for the followers of each timeline.
     waiting: Mutex<BTreeMap<TimelineId, usize>>,
 }
 
-/// An answer that waits for the followers of a timeline, until this is dropped.
+/// A response that waits for the followers of a timeline, until this is dropped.
 pub(crate) struct WaitingHere<'a> {
     roll: &'a Roll,
     timeline: &'a TimelineId,
@@ -36,7 +36,7 @@ impl Roll {
         self.followers.lock()
     }
 
-    /// Wakes whoever waits for a confirmation.
+    /// Wakes tasks that wait for a confirmation.
     pub(crate) fn tell(&self) {
         self.changed.notify_waiters();
     }
@@ -45,12 +45,12 @@ impl Roll {
         &self.changed
     }
 
-    /// Returns whether the services on the database are known to tell each other who follows.
+    /// Returns whether the services on the database are known to share their followers.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared.load(Ordering::Acquire)
     }
 
-    /// The services on the database tell each other who follows from here on. Returns whether they did not until now.
+    /// Marks the followers as shared. Returns whether they were not before.
     pub(crate) fn share(&self) -> bool {
         !self.is_shared.swap(true, Ordering::AcqRel)
     }
@@ -67,13 +67,13 @@ impl Roll {
         &self.asking
     }
 
-    /// Says that an answer waits for the followers of a timeline.
+    /// Registers a response that waits for the followers of a timeline.
     pub(crate) fn wait<'a>(&'a self, timeline: &'a TimelineId) -> WaitingHere<'a> {
         *self.waiting.lock().entry(timeline.clone()).or_default() += 1;
         WaitingHere { roll: self, timeline }
     }
 
-    /// Returns the timelines for whose followers an answer waits.
+    /// Returns the timelines whose followers a response waits for.
     pub(crate) fn waiting(&self) -> Vec<TimelineId> {
         self.waiting.lock().keys().cloned().collect()
     }

@@ -1,7 +1,7 @@
-//! The rotation of the signing key: every ledger goes over to the next key.
+//! Rotation of the signing key of all ledgers.
 //!
-//! It may be cut off at any moment and begun again: what is newest in each ledger tells by its signatures how far
-//! it came.
+//! It may be interrupted at any time and started again: the signatures of each ledger's head show whether it was
+//! rotated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,30 +23,31 @@ use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
 
-/// Ledgers or users about which the writer is asked before the first answer is waited for.
+/// Ledgers or users submitted to the writer before the first response is awaited.
 const WAITING_MAX: usize = 1_024;
 
-/// A rotation that is done, but for the file of the key.
+/// A finished rotation, except for the key file.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    /// Every ledger, with the size of the checkpoint that both keys have signed.
+    /// The size of the checkpoint that both keys have signed, for every ledger.
     pub ledgers: BTreeMap<TimelineId, u64>,
-    /// How many of them had not gone over before.
+    /// How many of them were rotated by this call.
     pub rotated: u64,
 }
 
 impl Engine {
-    /// Has the next key sign the newest checkpoint of every ledger, beside the key whose place it takes and over an
-    /// entry that names both; ends all sessions. Nothing else may be asked of the engine meanwhile. From there on the next key alone will do to open what is kept.
+    /// Signs the newest checkpoint of every ledger with the next key in addition to the current one, over an entry that
+    /// names both, and ends all sessions. The engine must not be used for anything else in the meantime. Afterwards,
+    /// the store can be opened with the next key alone.
     ///
     /// # Errors
-    /// There is no next key, or a ledger cannot be written. The ledgers that went over have.
+    /// There is no next key, or a ledger cannot be written. Ledgers rotated so far stay so.
     #[boxed]
     pub async fn rotate_signing_key(&self) -> Result<Rotation, Refusal> {
         let next = self.doors().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
         self.end_every_session().await?;
-        // `system` is the last: where it has gone over, every ledger has.
+        // `system` comes last: once it is rotated, every ledger is.
         let (system, others): (Vec<_>, Vec<_>) = self.unsigned_by(&*next).into_iter().partition(TimelineId::is_system);
         let rotated = (system.len() + others.len()) as u64;
         for ledgers in [others, system] {
@@ -63,11 +64,12 @@ impl Engine {
         Ok(Rotation { ledgers, rotated })
     }
 
-    /// Shows that a ledger has gone over: its last entry, which names both keys, in the tree that both have signed. Whoever
-    /// trusts the retired key can learn the new one from it. To be asked right after [`Engine::rotate_signing_key`].
+    /// Proves the rotation of a ledger: its last entry, which names both keys, in the tree that both have signed.
+    /// Whoever trusts the retired key can learn the new one from it. Call this right after
+    /// [`Engine::rotate_signing_key`].
     ///
     /// # Errors
-    /// There is no such ledger, or what is kept cannot be read.
+    /// There is no such ledger, or the store cannot be read.
     #[boxed]
     pub async fn rotation_proof(&self, timeline: &TimelineId) -> Result<InclusionProof, Refusal> {
         let state = self.state(timeline);
@@ -75,7 +77,7 @@ impl Engine {
         self.prove_entry(&state, state.head.frontier.size().saturating_sub(1)).await
     }
 
-    /// Who has the key that goes may have forged their way in: nobody stays logged in beside the next one.
+    /// A holder of the retired key may have forged sessions, so none survives the rotation.
     async fn end_every_session(&self) -> Result<(), Refusal> {
         let mut users: Vec<UserId> = self.directory().sessions.values().map(|one| one.user_id.clone()).collect();
         users.sort_unstable();
@@ -88,7 +90,7 @@ impl Engine {
         self.submit_all(asked).await
     }
 
-    /// Returns the timelines whose newest head that key has not signed.
+    /// Returns the timelines whose newest head the key has not signed.
     fn unsigned_by(&self, signer: &dyn Signer) -> Vec<TimelineId> {
         let states = self.states();
         let unsigned = states.iter().filter(|state| !has_signed(state, signer, self.options()));
@@ -97,7 +99,7 @@ impl Engine {
         unsigned
     }
 
-    /// Submits what the service itself asks for, and returns when all are durable. What waits for the writer at once becomes
+    /// Submits requests of the service, and returns when all are durable. They are submitted concurrently to end up in
     /// few groups.
     async fn submit_all<D: Deciding>(&self, asked: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
         let mut asked = asked.peekable();
@@ -116,8 +118,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Keeps outside what a crash between a commit and its keeping left out: with the next key, what is kept there
-    /// must be signed by it too. That of timelines that have ended as well, whose ledgers do not go over any more.
+    /// Keeps checkpoints outside that a crash after a commit left out, because with the next key, all of them must be
+    /// signed by it. This includes ended timelines, whose ledgers are not rotated any more.
     async fn keep_outside(&self) -> Result<(), Refusal> {
         let (doors, options) = (self.doors().clone(), self.options().clone());
         let sealed = |state: &Arc<TimelineState>| {

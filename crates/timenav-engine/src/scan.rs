@@ -1,8 +1,7 @@
-//! Looking for tampering: the entries of a timeline, its tree, its checkpoints, and its tables.
+//! Scans for tampering: the entries of a timeline, its tree, its checkpoints, and its tables.
 //!
-//! A scan changes nothing and repairs nothing. It needs what is kept ([`ScanSource`](crate::ScanSource)) and the
-//! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
-//! that does not run.
+//! A scan changes and repairs nothing. It needs the stored data ([`ScanSource`](crate::ScanSource)) and the trusted
+//! public key, but no engine: `timenav verify` runs it on the files of a stopped service.
 use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{FindingKind, Findings, Mark, open_kept};
@@ -38,10 +37,10 @@ pub use report::{Checked, Scan};
 pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;
 
-/// Scans a timeline. `None` where there is none and none was ever signed.
+/// Scans a timeline. `None` if it does not exist and was never signed.
 ///
 /// # Errors
-/// What is kept cannot be read at all. Damage is a finding, not an error.
+/// The store cannot be read at all. Damage is a finding, not an error.
 #[boxed]
 pub async fn scan(
     request: &ScanRequest<'_>,
@@ -55,7 +54,7 @@ pub async fn scan(
     }
     let foreign = (!findings.is_empty()).then(|| findings.clone());
     match (scan_tables(request, findings, progress).await, foreign) {
-        // What is laid out otherwise may not be readable at all. That it is so is what was found.
+        // Tables with a different schema may be unreadable, which is a finding.
         (Err(StoreError::Unavailable(what)), Some(mut findings)) => {
             findings.add(FindingKind::StateMismatch, None, format!("a table cannot be read: {what}"));
             Ok(Some(report::without_snapshot(request, findings)))
@@ -93,11 +92,11 @@ async fn scan_tables(
         Err(error) => return Err(error),
     };
     let signed = open_head(request, &snapshot, &mut findings);
-    // What is known of a ledger on the way is large, and whoever waits for a scan does not hold it.
+    // The state of a scan is large, so keep it out of the awaiting future.
     Box::pin(walk::walk(request, snapshot, signed, marks, findings, progress)).await.map(Some)
 }
 
-/// Reads the checkpoints from elsewhere.
+/// Parses the checkpoints from elsewhere.
 fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     let mut marks = Vec::new();
     for timeline in &request.unkept {
@@ -118,7 +117,7 @@ fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     marks
 }
 
-/// Reads which tree is signed with the newest entries in the database.
+/// Reads the tree signed with the newest entries in the database.
 fn open_head(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Findings) -> Option<Checkpoint> {
     match open_newest(&snapshot.head, &request.keys, request.verify) {
         Ok(signed) => {

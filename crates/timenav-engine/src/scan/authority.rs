@@ -1,7 +1,7 @@
-//! Whether whoever is named in an entry might do what it tells of, when it was decided.
+//! Checks whether the actor of an entry was authorized when it was decided.
 //!
-//! An entry names the key or session that asked, and the version of the directory that it was decided against. What
-//! might be done then is replayed from the entries of `system`, and who had which role from those of the timeline; core
+//! An entry names the key or session of its actor, and the version of the directory that it was decided against. The
+//! permissions at that version are replayed from entries of `system`, and the roles from those of the timeline. Core
 //! decides as it did for the writer.
 
 use std::sync::Arc;
@@ -24,39 +24,39 @@ use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded};
 use crate::stated::open_newest;
 use crate::store_error::StoreError;
 
-/// An entry, as far as it matters who might make it.
+/// The parts of an entry that its authorization depends on.
 pub(super) struct Claim<'a> {
     pub(super) record: &'a LeafRecord<'a>,
     pub(super) authority: &'a Authority<'a>,
     pub(super) recorded_at: Instant<Wall>,
-    /// Whether the host's clock showed that time then. Where it was behind the entry before, it showed an earlier one.
+    /// Whether the host's clock showed that time. If it was behind the previous entry, it showed an earlier one.
     pub(super) is_of_host: bool,
     pub(super) payload: Option<&'a [u8]>,
-    /// Who made the reads that it tells of, where that is known already.
+    /// The callers of its reads, if they are known already.
     pub(super) readers: Option<&'a [ReadBy]>,
-    /// Who might do what on the timeline, right before. `None` on `system`, which has no roles.
+    /// The permissions of the timeline right before. `None` on `system`, which has no roles.
     pub(super) permissions: Option<&'a Permissions>,
 }
 
 impl Claim<'_> {
-    /// Returns a host instant by which whatever had expired when it was decided has expired. Where the host's clock showed
-    /// an earlier time than the entry has, nobody knows which, and nothing has.
+    /// Returns the host instant at which expiry is evaluated. If the host's clock showed an unknown earlier time than
+    /// the entry has, nothing counts as expired.
     const fn decided_at(&self) -> Instant<Wall> {
         if self.is_of_host { self.recorded_at } else { Instant::MIN }
     }
 }
 
-/// Makes sure that whoever is named in an entry might do what it tells of.
+/// Checks that the actor of an entry was authorized.
 ///
 /// # Errors
-/// Why they might not, in a sentence.
+/// A sentence that says why not.
 pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let (version, newest) = (authority.directory, powers.version());
     if version > newest {
         return Err(format!("the entry names version {version} of the directory, but `system` has {newest} changes"));
     }
-    // What this program does not know, it cannot judge.
+    // Unknown actions cannot be judged.
     let Some(action) = Action::of(record) else { return Ok(()) };
     if action == Action::Reads {
         return check_reads(powers, claim);
@@ -67,7 +67,7 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     if action == Action::LogIn {
         return check_log_in(powers, claim);
     }
-    // Whoever was refused may have shown what was no longer good.
+    // A rejected actor may have presented invalid credentials.
     if action == Action::Attempt {
         return shown(powers, (&authority.key, &record.actor)).map(|_| ());
     }
@@ -77,7 +77,7 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
         Demanded::All(demands) => all(demands),
         Demanded::Own if is_own(powers, claim, action, user_id) => all(&[Demand::Own]),
         Demanded::Own => all(&[Demand::Operate]),
-        // What this program does not know, it cannot judge.
+        // Unknown operations cannot be judged.
         Demanded::Reading => decide_reading(standing, &record.subject),
         Demanded::Nothing if action == Action::RenewSession && record.subject != authority.key => {
             return Err(format!("the entry renews `{}`, but was requested in `{}`", record.subject, authority.key));
@@ -91,7 +91,7 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     })
 }
 
-/// Returns the key or session that is named, if it is one of the user who is named.
+/// Returns the named key or session, if it belongs to the named user.
 fn shown<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p Shown, String> {
     let shown =
         powers.shown(id).ok_or_else(|| format!("the entry names `{id}`, but no such key or session was created"))?;
@@ -102,7 +102,7 @@ fn shown<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p Shown,
     Err(format!("the entry names `{named}`, but `{id}` belongs to `{user_id}`"))
 }
 
-/// Returns who asked, by key and user as they are named, and how they stood.
+/// Returns the named user and their standing.
 fn standing<'p>(
     powers: &'p Powers,
     claim: &Claim<'p>,
@@ -127,7 +127,7 @@ fn standing<'p>(
     Ok((user_id, standing))
 }
 
-/// Decides whether somebody might read. What this program does not know, it cannot judge.
+/// Checks whether a read was allowed. Unknown operations cannot be judged.
 fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial> {
     let lists = demanded(operation).unwrap_or(&[]);
     let all = |demands: &&[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
@@ -136,7 +136,7 @@ fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial>
     if denied.any(|one| one.is_ok()) { Ok(()) } else { first }
 }
 
-/// Each of the reads that an entry tells of names who asked. What is left of them is compared with the entry elsewhere.
+/// Each read of an entry names its caller. The remaining reads are compared with the entry elsewhere.
 fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     if let Some(readers) = claim.readers {
         let each = |by: &ReadBy| check_read(powers, claim, (&by.key, &by.user), &by.action);
@@ -146,7 +146,7 @@ fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     reads.iter().flatten().try_for_each(|read| check_read(powers, claim, (&read.key, &read.user), &read.action))
 }
 
-/// Whoever is named might read it. No two reads of an entry by the same key that are of one kind differ in that.
+/// Checks one read. Reads of the same operation by the same key in one entry have the same result.
 fn check_read<'p>(powers: &'p Powers, claim: &Claim<'p>, named: (&str, &str), operation: &str) -> Result<(), String> {
     let (user_id, standing) = standing(powers, claim, named)?;
     decide_reading(standing, operation).map_err(|denial| {
@@ -155,16 +155,16 @@ fn check_read<'p>(powers: &'p Powers, claim: &Claim<'p>, named: (&str, &str), op
     })
 }
 
-/// Nobody is named where the service did something itself, and where a stranger was refused.
+/// Checks an entry without an actor, which is by the service or about an unidentified caller.
 fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let (is_stranger, is_service) = (*record.actor == *UserId::UNKNOWN, *record.actor == *TimelineId::SYSTEM);
     let may = match action.by_nobody() {
         Nobody::Stranger => is_stranger,
         Nobody::Service => is_service,
-        // What a timer records as it fires; that it fired is checked where entries are replayed.
+        // An event recorded by a timer. Its firing is checked in the replay.
         Nobody::Timer => is_service && *record.timeline_id != *TimelineId::SYSTEM,
-        // The first operator is made by nobody.
+        // The first operator has no creator.
         Nobody::FirstStart => is_service && !powers.has_begun(authority.directory),
         Nobody::Never => false,
     };
@@ -174,11 +174,11 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
     Err(format!("the entry names `{}` but neither a key nor a session, and says `{}`", record.actor, record.action))
 }
 
-/// Whoever logs in shows a password, and asks in the session that begins with the entry.
+/// A login presents a password, and its session begins with the entry.
 fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     let Claim { record, authority, payload, .. } = claim;
     let session = payload.and_then(read::<LoggedIn>).and_then(|told| told.session(claim.recorded_at));
-    // That it cannot be read is told where it is replayed.
+    // An unparsable payload is reported by the replay.
     let Some(session) = session else { return Ok(()) };
     let is_one = session.session_id.as_str() == authority.key && session.user_id.as_str() == record.actor;
     if !is_one || record.subject != authority.key {
@@ -191,7 +191,7 @@ fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether what is done is done to what is the actor's own.
+/// Returns whether the actor acts on their own resource.
 fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) -> bool {
     let Claim { record, payload, .. } = claim;
     let is_of_actor = |id: &str| powers.shown(id).is_some_and(|shown| shown.user_id == *actor);
@@ -217,7 +217,8 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
     }
 }
 
-/// Returns who might do what up to a version at least, if `system` is as it was signed; else why that is not known.
+/// Returns the history of permissions up to at least a version, if `system` is as it was signed; otherwise the reason
+/// why it is unknown.
 pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Result<Arc<Powers>, String>, StoreError> {
     let mut kept = request.authority.0.lock().await;
     if let Some(powers) = kept.as_ref().filter(|powers| powers.version() >= version) {
@@ -231,14 +232,14 @@ pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Re
     }
 }
 
-/// What is carried from block to block.
+/// State carried from block to block.
 struct Carried {
     ledger: LedgerScan,
     told: DirectoryTold,
     unread: bool,
 }
 
-/// Reads `system`, and returns who might do what, if it is as it was signed.
+/// Reads `system`, and returns the history of permissions, if it is as it was signed.
 async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, StoreError> {
     let system = TimelineId::system();
     let Some(Snapshot { head, .. }) = request.source.snapshot(&system).await? else {
@@ -251,7 +252,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     let (size, mut at) = (head.frontier.size(), 0);
     while at < size {
         let (rows, end) = blocks::read(request.source, head.key, at, size).await?;
-        // Off the threads that answer requests.
+        // Not on a thread that serves requests.
         let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
         carried = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         at = end;
@@ -265,7 +266,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     Ok(Ok(told.into_powers()))
 }
 
-/// Returns the keys that sign `system`, of those that sign another ledger of the same service.
+/// Returns the keys of `system`, given those of another ledger of the service.
 fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
     let (service, _) = keys.current.name().rsplit_once('/')?;
     let name = origin(service, TimelineId::SYSTEM);
@@ -275,7 +276,7 @@ fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
 }
 
 impl Carried {
-    /// Takes the rows there are before position `end`.
+    /// Processes the rows before position `end`.
     fn take(mut self, rows: &[EntryRow], end: u64) -> Self {
         for row in giving_way(rows) {
             if row.position > self.ledger.position() {
@@ -287,7 +288,7 @@ impl Carried {
             let recorded_at = parse_timestamp::<Wall>(&record.recorded_at).ok();
             let read = recorded_at.zip(Action::of(&record));
             let taken = read.map(|(at, action)| self.told.take(action, &record, at, payload).is_some());
-            // An action that this program does not know changes nothing that it knows.
+            // An unknown action has no known effect.
             self.unread |= taken == Some(false) || recorded_at.is_none();
         }
         if self.ledger.position() < end {

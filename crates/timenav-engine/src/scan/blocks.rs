@@ -1,15 +1,14 @@
-//! Entries read block by block, so that memory holds a few blocks and no more, however long a ledger is and however large
-//! its entries are.
+//! Reads entries in blocks, to bound memory regardless of the size of ledgers and entries.
 
 use crate::archive::{EntryRow, EntryRows, ScanSource};
 use crate::head::TimelineKey;
 use crate::store_error::StoreError;
 
-/// Entries of a block, at most; large ones make it shorter. A scan holds four blocks in memory, and no more of a ledger:
-/// one is read, one is hashed, one is replayed, and of one the changes of events are compared.
+/// Maximum number of entries in a block; large entries make it shorter. A scan holds four blocks in memory: one being
+/// read, one being hashed, one being replayed, and one whose events are compared.
 pub(super) const BLOCK_ENTRIES: u64 = 1_024;
 
-/// Returns the entries there are from a position on, and where the block ends, `size` at most.
+/// Returns the existing entries from a position on, and the end of the block, at most `size`.
 pub(super) async fn read(
     source: &dyn ScanSource,
     key: TimelineKey,

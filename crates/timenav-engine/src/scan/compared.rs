@@ -1,27 +1,27 @@
-//! What comparing events with their rows gave.
+//! Results of comparing events with their rows.
 
 use timenav_core::scan::{FindingKind, Findings, Fingerprint};
 
 use super::replay::RecordedEvent;
 
-/// Events without a row that are remembered to be told one by one.
+/// Maximum number of events without a row that are reported individually.
 pub(super) const MISSING_MAX: usize = 1_000;
-/// Events without the coordinates of their place that are remembered to be told one by one.
+/// Maximum number of events without coordinates of their place that are reported individually.
 const UNPLACED_MAX: usize = 1_000;
 
-/// What comparing events with their rows gave.
+/// The result of comparing events with their rows.
 #[derive(Default)]
 pub(super) struct Compared {
     pub(super) findings: Findings,
     /// Events without a row.
     pub(super) missing: Vec<RecordedEvent>,
     pub(super) unplaced: Unplaced,
-    /// Of the versions before that are there, where they ceased to stand, as facts.
+    /// The ends of preceding versions that exist, as facts.
     pub(super) ends: Fingerprint,
 }
 
 impl Compared {
-    /// Adds what comparing others gave.
+    /// Adds another result.
     pub(super) fn append(&mut self, other: Self) {
         let Self { findings, missing, unplaced, ends } = other;
         self.findings.append(findings);
@@ -32,11 +32,11 @@ impl Compared {
     }
 }
 
-/// Events that have no coordinates, though the gazetteer knows those of the place that they name. Those that were
-/// recorded before there was a gazetteer are so; after the first that got some, none is.
+/// Events without coordinates although the gazetteer knows their place. This is normal for events recorded before there
+/// was a gazetteer, but not after the first event with such coordinates.
 #[derive(Default)]
 pub(super) struct Unplaced {
-    /// The first event that has its coordinates from the gazetteer.
+    /// The first event with coordinates from the gazetteer.
     first_placed: Option<u64>,
     /// Positions and ids.
     events: Vec<(u64, String)>,
@@ -61,7 +61,7 @@ impl Unplaced {
         self.events.extend(other.events.into_iter().take(room));
     }
 
-    /// Tells of those that came after one that was placed.
+    /// Reports the events after the first one with coordinates.
     pub(super) fn tell(self, findings: &mut Findings) {
         let Some(first) = self.first_placed else { return };
         for (position, event_id) in self.events.into_iter().filter(|(position, _)| *position > first) {

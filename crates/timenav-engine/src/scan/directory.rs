@@ -1,4 +1,4 @@
-//! The directory, as the entries of `system` tell of it: what it is, and who might do what at each of its versions.
+//! The directory according to the entries of `system`, and the permissions at each of its versions.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,20 @@ use crate::action::Action;
 use crate::directory_rows::{DirectoryRows, ended_row};
 use crate::directory_told::{Change, EndTold, changes_told};
 
-/// Users, and what shows who they are, as far as the entries of `system` read so far tell.
+/// Users and their credentials, as of the entries of `system` read so far.
 #[derive(Default)]
 pub(super) struct DirectoryTold {
-    /// Keys that were stopped are not among its keys.
+    /// Does not include revoked keys.
     directory: Directory<PasswordTold>,
     stopped: BTreeMap<KeyId, ApiKey>,
-    /// Size and root of each timeline that has ended.
+    /// Size and root of each ended timeline.
     timelines_ended: BTreeMap<TimelineId, (u64, Hash)>,
     powers: Powers,
-    /// The version before the submission that the last entry belongs to, and whether more of it may follow.
+    /// The version before the submission of the last entry, and whether that submission may continue.
     submission: (u64, bool),
 }
 
 impl DirectoryTold {
-    /// Returns who might do what at each version so far.
     pub(super) const fn powers(&self) -> &Powers {
         &self.powers
     }
@@ -37,17 +36,17 @@ impl DirectoryTold {
         self.powers
     }
 
-    /// Returns the version after all changes so far; 0 where the last of them was told by an entry of version 1.
+    /// Returns the version after all changes so far; 0 if the last one was recorded by an entry of version 1.
     pub(super) const fn version(&self) -> u64 {
         self.directory.version
     }
 
-    /// Says so where an entry of `system` tells of another version than the entries before it lead to.
+    /// Checks that the version in an entry of `system` matches the previous entries.
     pub(super) fn check_version(&self, record: &LeafRecord<'_>) -> Result<(), String> {
         let Some(authority) = &record.authority else { return Ok(()) };
         let (told, made) = (authority.directory, self.directory.version);
         let (first, goes_on) = self.submission;
-        // Whoever is removed has their keys stopped by entries of their own, all decided at once.
+        // Deleting a user also revokes their keys, by entries of the same submission.
         let may_go_on = matches!(Action::of(record), Some(Action::RevokeApiKey | Action::DeleteUser));
         if told == made || (goes_on && may_go_on && told == first) {
             return Ok(());
@@ -57,7 +56,7 @@ impl DirectoryTold {
         ))
     }
 
-    /// Takes the next entry of `system`. Returns `None` where it cannot be read.
+    /// Processes the next entry of `system`. Returns `None` if it cannot be parsed.
     pub(super) fn take(
         &mut self,
         action: Action,
@@ -85,14 +84,13 @@ impl DirectoryTold {
             self.timelines_ended.insert(timeline_id.clone(), (*size, *root));
         }
         self.directory.apply(change);
-        // Changes are counted from the first entry on that tells of a version.
+        // Changes are counted from the first entry with a version.
         if !is_counted {
             self.directory.version = 0;
         }
         self.powers.take(change, self.directory.version);
     }
 
-    /// Returns the hash over all rows.
     pub(super) fn root(&self) -> Hash {
         let ended = self.timelines_ended.iter();
         DirectoryRows::of(
@@ -102,7 +100,7 @@ impl DirectoryTold {
         .root()
     }
 
-    /// Compares them with the tables. Returns how many rows were compared.
+    /// Compares the directory with the tables. Returns the number of compared rows.
     pub(super) fn compare(&self, findings: &mut Findings, kept: &Directory) -> u64 {
         let users =
             |of: &Shelves<UserId, User>| of.iter().map(|(user_id, user)| (user_id.clone(), user.clone())).collect();

@@ -1,4 +1,4 @@
-//! What is left of a timeline that has ended: its leaves, and the tree over them.
+//! Scans of ended timelines: their leaves and tree.
 
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{EntryBytes, FindingKind, Findings, LedgerScan, Mark};
@@ -10,7 +10,7 @@ use crate::archive::ScanSource;
 use crate::head::EndedTimeline;
 use crate::store_error::StoreError;
 
-/// Compares the tree as its tiles tell it with the root that the end tells of.
+/// Compares the stored tiles with the recorded root.
 pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline) -> Result<Findings, StoreError> {
     let mut findings = Findings::default();
     let root = tree::root(source, ended.key, ended.size, &mut findings).await?;
@@ -21,8 +21,8 @@ pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline)
     Ok(findings)
 }
 
-/// Reads every leaf of a timeline that has ended, and compares the tree over them with the root that it ended with and
-/// with kept checkpoints. Payloads may be gone; those that are there are compared.
+/// Reads every leaf of an ended timeline, and compares its tree with the recorded root and with kept checkpoints.
+/// Payloads may be pruned; existing ones are compared.
 pub(super) async fn walk(
     request: &ScanRequest<'_>,
     ended: &EndedTimeline,
@@ -65,7 +65,7 @@ pub(super) async fn walk(
         Checked { what: "tiles", count: ledger.tiles_count() },
     ];
     let frontier = tree::frontier(request.source, key, size, &mut findings).await?.unwrap_or_default();
-    // The root stands in an entry of `system`, under a signature of that ledger.
+    // The root is in an entry of `system`, signed with that ledger.
     let told = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
     let (found, good) = ledger.finish(&frontier, Some(&told));
     findings.append(found);

@@ -1,4 +1,4 @@
-//! The events of a block, looked up and compared while the next block is hashed.
+//! Compares the events of a block with their rows, while the next block is hashed.
 
 use std::sync::Arc;
 
@@ -16,11 +16,10 @@ use crate::long_work::giving_way;
 use crate::project::EventMade;
 use crate::store_error::StoreError;
 
-/// Into how many parts the events of a block go. Looking them up takes longer than all else, so
-/// these are what keeps several cores busy.
+/// Number of parts of a block, which are looked up concurrently. Lookups are the slowest part of a scan.
 const PARTS: usize = 4;
 
-/// Compares events with their rows. With a key, it also makes facts of where versions before ceased to stand.
+/// Compares events with their rows. With a key, also collects the ends of preceding versions as facts.
 pub(super) async fn compare(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -54,12 +53,12 @@ async fn compare_part(
     let comparing = tokio::task::spawn_blocking(move || {
         let mut compared = Compared::default();
         for (event, kept) in giving_way(events.into_iter().zip(kept)) {
-            // What came before may have been erased.
+            // The preceding version may have been erased.
             if let Some(key) = facts.filter(|_| event.ends && kept.before.is_some()) {
                 compared.ends.add(end_of(&key, event.position, &event.event_id));
             }
             if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &kept) {
-                // What is missing is told by its id.
+                // A missing row is reported by event id.
                 compared.missing.push(RecordedEvent { made: EventMade::Nothing, ..event });
             }
         }

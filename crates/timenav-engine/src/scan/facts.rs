@@ -1,4 +1,4 @@
-//! The rows of events as facts: those that entries lead to, and those that there are.
+//! Event rows as facts: the expected ones according to entries, and the stored ones.
 
 use timenav_core::scan::{FactKey, Fingerprint};
 
@@ -7,21 +7,21 @@ use crate::seen_events::SeenEvent;
 
 /// A version of an event, with its content.
 const VERSION: u8 = 1;
-/// That an inherited event does not stand here.
+/// A row that hides an inherited event.
 const TOMBSTONE: u8 = 2;
-/// That a version of an event ceased to stand.
+/// The end of an event version.
 const END: u8 = 3;
-/// Where the row of a version is.
+/// The location of a version's row.
 const PLACE: u8 = 4;
 
-/// Returns a key that nobody knows.
+/// Returns a random key.
 pub(super) fn random_key(entropy: &dyn Entropy) -> FactKey {
     let mut bytes = [0; FactKey::BYTES];
     entropy.fill(&mut bytes);
     FactKey::from_bytes(bytes)
 }
 
-/// The facts of rows of events.
+/// The facts of event rows.
 #[derive(Clone, Debug)]
 pub(super) struct RowFacts {
     key: FactKey,
@@ -33,27 +33,27 @@ impl RowFacts {
         Self { key, sum: Fingerprint::default() }
     }
 
-    /// The entry at a position makes a version of an event.
+    /// Adds a version created by the entry at a position.
     pub(super) fn version(&mut self, position: u64, event_id: &str, content: &[u8]) {
         self.sum.add(self.key.fact(VERSION, [number(position)], &[event_id.as_bytes(), content]));
     }
 
-    /// The entry at a position says that an inherited event does not stand here.
+    /// Adds a row that hides an inherited event.
     pub(super) fn tombstone(&mut self, position: u64, event_id: &str) {
         self.sum.add(self.key.fact(TOMBSTONE, [number(position)], &[event_id.as_bytes()]));
     }
 
-    /// A version of an event ceases to stand at a position.
+    /// Adds the end of a version.
     pub(super) fn end(&mut self, position: u64, event_id: &str) {
         self.sum.add(end_of(&self.key, position, event_id));
     }
 
-    /// Returns whether a row says that an inherited event does not stand here.
+    /// Returns whether a row hides an inherited event.
     pub(super) fn is_tombstone(row: &SeenEvent<'_>) -> bool {
         row.until == Some(row.position) && row.content.is_empty()
     }
 
-    /// Takes that there is a row.
+    /// Adds a stored row.
     pub(super) fn row(&mut self, row: &SeenEvent<'_>) {
         if Self::is_tombstone(row) {
             self.tombstone(row.position, row.event_id);
@@ -62,7 +62,7 @@ impl RowFacts {
         }
     }
 
-    /// Takes that there is the row of a version, or that something leads there.
+    /// Adds the location of a version's row, from the table or an index.
     pub(super) fn place(&mut self, event_id: &str, position: u64, (time_micros, cell): (i64, Option<i64>)) {
         let numbers = [number(position), time_micros, i64::from(cell.is_some()), cell.unwrap_or_default()];
         self.sum.add(self.key.fact(PLACE, numbers, &[event_id.as_bytes()]));
@@ -73,7 +73,7 @@ impl RowFacts {
     }
 }
 
-/// Returns the fact that a version of an event ceases to stand at a position.
+/// Returns the fact of a version's end.
 pub(super) fn end_of(key: &FactKey, position: u64, event_id: &str) -> Fingerprint {
     key.fact(END, [number(position)], &[event_id.as_bytes()])
 }

@@ -1,4 +1,4 @@
-//! The entries of a block, hashed: on as many threads as there are parts, since no hash of an entry needs another.
+//! Hashes the entries of a block in parallel, because their hashes are independent.
 
 use futures_util::future::try_join_all;
 use timenav_core::scan::EntryHashes;
@@ -7,16 +7,15 @@ use crate::archive::EntryRow;
 use crate::long_work::giving_way;
 use crate::store_error::StoreError;
 
-/// Into how many parts the entries of a block go.
+/// Number of parts of a block.
 const PARTS: usize = 4;
 
-/// An entry and its hashes.
 pub(super) struct HashedRow {
     pub(super) row: EntryRow,
     pub(super) hashes: EntryHashes,
 }
 
-/// Hashes entries, off the threads that answer requests.
+/// Hashes entries, not on threads that serve requests.
 pub(super) async fn hash(mut rows: Vec<EntryRow>) -> Result<Vec<HashedRow>, StoreError> {
     let (rows_count, part_length) = (rows.len(), rows.len().div_ceil(PARTS).max(1));
     let mut parts = Vec::with_capacity(PARTS);
