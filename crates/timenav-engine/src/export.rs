@@ -103,11 +103,11 @@ impl EventExport {
         self.engine.now()
     }
 
-    /// Hands the next events to `write`, in the order that was asked for, and returns what it made of them; none where
-    /// there are no more. There may be no event in a part of those that pass a filter. Done in the caller's turn: many parts at once take turns with the work of others.
+    /// Passes the next events to `write` in the requested order, and returns its result; `None` at the end. A part may be
+    /// empty if there is a filter. Runs in the caller's turn, so that concurrent exports take turns with other work.
     ///
     /// # Errors
-    /// The caller may not look any more, or the store does not answer.
+    /// The caller is no longer authorized, or the store does not respond.
     pub async fn next_part<T: Send + 'static>(
         &mut self,
         write: impl FnOnce(&[StoredEvent]) -> T + Send + 'static,
@@ -115,7 +115,7 @@ impl EventExport {
         if self.is_over {
             return Ok(None);
         }
-        // A key that was stopped, or a permission that was taken back, ends what it allowed.
+        // A revoked key or permission ends the export.
         self.engine.check_still(&self.caller, &self.timeline_id, Demand::Look)?;
         let (engine, query, filter) = (self.engine.clone(), self.query.clone(), Arc::clone(&self.filter));
         let reading = async move {
@@ -129,7 +129,7 @@ impl EventExport {
     }
 }
 
-/// Returns the next events of a file, and what was looked at last, where there may be more after it.
+/// Returns the next events of a file, and the place of the last one examined if there may be more.
 async fn part(
     engine: &Engine,
     query: EventQuery,

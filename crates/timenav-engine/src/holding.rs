@@ -149,7 +149,7 @@ impl Engine {
         Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
     }
 
-    /// Changes the holds of a timeline, after pending commits of its clock.
+    /// Changes the holds of a timeline, after waiting while its clock moves to another instant.
     async fn change_holds(
         &self,
         state: &TimelineState,

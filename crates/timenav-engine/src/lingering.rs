@@ -9,7 +9,6 @@ use parking_lot::{Condvar, Mutex};
 use tokio::sync::mpsc;
 
 /// How long the writer waits for more submissions if no caller waits. This delays the entry of a buffered read.
-/// written, besides the commit itself.
 pub(crate) const LINGER: Duration = Duration::from_millis(20);
 
 /// Signals that a caller waits for the writer, or that the queue is full.

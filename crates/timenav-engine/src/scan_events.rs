@@ -1,4 +1,4 @@
-//! Events with what hangs on them, and a summary of all that a question finds.
+//! Events with their relations, and a summary of all results of a query.
 
 use std::sync::Arc;
 
@@ -23,39 +23,38 @@ use crate::rows::StoredEvent;
 use crate::store::EventQuery;
 use crate::view_board::Kept;
 
-/// Stretches of a histogram.
+/// Number of ranges of a histogram.
 const BUCKETS: usize = 24;
 
-/// What hangs on one event.
+/// The relations of one event.
 #[derive(Clone, Debug, Default)]
 pub struct EventMarks {
-    /// Which event.
     pub event_id: Option<EventId>,
-    /// What happened because of it, by id: direct effects, some of them.
+    /// Some of its direct effects, by id.
     pub effects: Vec<(EventId, CauseKind)>,
-    /// What was done to it, in order.
+    /// Its interventions in order.
     pub interventions: Vec<InterventionId>,
-    /// Kinds of paradoxes that it is a part of.
+    /// The kinds of paradoxes that it is part of.
     pub paradoxes: Vec<Kind>,
 }
 
-/// A summary of all events found.
+/// A summary of all results of a query.
 #[derive(Clone, Debug)]
 pub struct EventSummary {
-    /// How many events, counted no further than [`SUMMARY_EVENTS_MAX`].
+    /// How many events, counted up to [`SUMMARY_EVENTS_MAX`].
     pub count: usize,
-    /// Whether there may be more: so many were looked through, whether they pass the filter or not.
+    /// Whether the search stopped at its limit, so that there may be more.
     pub is_cut: bool,
-    /// When the first one happens.
+    /// The time of the first event.
     pub first: Option<Instant<Virtual>>,
-    /// When the last counted one happens.
+    /// The time of the last counted event.
     pub last: Option<Instant<Virtual>>,
-    /// How many happen in each stretch between the first and the last: where it begins, and the count.
+    /// The number of events in equal ranges between the first and the last, with the start of each range.
     pub histogram: Vec<(Instant<Virtual>, usize)>,
 }
 
 impl Engine {
-    /// Finds events by place and time, with what hangs on each; on the first page also a summary.
+    /// Finds events by place and time, with their relations. The first page also has a summary.
     ///
     /// # Errors
     /// As [`Engine::monitor_events`].
@@ -108,7 +107,7 @@ impl Engine {
     }
 }
 
-/// Counts how many times, which are in order, lie in each of equal stretches between both ends.
+/// Counts ordered times in equal ranges.
 fn histogram(times: &[Instant<Virtual>]) -> Vec<(Instant<Virtual>, usize)> {
     let Some(stretches) = Stretches::between(times, BUCKETS) else { return Vec::new() };
     let begin = |number| Instant::from_micros(stretches.begin(number)).unwrap_or(Instant::MAX);

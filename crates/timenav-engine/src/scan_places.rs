@@ -1,4 +1,4 @@
-//! How many scans run, and how those that ran have ended.
+//! Slots for running scans, and counters of finished ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,19 +7,19 @@ use timenav_core::ids::UserId;
 
 use crate::turns::{Turn, Turns};
 
-/// Scans that may run at the same moment. Each reads the disk as fast as it can and keeps a core
-/// busy, beside the requests of everybody else.
+/// Maximum number of concurrent scans. Each reads the disk at full speed and keeps a core busy, in competition with
+/// requests.
 pub const SCANS_RUNNING_MAX: usize = 4;
-/// Scans of one user that may run at the same moment, so that two users do not keep all others from scanning.
+/// Maximum number of concurrent scans per user, so that a single user cannot occupy all slots.
 pub const SCANS_RUNNING_PER_USER_MAX: usize = 2;
 
-/// The places of scans that run.
+/// The slots for running scans.
 pub(crate) struct ScanPlaces {
     free: Turns<UserId>,
     ended: Arc<Ended>,
 }
 
-/// The place of one scan. Dropped before its end, the scan counts as cancelled.
+/// The slot of one scan. If it is dropped before the end, the scan counts as canceled.
 #[derive(Debug)]
 pub(crate) struct ScanPlace {
     _turn: Turn<UserId>,
@@ -32,7 +32,7 @@ struct Ended {
     cancelled: AtomicU64,
 }
 
-/// What has become of scans since the start.
+/// Counters of scans since startup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScanCounts {
     pub(crate) running: u64,
@@ -47,7 +47,7 @@ impl Default for ScanPlaces {
 }
 
 impl ScanPlaces {
-    /// Takes a place for a user, if there is one.
+    /// Takes a slot for a user, if there is one.
     pub(crate) fn take(&self, user_id: &UserId) -> Option<ScanPlace> {
         let turn = self.free.try_take(user_id.clone(), SCANS_RUNNING_PER_USER_MAX)?;
         Some(ScanPlace { _turn: turn, ended: Some(Arc::clone(&self.ended)) })
@@ -63,7 +63,7 @@ impl ScanPlaces {
 }
 
 impl ScanPlace {
-    /// Gives the place back after a scan that came to its end, good or bad.
+    /// Frees the slot after a completed scan.
     pub(crate) fn end(mut self) {
         if let Some(ended) = self.ended.take() {
             ended.finished.fetch_add(1, Ordering::Relaxed);

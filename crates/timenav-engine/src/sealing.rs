@@ -1,5 +1,4 @@
-//! What is committed becomes known: its checkpoints are signed and kept outside, and then readers see it and whoever waits is
-//! told.
+//! Publishes commits: signs their checkpoints and keeps them outside, then updates readers and sends the responses.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -16,16 +15,16 @@ use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::shared::{Committed, Shared};
 
-/// What is committed, and may be told once its checkpoints are kept outside.
+/// A committed group, to be published once its checkpoints are kept outside.
 pub(crate) struct Sealed {
     pub(crate) answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
     pub(crate) committed: Committed,
 }
 
-/// Seals groups in their order, until no more can come.
+/// Seals groups in order, until the channel is closed.
 pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
     while let Ok(first) = groups.recv() {
-        // One durable append serves every group that is waiting.
+        // One durable append serves every waiting group.
         let sealing: Vec<Sealed> = std::iter::once(first).chain(groups.try_iter()).collect();
         let count = sealing.len();
         seal_together(sealing, shared);
@@ -33,7 +32,7 @@ pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
     }
 }
 
-/// Seals groups by one durable append for all of them.
+/// Seals groups with one durable append for all of them.
 pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     let (began, measured) = (shared.doors.clock.now(), shared.doors.clock.measured());
     let waiting = shared.commit_times.begin_seal(measured);
@@ -56,7 +55,7 @@ pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     }
 }
 
-/// Signs the newest checkpoint of each timeline that has grown, since it is known now that it has, and keeps it outside.
+/// Signs the newest checkpoint of each timeline that has grown, and keeps it outside.
 pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
     let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
     let sealed = |(id, state): (&TimelineId, &TimelineState)| {
@@ -82,7 +81,7 @@ fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
     let sizes = sealed.committed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
     let sizes: Vec<(TimelineId, u64)> = sizes.collect();
     shared.publish(sealed.committed);
-    // What nobody waits for may keep firings from being handed out until it is told, and whoever is told wants some.
+    // Background outcomes first: they may release firings that a notified caller wants to claim.
     let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(asked, _)| asked.is_awaited());
     for (asked, told) in others {
         asked.tell(told);

@@ -1,5 +1,5 @@
-//! Seals of single rows of sessions and passwords: what there was before the head statement of `system` signed all rows
-//! together. A database from then is believed as far as it was, until it has a statement.
+//! Authentication codes of single session and password rows, used before the head statement of `system` signed all
+//! rows. An old database is trusted by them until it has a statement.
 
 use timenav_core::directory::{Directory, KeptPassword, Session};
 
@@ -19,8 +19,8 @@ fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
     signer.authenticate("password row", format!("{user_id} {set_at} {phc}").as_bytes())
 }
 
-/// Returns whether the service has written every row of passwords and sessions. Where a rotation of the signing key was
-/// begun, the next key may have sealed passwords already.
+/// Returns whether the service has written every row of passwords and sessions. During a rotation of the signing key,
+/// the next key may have sealed passwords already.
 pub(crate) fn are_ours(directory: &Directory, seals: &CarriedSeals, doors: &Doors) -> bool {
     let mut are_ours = true;
     for (user_id, password) in directory.passwords.iter() {

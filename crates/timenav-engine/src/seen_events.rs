@@ -1,53 +1,51 @@
-//! Rows of the table of events, as a scan passes over them: many in a few allocations.
+//! Event rows for a scan over the whole table, with few allocations per page.
 
-/// A row of the table of events, as it is.
+/// A row of the table of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenEvent<'a> {
-    /// The id of the event.
     pub event_id: &'a str,
     /// The entry that recorded it.
     pub position: u64,
-    /// The position at which it ceased to stand.
+    /// The position at which the version ended.
     pub until: Option<u64>,
-    /// When it happened, in microseconds since 1970.
+    /// In microseconds since 1970.
     pub time_micros: i64,
     /// Latitude and longitude.
     pub point: Option<(f64, f64)>,
-    /// The cell of the grid; `None` without coordinates.
+    /// The grid cell; `None` without coordinates.
     pub cell: Option<i64>,
-    /// The place by name.
+    /// The place name.
     pub place: Option<&'a str>,
-    /// The event's own name, in the form by which it is found.
+    /// The event's name in its search form.
     pub name_key: Option<&'a str>,
-    /// How long it lasts, roughly, as the number of its class.
+    /// The number of its duration class.
     pub length_class: Option<i64>,
-    /// Its source and actors as they are kept beside it, if they are.
+    /// Its source and actors, if they are stored in the row.
     pub parties: Option<&'a str>,
     /// The event as JSON.
     pub content: &'a str,
 }
 
-/// Where a row of the table of events is: what stores order rows by.
+/// The location of a row: the columns by which stores order rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventAt {
-    /// The id of the event.
     pub event_id: String,
     /// The entry that recorded it.
     pub position: u64,
-    /// When it happened, in microseconds since 1970.
+    /// In microseconds since 1970.
     pub time_micros: i64,
-    /// The cell of the grid; `None` without coordinates.
+    /// The grid cell; `None` without coordinates.
     pub cell: Option<i64>,
 }
 
-/// Rows of the table of events, their texts one after the other.
+/// Rows of the table of events, with concatenated texts.
 #[derive(Debug, Default)]
 pub struct SeenEvents {
     texts: String,
     rows: Vec<PageRow>,
 }
 
-/// A row without its texts, which end where it says; each begins where the one before ends.
+/// A row with the end offsets of its texts; each begins at the end of the previous one.
 #[derive(Debug)]
 struct PageRow {
     position: u64,
@@ -64,7 +62,6 @@ struct PageRow {
 }
 
 impl SeenEvent<'_> {
-    /// Returns where the row is.
     #[must_use]
     pub fn at(&self) -> EventAt {
         let Self { event_id, position, time_micros, cell, .. } = *self;
@@ -73,7 +70,6 @@ impl SeenEvent<'_> {
 }
 
 impl SeenEvents {
-    /// Adds a row.
     pub fn push(&mut self, row: &SeenEvent<'_>) {
         let SeenEvent { position, until, time_micros, point, cell, length_class, .. } = *row;
         let mut add = |text: &str| {
@@ -98,31 +94,27 @@ impl SeenEvents {
         });
     }
 
-    /// Returns how many bytes its texts have.
     #[must_use]
     pub const fn bytes_count(&self) -> usize {
         self.texts.len()
     }
 
-    /// Returns how many rows it has.
     #[must_use]
     pub const fn rows_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns whether it has no row.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Returns where the last row is.
+    /// Returns the location of the last row.
     #[must_use]
     pub fn last(&self) -> Option<EventAt> {
         self.iter().last().map(|row| row.at())
     }
 
-    /// Returns the rows in their order.
     pub fn iter(&self) -> impl Iterator<Item = SeenEvent<'_>> {
         let mut next = 0;
         self.rows.iter().map(move |row| {

@@ -1,12 +1,12 @@
-//! Lines of the log that anybody can provoke are written once a minute at most, and say how many there would have been.
+//! Rate limiting for log lines that clients can trigger: at most one a minute, with the number of suppressed ones.
 
 use parking_lot::Mutex;
 use timenav_core::time::{Instant, Wall};
 
-/// Microseconds between two lines of a kind.
+/// Minimum interval between two lines of a kind, in microseconds.
 const EVERY_MICROS: i64 = 60_000_000;
 
-/// Whether it is time for another line of a kind.
+/// A rate limiter for one kind of log line.
 #[derive(Debug, Default)]
 pub struct Seldom(Mutex<Kept>);
 
@@ -17,8 +17,7 @@ struct Kept {
 }
 
 impl Seldom {
-    /// Counts an occasion. Returns how many there were since the last line, without this one, where it is time for
-    /// another line.
+    /// Counts an occurrence. If a line may be logged, returns the number of suppressed ones since the last line.
     pub fn tell(&self, now: Instant<Wall>) -> Option<u64> {
         let mut kept = self.0.lock();
         if kept.last.is_some_and(|last| now.since(last).micros() < EVERY_MICROS) {

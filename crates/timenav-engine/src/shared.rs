@@ -1,4 +1,4 @@
-//! What the committer, the sealer and every reader share.
+//! State shared by the committer, the sealer and all readers.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -33,18 +33,17 @@ use crate::timing::Timing;
 use crate::view_board::Views;
 use crate::witnessed::Witnessed;
 
-/// What was committed, and is to be seen.
+/// A commit to publish.
 pub(crate) struct Committed {
-    /// Timelines that are new, or have grown.
+    /// New and grown timelines.
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
-    /// Timelines that have ended.
     pub(crate) ended: Vec<EndedTimeline>,
     pub(crate) entries_count: u64,
 }
 
-/// What the committer, the sealer and every reader share.
+/// State shared by the committer, the sealer and all readers.
 pub(crate) struct Shared {
     pub(crate) doors: Doors,
     pub(crate) options: Options,
@@ -54,42 +53,42 @@ pub(crate) struct Shared {
     pub(crate) views: Views,
     pub(crate) scans: ScanPlaces,
     pub(crate) long_work: LongWork,
-    /// Timelines that are still to be swept in this round. Held by who sweeps.
+    /// Timelines left to sweep in this round. Locked while sweeping.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
-    /// Is rung when somebody waits for the committer.
+    /// Signals that a caller waits for the committer.
     pub(crate) bell: Bell,
-    /// Groups that are committed and on their way through the sealer.
+    /// Committed groups that are not sealed yet.
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
     pub(crate) directory: ArcSwap<Directory>,
-    /// Why nothing is written any more.
+    /// Why writing has stopped.
     failure: Mutex<Option<Refusal>>,
     /// Whether the last group could not be committed.
     pub(crate) is_refused: AtomicBool,
     pub(crate) entries: AtomicU64,
     pub(crate) groups: AtomicU64,
     pub(crate) commit_times: Arc<CommitTimes>,
-    /// Host time of the newest entry when the engine opened.
+    /// Host time of the newest entry at startup.
     pub(crate) newest_at_start: Instant<Wall>,
-    /// When the host's clock was last known to be right.
+    /// The state of trust in the host's clock.
     pub(crate) host_clock: HostClock,
-    /// The feature level of the database when heads were last locked. It never goes down.
+    /// The feature level of the database at the last lock of heads. Never decreases.
     pub(crate) level: AtomicU64,
-    /// How this service follows others on its database.
+    /// How this service keeps up with others on its database.
     pub(crate) following: Following,
-    /// Whoever looks after ends of timelines holds on to it.
+    /// Locked while ends of timelines are handled.
     pub(crate) tending: tokio::sync::Mutex<()>,
-    /// What witnesses have cosigned, and what they said.
+    /// Cosigned checkpoints and the status of witnesses.
     pub(crate) witnessed: Witnessed,
     pub(crate) timing: Arc<Timing>,
-    /// Who follows clocks under a name.
+    /// The followers of clocks.
     pub(crate) roll: Roll,
-    /// Who hears of what is done without a request.
+    /// The receiver of traces of background work.
     pub(crate) background: OnceLock<Arc<dyn BackgroundTraces>>,
 }
 
 impl Shared {
-    /// Tells what was done without a request, if somebody hears of it.
+    /// Reports background work, if there is a receiver.
     pub(crate) fn note_background(
         &self,
         (what, timeline): (Background, Option<&TimelineId>),
@@ -101,7 +100,7 @@ impl Shared {
         traces.done(BackgroundWork { what, timeline_id, began, ended, has_failed });
     }
 
-    /// Returns what is shared when the engine opens.
+    /// Returns the initial shared state.
     pub(crate) fn new(
         doors: Doors,
         options: Options,
@@ -156,7 +155,7 @@ impl Shared {
         }
     }
 
-    /// Lets readers see what is durable and signed.
+    /// Publishes durable and signed state to readers.
     pub(crate) fn publish(&self, committed: Committed) {
         let Committed { states, directory, rows, ended, entries_count } = committed;
         let over: Vec<_> = ended.iter().map(|ended| (ended.id.clone(), ended.key)).collect();
@@ -182,7 +181,7 @@ impl Shared {
             self.live.permit();
         }
         self.entries.fetch_add(entries_count, Ordering::Relaxed);
-        // A group that only took over what others have written, or found nothing to do, has committed nothing.
+        // A group that only loaded commits of others, or changed nothing, does not count.
         self.groups.fetch_add(u64::from(entries_count > 0), Ordering::Relaxed);
     }
 
@@ -191,13 +190,13 @@ impl Shared {
         self.stop(Refusal::Unavailable(reason.to_owned()));
     }
 
-    /// As [`Shared::fail`], with what everybody is told from here on.
+    /// Like [`Shared::fail`], with the refusal for all later requests.
     pub(crate) fn stop(&self, refusal: Refusal) {
         self.failure.lock().get_or_insert(refusal);
     }
 
-    /// Stops a service whose version does not know what the others on the database write by now. It was not heard of while
-    /// they were upgraded. Returns what everybody is told from here on.
+    /// Stops a service whose version is too old for the feature level of the database, because it was unreachable
+    /// during the upgrade. Returns the refusal for all later requests.
     pub(crate) fn left_behind(&self, level: u64) -> Option<Refusal> {
         if level <= FEATURE_LEVEL {
             return None;
@@ -211,26 +210,25 @@ impl Shared {
         Some(Refusal::Unavailable(reason))
     }
 
-    /// As [`Shared::left_behind`], where what others have written looks damaged: it may be that it is newer.
+    /// Like [`Shared::left_behind`], if data by other services looks damaged: it may be of a newer version.
     pub(crate) async fn misread(&self, store: &dyn Store, refusal: &Refusal) -> Option<Refusal> {
         let (Refusal::Damaged(_) | Refusal::UnknownEntry(_)) = refusal else { return None };
         self.left_behind(store.feature_level().await.ok()?)
     }
 
-    /// Remembers whether the store took the last group.
+    /// Records whether the store accepted the last group.
     pub(crate) fn note_commit(&self, taken: bool) {
         if self.is_refused.swap(!taken, Ordering::AcqRel) && taken {
             tracing::info!("the store takes writes again");
         }
     }
 
-    /// Returns why nobody should rely on the service, if so: nothing is written any more, or what is here is not what
-    /// witnesses have seen.
+    /// Returns why the service is not ready, if so: writing has stopped, or witnesses have seen a different history.
     pub(crate) fn unfit(&self) -> Option<Refusal> {
         self.failure().or_else(|| self.witnessed.alarm().map(Refusal::Unavailable))
     }
 
-    /// Returns why nothing is written any more, if so.
+    /// Returns why writing has stopped, if it has.
     pub(crate) fn failure(&self) -> Option<Refusal> {
         self.failure.lock().clone()
     }

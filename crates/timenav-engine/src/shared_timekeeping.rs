@@ -1,5 +1,5 @@
-//! How several services on one database share the keeping of time: one at a time keeps that of a timeline, and another one
-//! takes it over when that one is not there any more. Who keeps it is looked up again under the lock of each step.
+//! Shares timekeeping between services on one database: one service keeps the time of a timeline, and another one takes
+//! over if that one is gone. The timekeeper is checked again under the lock of each step.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::pacing::Paces;
 use crate::refusal::Refusal;
 use crate::sharing::Sharing;
 
-/// Leases that are ended at once.
+/// Expired leases handled at a time.
 const ENDED_AT_ONCE_MAX: usize = 1_000;
 
 impl Engine {
@@ -27,12 +27,12 @@ impl Engine {
         self.timing().sharing()
     }
 
-    /// Tells the other services on the database that this one is there, and who listens through it; and looks at what they
-    /// may have done without a word. To be called twice a second, whatever else the service does: they go on without it
-    /// five seconds after it was heard last.
+    /// Sends a heartbeat with this service's listeners to other services, and checks for changes that they do not
+    /// signal. Call this twice a second in any case: other services consider this one gone five seconds after its last
+    /// heartbeat.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn tell_presence(&self) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
@@ -46,10 +46,10 @@ impl Engine {
         self.hear_of_known_followers().await
     }
 
-    /// Tells the others at once that somebody begins to listen to a queue.
+    /// Reports a new listener of a queue to other services immediately.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     pub(crate) async fn tell_listening(&self, timeline: &TimelineId, queue: &QueueId) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
         let listening = (timeline.clone(), queue.clone());
@@ -59,7 +59,7 @@ impl Engine {
         self.tell(sharing, vec![listening]).await
     }
 
-    /// Tells the others that this service is there, and who listens to these queues.
+    /// Sends a heartbeat with the listeners of these queues.
     pub(crate) async fn tell(&self, sharing: &Sharing, waited_for: Vec<(TimelineId, QueueId)>) -> Result<(), Refusal> {
         let now = self.now();
         let queues = sharing.to_tell(waited_for, now);
@@ -76,11 +76,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether this service is the one that asks witnesses for all on its database: who keeps the time of `system`,
-    /// which has no timers. Another one does once this one is not there any more.
+    /// Returns whether this service contacts witnesses on behalf of all services on its database. That is the
+    /// timekeeper of `system`, which has no timers. Another one takes over if this one is gone.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn asks_witnesses(&self) -> Result<bool, Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(true) };
@@ -91,7 +91,7 @@ impl Engine {
         Ok(!self.store().keep_timelines(&sharing.service, vec![system]).await?.is_empty())
     }
 
-    /// Leaves what this service keeps to the others.
+    /// Releases the timelines kept by this service.
     pub(crate) async fn leave_timekeeping(&self) {
         let Some(sharing) = self.sharing() else { return };
         if let Err(error) = self.store().leave(&sharing.service).await {
@@ -99,7 +99,7 @@ impl Engine {
         }
     }
 
-    /// Takes the timelines whose time nobody keeps, and ends leases on those that this service keeps.
+    /// Takes timelines without a timekeeper, and ends expired leases on those that this service keeps.
     pub(crate) async fn share_time(&self) {
         let Some(sharing) = self.sharing() else { return };
         if let Err(refusal) = self.take_timelines(sharing, sharing.unknown()).await {
@@ -117,7 +117,7 @@ impl Engine {
             return Ok(());
         }
         if !sharing.is_present() {
-            // Whoever is not known to be there would lose them at once.
+            // A service without a heartbeat would lose them at once.
             self.tell(sharing, Vec::new()).await?;
         }
         let (mut states, mut over) = (Vec::new(), Vec::new());
@@ -138,7 +138,7 @@ impl Engine {
                 sharing.lose(timeline);
                 continue;
             };
-            // Where the database has forgotten who kept it, it has forgotten who listens.
+            // If the database has lost the timekeeper, it has also lost the listeners.
             let goes_on = state.head.timers.advance.as_ref().is_some_and(|advance| advance.step > 0);
             if *epoch == 1 && goes_on {
                 self.timing().leases().resume(&timeline, self.now());
@@ -161,7 +161,8 @@ impl Engine {
         let timelines: Vec<TimelineId> = self.timing().agenda().timelines().cloned().collect();
         let states = timelines.iter().filter_map(|timeline| self.state(timeline));
         for state in states.filter(|state| ended.contains(&state.head.key)) {
-            // As it was before: whoever took the timeline anew meanwhile has not found what is found here.
+            // Use the keeper from before the query: if the timeline was taken again in the meantime, the result is
+            // outdated.
             let Some(keeper) = sharing.keeper(&state.head.id) else { continue };
             let how = (Under::Anybody, Paces::of(&state, &[]));
             let ended = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), how).await?;
@@ -174,17 +175,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether the service keeps the time of a timeline, as far as it knows.
+    /// Returns whether this service keeps the time of a timeline, as far as it knows.
     pub(crate) fn keeps_time(&self, timeline: &TimelineId) -> bool {
         self.sharing().is_none_or(|sharing| sharing.keeper(timeline).is_some())
     }
 
-    /// Returns as whom the service keeps the time of a timeline; `None` where it is alone, and nobody else could.
+    /// Returns this service as the keeper of a timeline; `None` if it is the only service.
     pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
         self.sharing()?.keeper(timeline)
     }
 
-    /// Something was done by another service, or is held by now. Finds out whether another one keeps the time.
+    /// Checks whether another service keeps the time now, after a step failed because of one.
     pub(crate) async fn find_keeper(&self, state: &TimelineState) -> Result<(), Refusal> {
         let Some(keeper) = self.keeper(&state.head.id) else { return Ok(()) };
         let wanted = AtWorkWanted { timeline: state.head.key, open_since: None, firings: Vec::new() };
@@ -198,7 +199,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns who holds the instant of an advance at any service. It is looked up again when the advance goes on.
+    /// Returns the holder of an advance's instant at any service. The next step checks again.
     pub(crate) async fn shared_holder(
         &self,
         state: &TimelineState,
@@ -209,7 +210,7 @@ impl Engine {
         if is_open && self.timing().leases().is_resumed(&state.head.id, now) {
             return Ok(Some("a queue that somebody listened to before the services were started".to_owned()));
         }
-        // Until the others know that this service sends webhooks.
+        // Until other services know that this one sends webhooks.
         if is_open && self.timing().sends_webhooks() && state.head.timers.webhooks {
             let open = self.open_firings(state, advance).await?;
             if let Some((firing_id, queue)) = open.iter().find(|(_, queue)| *queue == QueueId::of_webhooks()) {
@@ -221,7 +222,7 @@ impl Engine {
         Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
     }
 
-    /// Returns the next step of an advance, where others may be at work on it.
+    /// Returns the next step of an advance on a shared database.
     pub(crate) fn shared_step(
         &self,
         keeper: Keeper,

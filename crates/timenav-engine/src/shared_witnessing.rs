@@ -1,7 +1,7 @@
-//! How services on one database share what witnesses have cosigned: whoever asked them puts it where the others find it.
+//! Shares cosigned checkpoints between services on one database.
 //!
-//! It is a row that anybody may change who may write to the database, so its signatures alone are believed: that of the
-//! service, and those of the witnesses that the operator has named. A row without them is put right by whoever has better.
+//! The shared row can be changed by any writer of the database, so only its signatures are trusted: those of the
+//! service and of the configured witnesses. A row without them is replaced by a service that has a better one.
 
 use std::collections::BTreeMap;
 
@@ -16,37 +16,38 @@ use crate::refusal::Refusal;
 use crate::witnessed::{Evidence, HeadAt, SharedCosigned, WitnessState, WitnessStatus, WitnessedLog};
 use crate::witnessing::{BLOCK_ENTRIES, ComparedCheckpoint, RECALLED_ENTRIES_MAX};
 
-/// How often the row is written at once, where others write it too.
+/// Maximum number of attempts to write the row if others write it too.
 const SHARE_TRIES_MAX: usize = 4;
 
-/// What a row was found to be.
+/// The verdict on a shared row.
 enum Judged {
-    /// A checkpoint of what is here, with who has cosigned it and when.
+    /// A checkpoint of the current tree, with its cosigners and times.
     Good { checkpoint: SignedCheckpoint, lines: Vec<(WitnessKey, NoteSignature, u64)> },
-    /// Nothing that can be believed, or nothing of use.
+    /// Invalid or useless.
     Ignored(String),
-    /// The service has signed it, and it contradicts what is here.
+    /// Signed by the service, but contradicts the database.
     Contradiction(String),
 }
 
 impl Engine {
-    /// Has the cosignatures of these witnesses count, and of no others, where another service has asked for them. To be
-    /// called once, before requests are answered.
+    /// Sets the witnesses whose cosignatures count if another service requested them. Call this once, before requests
+    /// are served.
     pub fn trust_witnesses(&self, keys: Vec<WitnessKey>) {
         let _ = self.witnessed().trusted.set(keys);
     }
 
-    /// Has witnesses be shown these timelines by themselves, beside `system`. To be called once, before requests are answered.
+    /// Sets the timelines that are shown to witnesses individually, in addition to `system`. Call this once, before
+    /// requests are served.
     pub fn name_to_witnesses(&self, timelines: impl IntoIterator<Item = TimelineId>) {
         let named = timelines.into_iter().map(|timeline| (timeline, WitnessedLog::default())).collect();
         let _ = self.witnessed().named.set(named);
     }
 
-    /// Takes what other services on the database have had cosigned, so that whatever is answered from here on rests on
-    /// that or on something newer. What cannot be believed is ignored, and the log says so.
+    /// Loads the cosigned checkpoint shared by other services, so that later responses are based on it or a newer one.
+    /// Invalid data is ignored and logged.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn hear_cosigned(&self) -> Result<(), Refusal> {
         if self.shares_cosigned() {
@@ -55,10 +56,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Puts the newest cosigned checkpoint where the other services on the database find it, unless it is there.
+    /// Shares the newest cosigned checkpoint with other services, unless it is shared already.
     ///
     /// # Errors
-    /// The store does not answer, or something else is written there all the time.
+    /// The store does not respond, or other writers keep changing the row.
     #[boxed]
     pub async fn share_cosigned(&self) -> Result<(), Refusal> {
         if !self.shares_cosigned() {
@@ -136,7 +137,7 @@ impl Engine {
         };
         let mut compared = self.compare_cosigned(text).await?;
         if matches!(&compared, Ok(Some(ComparedCheckpoint { contradiction: Some(_), .. }))) {
-            // What it is over may have been written by another service just now.
+            // Another service may have written the entries just now.
             self.hear_of(&TimelineId::system()).await?;
             compared = self.compare_cosigned(text).await?;
         }
@@ -164,7 +165,7 @@ impl Engine {
         if lines.is_empty() {
             return ignored("no witness of this service has cosigned it");
         }
-        // Other lines say nothing that anybody here could check.
+        // Other lines cannot be verified here.
         let own = note.retaining(|line| line.name() == key.name() && line.id() == key.id());
         let checkpoint = SignedCheckpoint {
             origin: key.name().to_owned(),
@@ -176,7 +177,7 @@ impl Engine {
         Ok(Judged::Good { checkpoint, lines })
     }
 
-    /// As [`Engine::compare_signed`] of `system`, with what is damaged as a text.
+    /// Like [`Engine::compare_signed`] for `system`, with damage as text.
     async fn compare_cosigned(&self, note: &str) -> Result<Result<Option<ComparedCheckpoint>, String>, Refusal> {
         match self.compare_signed(&TimelineId::system(), note).await {
             Ok(compared) => Ok(Ok(compared)),
@@ -190,7 +191,7 @@ impl Engine {
         key.map_err(|error| Refusal::Damaged(error.to_string()))
     }
 
-    /// Takes a verified cosignature that another service has asked for, and what follows from it for the witness.
+    /// Adds a verified cosignature requested by another service, and updates the status of the witness.
     fn take_cosignature(
         &self,
         checkpoint: &SignedCheckpoint,
@@ -205,7 +206,7 @@ impl Engine {
             return;
         }
         let status = self.witnesses(&system).remove(witness.name()).unwrap_or_default();
-        // What it told this service of another history is not outweighed by what it told another one.
+        // A divergence that it reported to this service outweighs a cosignature for another one.
         let is_at_odds = matches!(status.state, WitnessState::Rollback | WitnessState::Fork);
         if !is_at_odds && status.size <= checkpoint.size {
             let (state, size) = (WitnessState::Cosigning, checkpoint.size);
@@ -214,10 +215,11 @@ impl Engine {
         }
     }
 
-    /// Learns what other services have had `system` committed to, in its first `end` entries. So many are cosigned.
+    /// Loads the commitments of `system` by other services, in its first `end` entries. `cosigned_size` of these are
+    /// cosigned.
     ///
     /// # Errors
-    /// The store does not answer, or an entry is not what was signed.
+    /// The store does not respond, or an entry differs from the signed one.
     pub(crate) async fn learn_heads(&self, end: u64, cosigned_size: u64) -> Result<(), Refusal> {
         if !self.has_others() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! How a service shares the work on timers with others on its database: which timelines' time it keeps.
+//! The timelines whose time this service keeps, among several services on one database.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,15 +9,15 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::leasing_door::{Keeper, LISTENING_TOLD_MICROS};
 
-/// Who keeps the time of timelines, as far as it is known here. The database knows better: each step looks there. A
-/// timeline with timers is in one of these.
+/// The known timekeepers. The database is authoritative: each step checks there. Each timeline with timers is in one of
+/// these.
 #[derive(Default)]
 struct Kept {
-    /// This service does, since it took each so many times.
+    /// Kept by this service, with the epoch.
     here: HashMap<TimelineId, u64>,
-    /// Another one does, or nobody could be asked.
+    /// Kept by another service, or unknown because the store did not respond.
     elsewhere: BTreeSet<TimelineId>,
-    /// That is to be found out.
+    /// To be determined.
     unknown: BTreeSet<TimelineId>,
 }
 
@@ -29,16 +29,16 @@ impl Kept {
     }
 }
 
-/// How a service shares the work on timers with others.
+/// How a service shares timekeeping with others.
 pub(crate) struct Sharing {
-    /// By which the others know it. Each start has another one, so that none goes on where another one was.
+    /// The id of this service, unique per start, so that none continues for another.
     pub(crate) service: String,
     kept: Mutex<Kept>,
-    /// When the others were told last that somebody listens to a queue.
+    /// When each listener was last reported to other services.
     told: Mutex<HashMap<(TimelineId, QueueId), Instant<Wall>>>,
-    /// Whether the others have been told that this service is there.
+    /// Whether this service has sent a heartbeat.
     is_present: AtomicBool,
-    /// Whether it is time to look for leases that have ended.
+    /// Whether to check for expired leases.
     looks_for_ended: AtomicBool,
     takeovers: AtomicU64,
 }
@@ -55,13 +55,13 @@ impl Sharing {
         }
     }
 
-    /// Returns this service as the keeper of a timeline's time, if it is.
+    /// Returns this service as the keeper of a timeline, if it is.
     pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
         let epoch = self.kept.lock().here.get(timeline).copied()?;
         Some(Keeper { service: self.service.clone(), epoch })
     }
 
-    /// A timeline has timers: who keeps its time is to be found out, unless it is known.
+    /// Registers a timeline with timers, whose keeper must be determined unless it is known.
     pub(crate) fn look_for_keeper(&self, timeline: &TimelineId) {
         let mut kept = self.kept.lock();
         if !kept.here.contains_key(timeline) && !kept.elsewhere.contains(timeline) {
@@ -69,12 +69,12 @@ impl Sharing {
         }
     }
 
-    /// Returns the timelines of which it is not known who keeps their time.
+    /// Returns the timelines without a known keeper.
     pub(crate) fn unknown(&self) -> Vec<TimelineId> {
         self.kept.lock().unknown.iter().cloned().collect()
     }
 
-    /// This service keeps the time of a timeline, which it took so many times, counting those of others before it.
+    /// Records that this service keeps a timeline. `epoch` counts how often it was taken by any service.
     pub(crate) fn keep(&self, timeline: TimelineId, epoch: u64) {
         let mut kept = self.kept.lock();
         kept.remove(&timeline);
@@ -84,38 +84,38 @@ impl Sharing {
         }
     }
 
-    /// Another service keeps the time of a timeline. It is asked again after a while.
+    /// Records that another service keeps a timeline. It is checked again later.
     pub(crate) fn lose(&self, timeline: TimelineId) {
         let mut kept = self.kept.lock();
         kept.remove(&timeline);
         kept.elsewhere.insert(timeline);
     }
 
-    /// A while has passed: others may have gone, and leases may have ended.
+    /// Schedules another check: services may have gone, and leases may have expired.
     pub(crate) fn look_again(&self) {
         let Kept { elsewhere, unknown, .. } = &mut *self.kept.lock();
         unknown.append(elsewhere);
         self.looks_for_ended.store(true, Ordering::Release);
     }
 
-    /// Returns whether leases that have ended are to be looked for, once each while.
+    /// Returns whether to check for expired leases, once after each `look_again`.
     pub(crate) fn looks_for_ended(&self) -> bool {
         self.looks_for_ended.swap(false, Ordering::AcqRel)
     }
 
-    /// The others may have taken over everything: this service was not there for a while.
+    /// Forgets all timelines: this service was absent, and others may have taken them.
     pub(crate) fn forget_all(&self) {
         let Kept { here, elsewhere, unknown } = &mut *self.kept.lock();
         unknown.append(elsewhere);
         unknown.extend(here.drain().map(|(timeline, _)| timeline));
     }
 
-    /// Forgets a timeline that has no timers any more.
+    /// Removes a timeline without timers.
     pub(crate) fn forget(&self, timeline: &TimelineId) {
         self.kept.lock().remove(timeline);
     }
 
-    /// Returns the queues of which the others are to be told that somebody listens to them.
+    /// Returns the queues whose listeners must be reported.
     pub(crate) fn to_tell(
         &self,
         waited_for: Vec<(TimelineId, QueueId)>,
@@ -126,18 +126,18 @@ impl Sharing {
         waited_for.into_iter().filter(|queue| !told.contains_key(queue)).collect()
     }
 
-    /// The others were told.
+    /// Records that listeners were reported.
     pub(crate) fn told(&self, queues: Vec<(TimelineId, QueueId)>, now: Instant<Wall>) {
         self.is_present.store(true, Ordering::Release);
         self.told.lock().extend(queues.into_iter().map(|queue| (queue, now)));
     }
 
-    /// Returns whether the others know that this service is there.
+    /// Returns whether this service has sent a heartbeat.
     pub(crate) fn is_present(&self) -> bool {
         self.is_present.load(Ordering::Acquire)
     }
 
-    /// Returns of how many timelines this service keeps the time, and how many it took from others since its start.
+    /// Returns how many timelines this service keeps, and how many it took over since startup.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.kept.lock().here.len() as u64, self.takeovers.load(Ordering::Relaxed))
     }

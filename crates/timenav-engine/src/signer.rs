@@ -1,21 +1,20 @@
-//! The door to the key that signs checkpoints.
+//! The signing key of checkpoints.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{NoteError, VerifierKey, origin};
 
-/// Signs with one Ed25519 key and never shows it.
+/// Signs with one Ed25519 key, which it never reveals.
 pub trait Signer: Send + Sync + 'static {
-    /// Returns the public key.
     fn public_key(&self) -> [u8; 32];
 
     /// Returns the Ed25519 signature of a message (RFC 8032).
     fn sign(&self, message: &[u8]) -> [u8; 64];
 
-    /// Returns whether a signature of a message was made with the key behind `public_key`.
+    /// Verifies the signature of a message by a public key.
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool;
 
-    /// Returns a message authentication code under a secret that goes with this key, and a label: so that what the service
-    /// hands out and takes back (cursors) cannot be made up. It needs nobody but this process.
+    /// Returns a message authentication code under a secret derived from this key, and a label. It protects data that
+    /// the service issues and accepts again, such as cursors.
     fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32];
 }
 

@@ -1,4 +1,4 @@
-//! Moments of a rule that came and did not fire: too many firings waited, or they came together and its timer says so.
+//! Due times of a rule that did not fire: too many firings were pending, or its misfire policy dropped them.
 
 use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Virtual};
@@ -14,27 +14,25 @@ use crate::rows::StoredEntry;
 use crate::timer_rows::TimerRow;
 use crate::timers_then::{TimerEntries, taken_back};
 
-/// Entries that are looked back for moments that did not fire. They are in entries alone, so that what is seldom costs
-/// nothing where it does not happen.
+/// How many entries are searched for skipped due times. They are only in entries, so that this rare case costs nothing
+/// otherwise.
 const ENTRIES_LOOKED_MAX: u64 = 4_096;
-/// Moments that are counted.
+/// Maximum number of due times that are counted.
 const COUNTED_MAX: u64 = 100_000;
 
-/// Moments of a timer that did not fire, as the newest entries tell.
+/// Skipped due times of a timer, according to the newest entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedMoments {
-    /// How many, as far as was counted.
+    /// How many, as far as they were counted.
     pub count: u64,
     /// Whether all of them were counted.
     pub is_complete: bool,
-    /// The first one.
     pub from: Instant<Virtual>,
-    /// The last one.
     pub to: Instant<Virtual>,
 }
 
 impl SkippedMoments {
-    /// Adds the moments of a stretch.
+    /// Adds the due times of a range.
     fn with(before: Option<Self>, schedule: &Schedule, (from, to): (Instant<Virtual>, Instant<Virtual>)) -> Self {
         let nothing = Self { count: 0, is_complete: true, from, to };
         let before = before.unwrap_or(nothing);
@@ -49,7 +47,7 @@ impl SkippedMoments {
 }
 
 impl Engine {
-    /// Returns which moments of a timer did not fire since it was set, changed, or taken back to an earlier moment.
+    /// Returns the due times of a timer that were skipped since it was set, changed, or restored to an earlier one.
     pub(crate) async fn skipped_moments(
         &self,
         state: &TimelineState,
@@ -61,7 +59,7 @@ impl Engine {
             return Ok(None);
         }
         let newest = timers.last.unwrap_or_default().saturating_sub(ENTRIES_LOOKED_MAX - 1);
-        // One that a fork took along is known there from its first entries on.
+        // A timer inherited by a fork is recorded there in its first entries.
         let first = row.position.saturating_sub(timers.base).max(newest);
         let entries = TimerEntries { key: state.head.key, base: timers.base, last: timers.last };
         let (mut skipped, mut is_other, mut room) = (None, false, Room::default());
@@ -80,8 +78,8 @@ impl Engine {
     }
 }
 
-/// Returns whether an entry has made another timer of one: what did not fire before it is no moment of it any more, or
-/// comes again.
+/// Returns whether an entry has replaced or restored the timer: due times skipped before that do not belong to it any
+/// more, or recur.
 fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     Some(match Action::of(&record).and_then(Action::on_timers) {
@@ -94,7 +92,7 @@ fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
     })
 }
 
-/// Returns the first and last moments of stretches of a timer that an entry tells did not fire.
+/// Returns the ranges of skipped due times of a timer in an entry.
 fn stretches(entry: &StoredEntry, timer: u64) -> Option<Vec<(Instant<Virtual>, Instant<Virtual>)>> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     if Action::of(&record) != Some(Action::FireTimers) {

@@ -1,40 +1,38 @@
-//! What is kept of a head statement: its text, and for each key that signed it the key's id, the signature, and a code that
-//! this service checks faster.
+//! The stored form of a head statement: its text and, for each signing key, the key's id, the signature, and an
+//! authentication code that is faster to verify.
 //!
-//! The rows that the statement is about are kept elsewhere. So that what was signed can be told from what is there, and by
-//! whoever has the public key alone, the statement is kept with what it says.
+//! The text is stored so that the signed state can be compared with the rows by anyone who has only the public key.
 
 use timenav_core::ledger::{Checkpoint, HeadStatement, NoteKeyId, TrustedKeys};
 use timenav_core::scan::{FindingKind, Unsigned, open_signed};
 
 use crate::head::Head;
 
-/// Lines of a head statement.
 const LINES: usize = 6;
 const ID_BYTES: usize = 4;
 const SIGNATURE_BYTES: usize = 64;
 const SEAL_BYTES: usize = 32;
 const SIGNED_BYTES: usize = ID_BYTES + SIGNATURE_BYTES + SEAL_BYTES;
-/// What versions before kept for each key: signature and code alone.
+/// The form of earlier versions, per key: only signature and code.
 const FORMER_BYTES: usize = SIGNATURE_BYTES + SEAL_BYTES;
 
-/// That a key has signed a statement.
+/// A signature of a statement.
 pub(crate) struct SignedBy<'a> {
-    /// Which key; not known of what versions before kept.
+    /// The id of the key; unknown in the form of earlier versions.
     pub(crate) id: Option<NoteKeyId>,
     pub(crate) signature: &'a [u8; SIGNATURE_BYTES],
-    /// A code over the text under a key that only the holder of the signing key has.
+    /// An authentication code over the text under a key derived from the signing key.
     pub(crate) seal: &'a [u8; SEAL_BYTES],
 }
 
-/// A head statement as it is kept.
+/// A stored head statement.
 pub(crate) struct Stated<'a> {
     pub(crate) statement: HeadStatement,
     signed: &'a [u8],
 }
 
 impl<'a> Stated<'a> {
-    /// Reads what is kept with what it says; `None` of what versions before kept, and of what nobody has written.
+    /// Parses a stored statement with its text; `None` if it was stored by an earlier version, or is invalid.
     pub(crate) fn read(kept: &'a [u8]) -> Option<Self> {
         let (end, _) = kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(LINES - 1)?;
         let (text, signed) = kept.split_at(end + 1);
@@ -42,7 +40,7 @@ impl<'a> Stated<'a> {
         (!signed.is_empty() && signed.len().is_multiple_of(SIGNED_BYTES)).then_some(Self { statement, signed })
     }
 
-    /// Returns the checkpoint of the tree, if the key that signs today has signed the statement.
+    /// Returns the checkpoint of the tree, if the current key has signed the statement.
     fn open(
         &self,
         keys: &TrustedKeys,
@@ -74,7 +72,7 @@ impl<'a> Stated<'a> {
     }
 }
 
-/// Returns a statement as it is kept, with what each key has made of it.
+/// Returns the stored form of a statement, with the data of each key.
 pub(crate) fn kept(
     statement: &HeadStatement,
     signed: impl IntoIterator<Item = (NoteKeyId, [u8; SIGNATURE_BYTES], [u8; SEAL_BYTES])>,
@@ -86,15 +84,15 @@ pub(crate) fn kept(
     kept
 }
 
-/// Returns a statement as it is handed around, with what the last key has made of it. Empty where it does not say what it
-/// is about, as those of versions before.
+/// Returns a statement with the signature of the last key, in its text form. Empty for a statement by an earlier
+/// version, without text.
 pub(crate) fn signed_text(kept: &[u8]) -> String {
     let last = signed_by(kept).last();
     let text = |stated: Stated<'_>| Some(stated.statement.to_signed_text(last?.signature));
     Stated::read(kept).and_then(text).unwrap_or_default()
 }
 
-/// Returns who has signed what is kept of a statement, in the order in which they did.
+/// Returns the signatures of a stored statement in order.
 pub(crate) fn signed_by(kept: &[u8]) -> impl Iterator<Item = SignedBy<'_>> {
     let with_ids = Stated::read(kept).map_or(&[][..], |stated| stated.signed);
     let former = if with_ids.is_empty() { kept } else { &[] };
@@ -114,11 +112,11 @@ fn signed_of(id: Option<NoteKeyId>, signed: &[u8]) -> Option<SignedBy<'_>> {
     Some(SignedBy { id, signature, seal: seal.try_into().ok()? })
 }
 
-/// Returns the tree that is signed with the newest entries of a timeline: in its head statement, or in the note that a
-/// version before has left in the database.
+/// Returns the tree signed with the newest entries of a timeline: by its head statement, or by the note of an earlier
+/// version.
 ///
 /// # Errors
-/// It is of another ledger, signed by another key, damaged, or its signature is wrong.
+/// It is of another ledger, signed by another key, damaged, or has an invalid signature.
 pub(crate) fn open_newest(
     head: &Head,
     keys: &TrustedKeys,
@@ -134,8 +132,8 @@ pub(crate) fn open_newest(
     }
 }
 
-/// Returns what is wrong with the note that a version before has left beside a head statement: nothing is signed anew over
-/// a tree without it, so it is of the tree that the statement is of, or empty.
+/// Returns what is wrong with an earlier version's note next to a head statement: it must be empty, or of the same
+/// tree.
 pub(crate) fn carried_fault(
     head: &Head,
     stated: &Checkpoint,

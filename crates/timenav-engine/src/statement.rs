@@ -1,11 +1,12 @@
-//! The head statement: what of a timeline lets somebody in, moves something or lets something go, signed with its tree.
+//! The head statement: everything in a timeline's state that grants access, moves clocks or timers, or allows pruning,
+//! signed together with its tree.
 //!
-//! It is signed within the transaction that writes the rows, and compared with them at the start. An old row put back, a
-//! new one, or one that was taken away makes another hash; to put the statement back too, the ledger would have to be
-//! put back, which the checkpoints outside tell.
+//! It is signed within the transaction that writes the rows, and compared with them at startup. Any row that was
+//! restored, added or removed results in a different hash. Restoring the old statement too would require rolling back
+//! the ledger, which the checkpoints outside detect.
 //!
-//! Nothing else is signed before it is known that the transaction happened: a checkpoint of one that did not would be
-//! evidence of a lie ([`notes`](crate::notes)).
+//! Nothing else is signed before the transaction is known to be committed: a checkpoint of an aborted one would be
+//! false evidence of a rollback ([`notes`](crate::notes)).
 
 use std::sync::Arc;
 
@@ -19,38 +20,37 @@ use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::stated::{Stated, kept, signed_by};
 
-/// Says what the code is for.
+/// Label of the authentication code.
 const LABEL: &str = "head statement";
 
-/// What a statement is about.
+/// The scope of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Covers {
-    /// All that there is.
+    /// Everything.
     All,
-    /// What versions before feature level 7 stated: not what of the ledger is another service's, nor what of it may be let
-    /// go.
+    /// The scope of versions before feature level 7: without the origins of entries and without retention policies.
     Former,
 }
 
 impl Covers {
-    /// Returns what services on a database of a feature level state.
+    /// Returns the scope at a feature level.
     pub(crate) const fn at(level: u64) -> Self {
         if level >= LEVEL_OF_HELD { Self::All } else { Self::Former }
     }
 }
 
-/// How a timeline stands to what was stated of it.
+/// The result of comparing a timeline with its statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HowStated {
-    /// It is as it was stated.
+    /// It matches.
     Whole,
-    /// So it is as far as versions before stated it. What they did not state is told by entries alone.
+    /// It matches in the scope of earlier versions. The rest is only in entries.
     AsFormerly,
-    /// It is not as anybody has stated it.
+    /// It does not match.
     Not,
 }
 
-/// Returns the statement of a timeline as it is. `directory_root` counts for `system` alone.
+/// Returns the statement of a timeline's current state. `directory_root` only matters for `system`.
 pub(crate) fn statement(
     state: &TimelineState,
     directory_root: Option<Hash>,
@@ -58,7 +58,7 @@ pub(crate) fn statement(
     covers: Covers,
 ) -> HeadStatement {
     let head = &state.head;
-    // A layer has the name that the first entry tells.
+    // For an adopted layer, use the name in its first entry.
     let fork_of = state.lineage.last().map(TimelineId::told);
     let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
     let timers = timers_text(&head.timers);
@@ -87,10 +87,10 @@ pub(crate) fn statement(
     }
 }
 
-/// Returns what is kept of the statement of a timeline, signed by each of these keys.
+/// Returns the stored form of a timeline's statement, signed by each of these keys.
 ///
 /// # Errors
-/// The name is none that a key can have.
+/// The name is not valid for a key.
 pub(crate) fn state(
     state: &TimelineState,
     directory_root: Hash,
@@ -107,7 +107,7 @@ pub(crate) fn state(
     Ok(kept(&statement, signed.collect::<Result<Vec<_>, Refusal>>()?).into())
 }
 
-/// Returns whether a timeline is as one of these keys has stated it.
+/// Compares a timeline with the statements of these keys.
 pub(crate) fn how_stated(
     state: &TimelineState,
     directory_root: Hash,
@@ -131,9 +131,9 @@ pub(crate) fn how_stated(
     }
 }
 
-/// Returns whether one of these keys has made a statement of which something is kept.
+/// Returns whether one of these keys has signed a statement, given its stored form.
 pub(crate) fn is_sealed(kept: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
-    // Who looks with the public key alone goes by the text that is kept.
+    // Verifiers with only the public key rely on the stored text, so it must match.
     if Stated::read(kept).is_some_and(|stated| stated.statement != *statement) {
         return false;
     }

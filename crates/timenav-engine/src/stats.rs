@@ -1,35 +1,32 @@
-//! What the engine has done, in numbers.
-
 use timenav_core::time::{Instant, Wall};
 
-/// What the engine has done since it opened.
+/// Statistics of the engine since startup.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EngineStats {
     /// Ledger entries written.
     pub entries: u64,
-    /// Groups committed that wrote an entry.
+    /// Committed groups with at least one entry.
     pub groups: u64,
-    /// Timelines there are.
     pub timelines: u64,
     /// How far the host's clock is behind the newest entry from before the start, in seconds.
     pub host_clock_behind_seconds: u64,
-    /// Whether the host's clock is doubted, so that nothing is destroyed by it.
+    /// Whether the host's clock is doubted, so that destructive work is suspended.
     pub is_host_clock_doubted: bool,
-    /// Scans that run.
+    /// Running scans.
     pub scans_running: u64,
-    /// Scans that came to their end.
+    /// Completed scans.
     pub scans_finished: u64,
-    /// Scans that were given up before it.
+    /// Canceled scans.
     pub scans_cancelled: u64,
-    /// How often a timeline was looked at, for timers that are due there.
+    /// Number of timelines checked for due timers.
     pub timekeeper_looks: u64,
-    /// Firings without an outcome, on all timelines.
+    /// Pending firings on all timelines.
     pub firings_pending: u64,
-    /// Timelines with firings without an outcome.
+    /// Timelines with pending firings.
     pub timelines_with_firings_pending: u64,
 }
 
-/// Returns by how many seconds host time is before that of the newest entry.
+/// Returns how many seconds host time is before the newest entry.
 pub(crate) fn behind_seconds(newest: Instant<Wall>, now: Instant<Wall>) -> u64 {
     u64::try_from(newest.since(now).micros()).unwrap_or(0) / 1_000_000
 }

@@ -1,4 +1,4 @@
-//! Refusals of strangers, told in the ledger: each alone, or many as a sum.
+//! Logging of rejected callers without valid credentials, individually or as a sum.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
@@ -9,17 +9,17 @@ use crate::engine::Engine;
 use crate::refusal::Refusal;
 
 impl Engine {
-    /// Counts that somebody who is nobody known was refused, and returns whether nothing was counted before it: then
-    /// the sum is to be told in a while.
+    /// Counts the rejection of an unidentified caller. Returns whether it is the first since the last sum, so that
+    /// recording the sum must be scheduled.
     #[must_use]
     pub fn count_refusal(&self, network: String, operation: &str, code: &'static str) -> bool {
         self.counted_refusals().count(self.now(), network, operation, code)
     }
 
-    /// Tells in one entry of `system` what was counted since the last one, if anything was.
+    /// Records the rejections since the last sum in one entry of `system`, if there are any.
     ///
     /// # Errors
-    /// The ledger cannot be written. It is counted on then.
+    /// The ledger cannot be written. The counts are kept in that case.
     #[boxed]
     pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
         let _telling = self.counted_refusals().telling.lock().await;
@@ -34,7 +34,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Logs that nobody could be identified, where the attempt was aimed.
+    /// Logs an attempt by an unidentified caller on its timeline.
     ///
     /// # Errors
     /// The ledger cannot be written.

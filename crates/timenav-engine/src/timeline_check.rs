@@ -1,4 +1,4 @@
-//! Whether an event stands in a timeline, and what is around it.
+//! Checks whether an event is current, with its relations.
 
 use std::sync::Arc;
 
@@ -24,47 +24,44 @@ use crate::refusal::Refusal;
 use crate::rows::{Described, KnownEvent};
 use crate::view_board::Kept;
 
-/// What is known around one event.
+/// The relations of one event.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// What it happened because of, nearest first: some of them.
+    /// Some of its causes, nearest first.
     pub causes: Vec<Ancestor>,
-    /// What happened because of it, by id: some of them, direct ones only.
+    /// Some of its direct effects, by id.
     pub effects: Vec<(EventId, CauseKind)>,
-    /// Events that stand and require it, directly or not: how many, counted no further than
-    /// [`IMPACT_EVENTS_MAX`].
+    /// The number of current events that require it, directly or indirectly, counted up to [`IMPACT_EVENTS_MAX`].
     pub consequences_count: usize,
     /// Some of them, nearest first.
     pub consequences: Vec<EventId>,
-    /// Paradoxes that it is a part of: some of them.
+    /// Some of the paradoxes that it is part of.
     pub paradoxes: Vec<Paradox>,
 }
 
-/// Whether something stands in a timeline.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct TimelineCheck {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The event with its versions and interventions, if there is one of that id, name or description.
+    /// The event with its versions and interventions, if there is one with that id, name or description.
     pub event: Option<(EventId, EventHistory)>,
-    /// Whether none was found, and not all events were looked through for the description.
+    /// Whether none was found before the search for the description stopped at its limit.
     pub is_cut_off: bool,
-    /// What the timeline's clock shows.
+    /// The reading of the timeline's clock.
     pub clock_at: Instant<Virtual>,
-    /// What is around the event.
+    /// The relations of the event.
     pub surroundings: Option<Surroundings>,
-    /// Shows that the entry of the version that stands is in the ledger; `None` where that is the
-    /// ledger of a timeline that this one was forked from.
+    /// Proves that the entry of the current version is in the ledger; `None` if that is the ledger of an ancestor.
     pub proof: Option<InclusionProof>,
-    /// Events whose ids or names are nearly so, or the same: id, and name if there is one.
+    /// Events with similar or identical ids or names: id, and name if there is one.
     pub candidates: Vec<(EventId, Option<String>)>,
 }
 
 impl Engine {
-    /// Finds out whether an event stands, and what is around it.
+    /// Checks whether an event is current, and returns its relations.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
+    /// The caller is not authorized, or the ledger cannot be written.
     #[boxed]
     pub async fn check_timeline(
         &self,
@@ -110,7 +107,8 @@ impl Engine {
         Ok(TimelineCheck { timeline_id: look.timeline(), event, is_cut_off, clock_at, surroundings, proof, candidates })
     }
 
-    /// Finds an event by its exact description, in the caller's turn; and whether not all events were looked through.
+    /// Finds an event by its exact description, in the caller's turn. Also returns whether the search stopped at its
+    /// limit.
     async fn event_described(
         &self,
         caller: &Caller,
@@ -125,7 +123,7 @@ impl Engine {
         Ok((known.map(|known| (event_id, known)), false))
     }
 
-    /// Returns events whose names are nearly so.
+    /// Returns events with similar names.
     async fn names_near(
         &self,
         caller: &Caller,
@@ -153,7 +151,7 @@ impl Engine {
 }
 
 impl TimelineCheck {
-    /// Returns when the event happens, if it stands.
+    /// Returns the time of the event, if it is current.
     #[must_use]
     pub fn event_time(&self) -> Option<Instant<Virtual>> {
         let (_, history) = self.event.as_ref()?;

@@ -1,27 +1,26 @@
-//! What is to be changed of a timer.
+//! Changes of timers.
 
 use timenav_core::timers::{Misfire, Schedule};
 
-/// Another schedule of a timer.
+/// A change of a timer's schedule.
 #[derive(Clone, Debug)]
 pub enum ScheduleChange {
-    /// This one.
+    /// A new schedule.
     To(Schedule),
-    /// The same rule, with another fate of moments that come together.
+    /// The same rule with another misfire policy.
     Misfire(Misfire),
 }
 
-/// Another order of a timer's firings.
+/// A change of a timer's order key.
 #[derive(Clone, Debug)]
 pub enum OrderKeyChange {
-    /// They are worked on one after the other with those of this key.
+    /// Firings with the same key are worked on one after the other.
     To(String),
-    /// They are worked on in any order.
+    /// Firings are worked on in any order.
     Removed,
 }
 
 impl OrderKeyChange {
-    /// Returns the key that they are to have.
     pub(crate) fn key(&self) -> Option<&str> {
         match self {
             Self::To(key) => Some(key),

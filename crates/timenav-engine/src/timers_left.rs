@@ -1,5 +1,5 @@
-//! Timers that a fork did not take along, because they had no moment left: how they stood before, as entries tell it that
-//! the fork inherits. A return to an anchor that was set before the fork brings them back.
+//! Timers that a fork did not inherit because they had no due time left, as recorded by inherited entries. A return to
+//! an anchor from before the fork restores them.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use crate::rows::StoredEntry;
 use crate::timer_rows::TimerRow;
 use crate::timers_then::{AboutTimers, EntryTold, TimerEntries};
 
-/// Timers that are looked for, and what later entries have told of them so far.
+/// The timers to find, and their state according to later entries.
 #[derive(Debug, Default)]
 struct Left {
     wanted: BTreeMap<u64, Standing>,
     found: BTreeMap<u64, TimerRow>,
 }
 
-/// How a timer stood; the newest entry that tells of it counts.
+/// The state of a timer according to the newest entry.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
     round: Option<u32>,
@@ -31,8 +31,8 @@ struct Standing {
 }
 
 impl Engine {
-    /// Returns timers as they stood at the newest of the entries, by position, and armed for nothing: whoever asks knows
-    /// for what they were armed. A timer that these entries do not tell of is left out.
+    /// Returns timers as of the newest entry, by position and without a due time, which the caller knows. Timers
+    /// without an entry are missing.
     pub(crate) async fn timers_left(
         &self,
         entries: TimerEntries,
@@ -44,7 +44,7 @@ impl Engine {
         if !left.wanted.is_empty() {
             let look = |entry: &StoredEntry| {
                 let told = left.learn(entry, entries.base)?;
-                // With the last one that was looked for, there is nothing more to read.
+                // Stop when all timers are found.
                 Some(if left.wanted.is_empty() { told.as_the_first() } else { told })
             };
             self.read_back(entries, 0, room, look).await?;
@@ -55,7 +55,7 @@ impl Engine {
 }
 
 impl Left {
-    /// Learns what one entry tells, after all later ones. Returns `None` where it cannot be read.
+    /// Processes one entry, from the newest to the oldest. Returns `None` if it cannot be parsed.
     fn learn(&mut self, entry: &StoredEntry, base: u64) -> Option<AboutTimers> {
         let record = LeafRecord::decode(&entry.leaf).ok()?;
         let payload = entry.payload.as_slice();
@@ -110,7 +110,7 @@ impl Left {
         }
     }
 
-    /// Takes what a timer was. Whatever it was before does not count.
+    /// Stores the definition of a timer. Earlier definitions are irrelevant.
     fn find(&mut self, row: TimerRow) {
         let Some(Standing { round, is_cancelled }) = self.wanted.remove(&row.position) else { return };
         let (round, is_cancelled) = (round.unwrap_or(row.round), is_cancelled.unwrap_or(row.is_cancelled));

@@ -1,7 +1,7 @@
-//! How timers stood at an earlier position: as they are, with what was done to them since taken back.
+//! Computes the state of timers at an earlier position by undoing later changes.
 //!
-//! Each entry about timers tells which one came before it, and how what it changes was. So what is read is what was done to
-//! timers since then, and nothing else of the ledger.
+//! Each entry about timers names the previous one, and contains the previous state of what it changes. Only the entries
+//! about timers since then have to be read.
 
 use std::collections::BTreeMap;
 
@@ -21,21 +21,21 @@ use crate::refusal::Refusal;
 use crate::rows::StoredEntry;
 use crate::timer_rows::TimerRow;
 
-/// Most entries that are read at a time.
+/// Maximum number of entries read at a time.
 const BLOCK_ENTRIES: u64 = 256;
 
-/// Where entries about the timers of one ledger are read.
+/// The ledger in which to read entries about timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerEntries {
     pub(crate) key: TimelineKey,
-    /// What positions of its own timers begin with.
+    /// The first position of its own timers.
     pub(crate) base: u64,
     /// The newest of the entries.
     pub(crate) last: Option<u64>,
 }
 
 impl Engine {
-    /// Takes back what entries from a position on have done to timers. Returns the last entry about timers before it.
+    /// Undoes the changes by entries from a position on. Returns the last entry about timers before it.
     pub(crate) async fn take_back(
         &self,
         entries: TimerEntries,
@@ -45,7 +45,7 @@ impl Engine {
         self.read_back(entries, first, room, |entry| taken_back(entry, entries.base, undo)).await
     }
 
-    /// Has entries about timers read that are not before a position, from the newest on. Returns the last one before it.
+    /// Reads entries about timers back to a position, from the newest on. Returns the last one before it.
     pub(crate) async fn read_back(
         &self,
         entries: TimerEntries,
@@ -72,13 +72,13 @@ impl Engine {
                 read += 1;
             }
             room.look(read)?;
-            // Where entries about timers are close together, more of them are read at a time.
+            // If entries about timers are dense, read more at a time.
             block = if read as u64 * 2 >= block { (block * 2).min(BLOCK_ENTRIES) } else { 1 };
         }
         Ok(next)
     }
 
-    /// Returns what the first entry of a timeline says of where it was forked from.
+    /// Returns the origin of a forked timeline according to its first entry.
     pub(crate) async fn forked(&self, key: TimelineKey) -> Result<Option<ForkRecord>, Refusal> {
         let wanted = Wanted { entries: vec![(key, 0)], ..Wanted::default() };
         let first = self.store().facts(wanted, Asker::Reader).await?.entries.pop().flatten();
@@ -91,26 +91,26 @@ fn unreadable(position: u64) -> Refusal {
     Refusal::Damaged(format!("entry {position} cannot be read"))
 }
 
-/// What an entry tells beside what it did.
+/// The position and kind of an entry about timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryTold {
-    /// The entry about timers before it.
+    /// The previous entry about timers.
     pub(crate) before: Option<u64>,
-    /// Whether it changed what timers are, and not only how they stand.
+    /// Whether it changed definitions of timers, and not only their state.
     pub(crate) defines: bool,
 }
 
-/// What an entry is to timers.
+/// The relation of an entry to timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AboutTimers {
     /// It is about something else.
     Nothing,
-    /// It has done something to them.
+    /// It has changed timers.
     Told(EntryTold),
 }
 
 impl AboutTimers {
-    /// Returns what it tells beside what it did.
+    /// Returns the details, if it is about timers.
     pub(crate) const fn told(self) -> Option<EntryTold> {
         match self {
             Self::Nothing => None,
@@ -118,7 +118,7 @@ impl AboutTimers {
         }
     }
 
-    /// Returns the same without an entry before it.
+    /// Returns the same without a previous entry.
     pub(crate) const fn as_the_first(self) -> Self {
         match self {
             Self::Nothing => Self::Nothing,
@@ -127,7 +127,7 @@ impl AboutTimers {
     }
 }
 
-/// Takes back what one entry has done. Returns `None` where it cannot be read.
+/// Undoes one entry. Returns `None` if it cannot be parsed.
 pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<AboutTimers> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let payload = entry.payload.as_slice();
@@ -169,7 +169,7 @@ pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRo
 }
 
 fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<()> {
-    // Where each timer stood: at the first of its moments.
+    // The earlier state of each timer is that of its first due time in the entry.
     let mut stood: BTreeMap<u64, (Instant<Virtual>, Option<u32>)> = BTreeMap::new();
     for (timer, due, round, _) in &told.fired {
         let due = Instant::from_micros(*due)?;
@@ -190,7 +190,7 @@ fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<(
 
 fn taken_back_restored(told: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> Option<()> {
     if told.inherited {
-        // They are like that where they come from.
+        // They are in that state on the origin already.
         return Some(());
     }
     for timer in &told.timers {

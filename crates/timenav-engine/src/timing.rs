@@ -1,4 +1,4 @@
-//! Which timelines have timers, who is at work on their firings, and who is told when that changes.
+//! In-memory state of timers: timelines to check, leases, and change signals.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,46 +16,46 @@ use crate::idempotency::Idempotency;
 use crate::observing::Observers;
 use crate::sharing::Sharing;
 
-/// What is kept in memory of timers, beside what the heads know.
+/// In-memory state of timers, in addition to the heads.
 #[derive(Default)]
 pub(crate) struct Timing {
-    /// Timelines with an armed timer, or with an advance that goes on, and when each is looked at again. Where leases are
-    /// not in memory, also those with firings that have no outcome.
+    /// When to check each timeline with an armed timer or a running advance. If leases are not in memory, this includes
+    /// timelines with pending firings.
     agenda: Mutex<Agenda>,
     leases: Mutex<Leases>,
-    /// Whoever keeps the time is woken: something may have to be done earlier than it knows.
+    /// Wakes the timekeeper: there may be work earlier than it knows.
     keeper: Notify,
-    /// Whoever waits for firings is woken: some may be ready that were not.
+    /// Wakes waiting claims: there may be new firings.
     claims: Notify,
-    /// How the work is shared with others; `None` where this service is alone.
+    /// Timekeeping shared with other services; `None` if this is the only one.
     sharing: Option<Sharing>,
-    /// Timelines with timers whose firings the service sends to webhooks; `None` where it sends none.
+    /// Timelines with webhook timers; `None` if the service sends no webhooks.
     webhooks: Option<Mutex<BTreeSet<TimelineId>>>,
-    /// Whoever sends them is woken: there are others.
+    /// Wakes the sender of webhooks: there may be new ones.
     sender: Notify,
-    /// Those who observe firings.
+    /// The observers of firings.
     observers: Arc<Observers>,
-    /// Held by whoever says that attempts failed, and may say so again.
+    /// Serializes repeatable reports of failed attempts.
     failing: FailingTurns,
-    /// The firings without an outcome at the instants of advances, as they were read last: each wake asks for them.
+    /// Cached pending firings at the instants of advances, because each wakeup needs them.
     open: Mutex<HashMap<TimelineId, Open>>,
 }
 
-/// Firings without an outcome, each with its queue.
+/// Pending firings with their queues.
 pub(crate) type OpenFirings = Arc<[(FiringId, QueueId)]>;
 
-/// Firings as they were read.
+/// Cached firings.
 struct Open {
-    /// The position of the last entry that had changed timers or firings by then.
+    /// The position of the last entry that had changed timers or firings when they were read.
     last: Option<u64>,
     firings: OpenFirings,
 }
 
-/// Turns of those who say that attempts failed, with a key to say it again by. Those with the same key come one after the
+/// Locks for reports of failed attempts, selected by their idempotency key. Reports with the same key run one after the
 /// other.
 struct FailingTurns([tokio::sync::Mutex<()>; FAILING_TURNS]);
 
-/// How many can say at once that attempts failed: one of so many that a key leads to.
+/// Number of these locks.
 const FAILING_TURNS: usize = 1 << u8::BITS;
 
 impl Default for FailingTurns {
@@ -65,23 +65,22 @@ impl Default for FailingTurns {
 }
 
 impl Timing {
-    /// Returns what is kept where the work is shared with other services.
+    /// Returns the state of a service that shares its database.
     pub(crate) fn shared(service: String) -> Self {
         Self { sharing: Some(Sharing::new(service)), ..Self::default() }
     }
 
-    /// From here on the service sends firings to webhooks.
+    /// Enables the delivery of webhooks.
     pub(crate) fn send_webhooks(&mut self) {
         self.webhooks = Some(Mutex::default());
         self.leases.lock().listen_always(QueueId::of_webhooks());
     }
 
-    /// Returns whether the service sends firings to webhooks.
     pub(crate) const fn sends_webhooks(&self) -> bool {
         self.webhooks.is_some()
     }
 
-    /// Returns the timelines with firings for webhooks, now or later, and forgets those that have ended.
+    /// Returns the timelines with current or future webhook firings, and removes those that have ended.
     pub(crate) fn webhook_timelines(&self, is_there: impl Fn(&TimelineId) -> bool) -> BTreeSet<TimelineId> {
         let Some(timelines) = &self.webhooks else { return BTreeSet::new() };
         let mut found = timelines.lock().clone();
@@ -90,7 +89,7 @@ impl Timing {
         found
     }
 
-    /// Waits until there are others.
+    /// Signals new webhook firings.
     pub(crate) const fn sender(&self) -> &Notify {
         &self.sender
     }
@@ -109,7 +108,7 @@ impl Timing {
         }
     }
 
-    /// Waits until nobody else says with the same key that attempts failed.
+    /// Waits until no other report of failed attempts with the same key is running.
     pub(crate) async fn turn_to_fail(&self, idempotency: &Idempotency) -> tokio::sync::MutexGuard<'_, ()> {
         let [first, ..] = idempotency.key;
         self.failing.0[usize::from(first)].lock().await
@@ -123,7 +122,7 @@ impl Timing {
         self.sharing.as_ref()
     }
 
-    /// A timeline is seen in another state.
+    /// Updates the state of a timeline.
     pub(crate) fn published(&self, before: Option<&Arc<TimelineState>>, state: &TimelineState) {
         let (head, timers) = (&state.head, &state.head.timers);
         self.note_webhooks(&head.id, timers);
@@ -145,19 +144,19 @@ impl Timing {
         self.wake_keeper();
     }
 
-    /// Returns the firings without an outcome at the instant of a timeline's advance, if they were read since timers or firings
-    /// have changed there, by the entry at a position.
+    /// Returns the cached pending firings of an advance's instant, if they are up to date with the last change of
+    /// timers or firings at a position.
     pub(crate) fn open_firings(&self, timeline: &TimelineId, last: Option<u64>) -> Option<OpenFirings> {
         let open = self.open.lock();
         open.get(timeline).filter(|open| open.last == last).map(|open| Arc::clone(&open.firings))
     }
 
-    /// Forgets them: nobody asks for them here any more.
+    /// Removes cached firings that are no longer needed.
     pub(crate) fn forget_open_firings(&self, timeline: &TimelineId) {
         self.open.lock().remove(timeline);
     }
 
-    /// Keeps what was read.
+    /// Caches firings.
     pub(crate) fn keep_open_firings(&self, timeline: &TimelineId, last: Option<u64>, firings: OpenFirings) {
         self.open.lock().insert(timeline.clone(), Open { last, firings });
     }
@@ -166,7 +165,7 @@ impl Timing {
         self.agenda.lock()
     }
 
-    /// Forgets a timeline that has ended, or has no timers any more.
+    /// Removes a timeline that has ended or has no timers any more.
     pub(crate) fn forget(&self, timeline: &TimelineId) {
         self.agenda.lock().forget(timeline);
         self.forget_open_firings(timeline);
@@ -196,7 +195,7 @@ impl Timing {
     }
 }
 
-/// Firings whose outcome is on its way to the ledger.
+/// Firings whose outcome is being recorded.
 pub(crate) struct Settling<'a> {
     timing: &'a Timing,
     timeline: &'a TimelineId,
@@ -209,10 +208,10 @@ impl<'a> Settling<'a> {
         Self { timing, timeline, firing_ids }
     }
 
-    /// As [`Settling::begin`], where nobody else has one of them.
+    /// Like [`Settling::begin`], unless other workers hold some of them.
     ///
     /// # Errors
-    /// Those that others have. Nothing has begun then.
+    /// The firings that others hold. Nothing has begun in that case.
     pub(crate) fn begin_under(
         timing: &'a Timing,
         timeline: &'a TimelineId,
@@ -229,7 +228,7 @@ impl<'a> Settling<'a> {
         Ok(Self { timing, timeline, firing_ids })
     }
 
-    /// They came to their outcomes, unless they are still pending.
+    /// Ends it: the firings are settled, unless they are still pending.
     pub(crate) fn end(self, settled: &[(FiringId, FiringState)]) {
         let mut leases = self.timing.leases();
         for (firing_id, _) in settled.iter().filter(|(_, state)| *state != FiringState::Pending) {
@@ -237,7 +236,7 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// All of them came to their outcomes.
+    /// Ends it: all firings are settled.
     pub(crate) fn end_all(self) {
         let mut leases = self.timing.leases();
         for firing_id in &self.firing_ids {
@@ -249,21 +248,21 @@ impl<'a> Settling<'a> {
 impl Drop for Settling<'_> {
     fn drop(&mut self) {
         self.timing.leases().end_settling(self.timeline, &self.firing_ids);
-        // The next of an order may be claimed, and an advance may go on.
+        // The next firing with the same order key may be claimed, and an advance may move on.
         self.timing.wake_claims();
         self.timing.wake_keeper();
     }
 }
 
-/// Nothing is handed out on a timeline, and nobody begins to hold its advances, while its clock goes to another instant. It
-/// may go with a step to the writer, and lasts until it is known what came of that.
+/// While a clock moves to another instant, no firing of the timeline can be claimed and no hold can begin. It can be
+/// passed to the writer with a step, and lasts until the outcome of the step is known.
 pub(crate) struct Stepping {
     timing: Arc<Timing>,
     timeline: TimelineId,
 }
 
 impl Stepping {
-    /// Its leases have let it begin.
+    /// Returns the guard after the leases have allowed it.
     pub(crate) fn begun(timing: &Arc<Timing>, timeline: &TimelineId) -> Self {
         Self { timing: Arc::clone(timing), timeline: timeline.clone() }
     }

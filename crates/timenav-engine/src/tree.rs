@@ -1,4 +1,4 @@
-//! Hashes of a ledger's tree, from the tiles that are kept.
+//! Computes hashes of a ledger's tree from stored tiles.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::json::read;
 use crate::payload::{ForkRecord, TimelineCreated};
 use crate::refusal::Refusal;
 
-/// The tree of a timeline whose root is known not from the tiles that are kept: it was signed, or a signed one leads to it.
+/// A tree with a trusted root: it was signed, or derived from a signed one.
 #[derive(Clone, Debug)]
 pub(crate) struct SignedTree {
     pub(crate) key: TimelineKey,
@@ -23,22 +23,22 @@ pub(crate) struct SignedTree {
     pub(crate) root: Hash,
 }
 
-/// Returns the root of a timeline's tree when it had `size` entries.
+/// Returns the root of a timeline's tree at `size` entries, from stored tiles.
 pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64) -> Result<Hash, Refusal> {
     let hashes = node_hashes(source, key, &[root_node(size)]).await?;
     hashes.first().copied().ok_or_else(|| Refusal::Damaged("a root was made of nothing".to_owned()))
 }
 
 impl SignedTree {
-    /// Returns the tree of a timeline as the engine knows it.
+    /// Returns the known tree of a timeline.
     pub(crate) fn of(state: &TimelineState) -> Self {
         Self { key: state.head.key, id: state.head.id.clone(), size: state.head.frontier.size(), root: state.root }
     }
 
-    /// Returns an entry, once it is known to be in the tree, with the payload that was hashed.
+    /// Returns an entry after verifying that it is in the tree, and its payload matches its hash.
     ///
     /// # Errors
-    /// It is missing, or not the one that was signed, or the store does not answer.
+    /// It is missing or not the signed one, or the store does not respond.
     pub(crate) async fn entry(&self, source: &dyn ScanSource, position: u64) -> Result<EntryRow, Refusal> {
         let entry = self.leaf(source, position).await?;
         let record = LeafRecord::decode(&entry.leaf).map_err(|_| self.damaged(position, "cannot be read"))?;
@@ -49,7 +49,7 @@ impl SignedTree {
         Ok(entry)
     }
 
-    /// As [`SignedTree::entry`], where the leaf alone counts: nothing is known of the payload, which may be gone.
+    /// Like [`SignedTree::entry`] for the leaf only: the payload is not verified, and may be erased.
     pub(crate) async fn leaf(&self, source: &dyn ScanSource, position: u64) -> Result<EntryRow, Refusal> {
         let missing = || self.damaged(position, "is missing");
         let entry = source.entry_row(self.key, position).await?.ok_or_else(missing)?;
@@ -60,11 +60,11 @@ impl SignedTree {
         Ok(entry)
     }
 
-    /// Returns whether the tree begins with another one, of so many entries and with that root. What is kept of the first
-    /// entries does not decide that: it may have been put back, and the tree that was signed be over others.
+    /// Returns whether the tree extends another one of the given size and root. Stored tiles alone do not decide this,
+    /// because they may have been replaced.
     ///
     /// # Errors
-    /// Hashes that the tree is made of are missing, or the store does not answer.
+    /// Hashes of the tree are missing, or the store does not respond.
     pub(crate) async fn begins_with(
         &self,
         source: &dyn ScanSource,
@@ -75,10 +75,10 @@ impl SignedTree {
         Ok(verify_consistency(size, &root, self.size, &self.root, &hashes).is_ok())
     }
 
-    /// Returns the root of the first `size` entries, which the tree begins with.
+    /// Returns the root of the first `size` entries of the tree.
     ///
     /// # Errors
-    /// The tiles that are kept are not those of the tree, or the store does not answer.
+    /// The stored tiles do not belong to the tree, or the store does not respond.
     pub(crate) async fn root_at(&self, source: &dyn ScanSource, size: u64) -> Result<Hash, Refusal> {
         let root = root_at(source, self.key, size).await?;
         let damaged = || {
@@ -91,10 +91,10 @@ impl SignedTree {
         Ok(root)
     }
 
-    /// Returns the tree that this one goes on from, as its first entry tells: that of the timeline kept under `key`.
+    /// Returns the tree of the origin, which is stored under `key`, according to the first entry.
     ///
     /// # Errors
-    /// It was forked from no other, or the entry is not the one that was signed, or the store does not answer.
+    /// The timeline is not a fork, the entry is not the signed one, or the store does not respond.
     pub(crate) async fn forked_from(
         &self,
         source: &dyn ScanSource,
@@ -108,16 +108,16 @@ impl SignedTree {
         }
     }
 
-    /// Returns what the first entry says of where the timeline was forked from, if it was.
+    /// Returns the origin of the timeline according to its first entry, if it is a fork.
     ///
     /// # Errors
-    /// The entry is not the one that was signed, or the store does not answer.
+    /// The entry is not the signed one, or the store does not respond.
     pub(crate) async fn fork(&self, source: &dyn ScanSource) -> Result<Option<ForkRecord>, Refusal> {
         let first = self.entry(source, 0).await?;
         Ok(read::<TimelineCreated>(&first.payload).and_then(|made| made.fork))
     }
 
-    /// Returns the refusal of an entry that is not as it was signed.
+    /// Returns the refusal for an entry that differs from the signed one.
     pub(crate) fn damaged(&self, position: u64, what: &str) -> Refusal {
         Refusal::Damaged(format!("entry {position} of `{}` {what}", self.id))
     }

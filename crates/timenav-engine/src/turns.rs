@@ -1,5 +1,5 @@
-//! Whose turn it is where only a few may work at a time: that of whoever has the fewest turns already. A caller with a
-//! hundred requests lets another in as soon as one with two does.
+//! A fair semaphore: the next turn goes to the caller with the fewest running ones. A caller with a hundred requests
+//! therefore does not delay a caller with two.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// Turns that are handed out in such a way that everybody has one before anybody has two. A clone hands out the same.
+/// A fair semaphore. Clones share the same turns.
 #[derive(Clone)]
 pub(crate) struct Turns<K: Clone + Eq>(Arc<Mutex<Board<K>>>);
 
-/// A turn. Dropping it hands it on.
+/// A turn, which is released when it is dropped.
 pub(crate) struct Turn<K: Clone + Eq>(Option<(K, Arc<Mutex<Board<K>>>)>);
 
 struct Board<K: Clone + Eq> {
     free: usize,
-    /// Those who work or wait. Whoever was served last stands last.
+    /// Callers with running or waiting requests; the one served last is at the end.
     callers: VecDeque<Queue<K>>,
 }
 
-/// What one caller has, and asks for.
+/// The requests of one caller.
 struct Queue<K: Clone + Eq> {
     of: K,
     running: usize,
@@ -28,7 +28,7 @@ struct Queue<K: Clone + Eq> {
 }
 
 impl<K: Clone + Eq> Turns<K> {
-    /// Returns so many turns.
+    /// Creates a semaphore with a number of turns.
     pub(crate) fn new(turns_max: usize) -> Self {
         Self(Arc::new(Mutex::new(Board { free: turns_max, callers: VecDeque::new() })))
     }
@@ -41,11 +41,11 @@ impl<K: Clone + Eq> Turns<K> {
             board.queue(of).waiting.push_back(hand);
             board.hand_out(&self.0);
         }
-        // A sender is dropped only by handing the turn over, so there is always one.
+        // The sender is only dropped after it has sent a turn.
         handed.await.unwrap_or(Turn(None))
     }
 
-    /// Takes a turn at once, if one is free and the caller has fewer than `own_max`.
+    /// Takes a turn immediately, if one is free and the caller has fewer than `own_max`.
     pub(crate) fn try_take(&self, of: K, own_max: usize) -> Option<Turn<K>> {
         let mut board = self.0.lock();
         if board.free == 0 || board.queue(of.clone()).running >= own_max {
@@ -57,7 +57,7 @@ impl<K: Clone + Eq> Turns<K> {
         Some(Turn(Some((of, Arc::clone(&self.0)))))
     }
 
-    /// Returns how many turns nobody has.
+    /// Returns the number of free turns.
     pub(crate) fn free(&self) -> usize {
         self.0.lock().free
     }
@@ -73,7 +73,7 @@ impl<K: Clone + Eq> Board<K> {
         &mut self.callers[at]
     }
 
-    /// Hands out turns as long as one is free and somebody waits.
+    /// Grants turns as long as one is free and a request waits.
     fn hand_out(&mut self, board: &Arc<Mutex<Self>>) {
         while self.free > 0 {
             let waiting = self.callers.iter().enumerate().filter(|(_, queue)| !queue.waiting.is_empty());
@@ -85,7 +85,7 @@ impl<K: Clone + Eq> Board<K> {
                         self.free -= 1;
                         queue.running += 1;
                     }
-                    // Nobody waits there any more. The turn was not counted, so it must not be handed on.
+                    // The receiver is gone. The turn was not counted, so it must not be released.
                     Err(mut unwanted) => unwanted.0 = None,
                 }
             }
@@ -94,7 +94,7 @@ impl<K: Clone + Eq> Board<K> {
         self.tidy();
     }
 
-    /// Forgets those who neither work nor wait.
+    /// Removes callers without requests.
     fn tidy(&mut self) {
         self.callers.retain(|queue| queue.running > 0 || !queue.waiting.is_empty());
     }
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the turn, if it is there now.
+    /// Returns the turn, if it is granted.
     fn poll<K: Clone + Eq>(asked: &mut std::pin::Pin<&mut impl Future<Output = Turn<K>>>) -> Option<Turn<K>> {
         match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),
@@ -172,7 +172,7 @@ mod tests {
             assert!(poll(&mut gone).is_none());
         }
         {
-            // Handed a turn, and dropped before it takes it.
+            // A turn is granted, and dropped before it is taken.
             let mut late = pin!(turns.take("c"));
             assert!(poll(&mut late).is_none());
             drop(held);

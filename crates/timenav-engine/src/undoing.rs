@@ -1,5 +1,3 @@
-//! Undoing an import.
-
 use std::collections::HashMap;
 
 use async_recursion::async_recursion as boxed;
@@ -19,35 +17,33 @@ use crate::idempotency::Idempotency;
 use crate::import_id::ImportId;
 use crate::refusal::Refusal;
 
-/// Leaves that are read at once.
 const BLOCK_LEAVES: usize = 4_096;
 
-/// What became of the events of an import.
+/// The result of undoing an import.
 #[derive(Clone, Debug)]
 pub struct UndoneImport {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// How many events are cancelled by this request.
+    /// How many events this request canceled.
     pub undone: u64,
-    /// How many stay, because they were changed since.
+    /// How many stay because they were changed since.
     pub kept: u64,
-    /// What is left of the import, if it is larger than what one request undoes.
+    /// The rest of the import, if it exceeds the limit of one request.
     pub rest: Option<ImportId>,
-    /// Where the last of it stands in the ledger.
+    /// The ledger position of the last cancellation.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// The events of an import that a request undoes, and what is left.
+/// The events that a request undoes, and the rest.
 struct Chosen {
     events: Vec<ImportedEvent>,
     rest: Option<ImportId>,
 }
 
 impl Engine {
-    /// Cancels the events of an import, the last ones first, as many as one step holds. Those that were changed since
-    /// stay. The ids are free again, so that the file can be imported anew, read otherwise.
+    /// Cancels the events of an import, the last ones first, up to the limit of one request. Events that were changed
+    /// since stay. The ids become free, so that the file can be imported again with other settings.
     ///
     /// # Errors
     /// There is no such import, the caller may not intervene there, or the ledger cannot be written.
@@ -97,7 +93,8 @@ impl Engine {
         Ok(Chosen { events, rest })
     }
 
-    /// Returns who recorded as many events there as the import has: the caller, or else the only one who has.
+    /// Returns the user who recorded the number of events of the import in its range: the caller, or else the only such
+    /// user.
     async fn importer(&self, key: TimelineKey, import: ImportId, asker: &UserId) -> Result<Option<String>, Refusal> {
         let mut counts: HashMap<String, u64> = HashMap::new();
         let mut at = import.first;
@@ -116,7 +113,7 @@ impl Engine {
         Ok(users.next().filter(|_| users.next().is_none()))
     }
 
-    /// Returns which events entries of a ledger recorded: where, by whom, and their ids.
+    /// Returns the events recorded by a range of entries: position, user and id.
     async fn recorded_in(
         &self,
         key: TimelineKey,

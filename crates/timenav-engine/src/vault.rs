@@ -1,40 +1,38 @@
-//! The door to what seals data under its owner's key, and opens it.
+//! Encryption of data under its owner's key.
 
 use async_trait::async_trait;
 use timenav_core::data::{EncryptionKey, Plaintext, SealedData};
 use timenav_core::ids::{DataId, TimelineId, UserId};
 
-/// Where a record belongs. It opens nowhere else.
+/// The identity of a record. It cannot be opened under another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPlace {
-    /// Its timeline.
     pub timeline_id: TimelineId,
-    /// Its id.
     pub data_id: DataId,
 }
 
 /// Why data was not sealed or opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VaultError {
-    /// The key does not open the record, or the record is damaged, or belongs elsewhere. Which of
-    /// these is not told, and takes as long to find out.
+    /// The key does not open the record, or the record is damaged or belongs elsewhere. Neither the error nor its
+    /// duration reveals which.
     #[error("the key does not open the record")]
     Closed,
-    /// Too many wait for their turn already.
+    /// Too many requests wait for their turn.
     #[error("too many requests are sealing or opening data")]
     Busy,
-    /// Something is wrong with the vault itself.
+    /// The vault itself failed.
     #[error("sealing or opening data ended badly")]
     Failed,
 }
 
-/// Seals with AES-256-GCM and commits to the key (`docs/adr` says how). Keeps neither key nor
-/// data, and wipes both from the memory that it used.
+/// Seals with AES-256-GCM and commits to the key (see `docs/adr`). Stores neither key nor data, and wipes both from
+/// memory.
 ///
-/// Whoever controls an implementation reads every key and all data that pass through it.
+/// An implementation sees all keys and data that pass through it.
 #[async_trait]
 pub trait Vault: Send + Sync + 'static {
-    /// Seals data, in the turn of the user who asks. Two calls with the same arguments give different records.
+    /// Seals data, in the turn of the requesting user. Two calls with the same arguments return different records.
     ///
     /// # Errors
     /// [`VaultError::Busy`] or [`VaultError::Failed`].
@@ -46,8 +44,8 @@ pub trait Vault: Send + Sync + 'static {
         key: EncryptionKey,
     ) -> Result<SealedData, VaultError>;
 
-    /// Opens a record, in the turn of the user who asks. How long that takes depends on the form of the key and the length of the
-    /// record, and not on why it fails.
+    /// Opens a record, in the turn of the requesting user. The duration depends on the form of the key and the length
+    /// of the record, but not on why it fails.
     ///
     /// # Errors
     /// The key does not open the record, or the vault is busy.

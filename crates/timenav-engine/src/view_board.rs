@@ -1,4 +1,4 @@
-//! The views that are kept, and who follows them.
+//! Cached views and their followers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,61 +10,61 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::head::TimelineKey;
 
-/// Changes of paradoxes that are remembered, to be told to whoever made them.
+/// Maximum number of remembered paradox changes, which are returned to the requests that caused them.
 const DELTAS_KEPT_MAX: usize = 1_024;
 
-/// Limit of the paradoxes in these changes. Each includes its events, and takes as much memory as [`PARADOX_WEIGHT`] events of
-/// a view.
+/// Maximum number of paradoxes in these changes. Each includes its events, and takes as much memory as
+/// [`PARADOX_WEIGHT`] events of a view.
 const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;
 const PARADOX_WEIGHT: usize = 8;
 
-/// Limit of private views, of all timelines, for listeners that are behind the shared view. Further listeners that are behind
-/// get `reset`.
+/// Maximum number of private views, on all timelines, for listeners that lag behind the shared view. Further listeners
+/// that lag behind get `reset`.
 pub const VIEWS_BEHIND_MAX: usize = 4;
 
-/// A view, and how far into the ledger it goes.
+/// A view, and the ledger size it includes.
 pub(crate) struct Kept {
     pub(crate) view: View,
-    /// How many entries of the timeline itself it has taken in.
+    /// How many entries of the timeline itself are included.
     pub(crate) size: u64,
-    /// How many entries of the timelines it was forked from come before them.
+    /// How many entries of its ancestors precede them.
     pub(crate) offset: u64,
-    /// The timeline's size after the last entry that changed anything in it, or a later one.
+    /// The timeline's size after the last entry that changed the view, or a later one.
     pub(crate) changed_at: u64,
-    /// What entries made and healed since it was made, by position.
+    /// Paradoxes created and healed by entries since the view was built, by position.
     deltas: VecDeque<(u64, Delta)>,
     /// Number of paradoxes in them.
     delta_paradoxes: usize,
-    /// Changes of entries before this position are not known.
+    /// Changes by entries before this position are unknown.
     deltas_from: u64,
 }
 
-/// A view that others may wait for.
+/// A view that several tasks may wait for.
 pub(crate) type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
-/// Every view that is kept, the one asked for last at the end.
+/// All cached views, the most recently used one last.
 #[derive(Clone, Default)]
 pub(crate) struct Views(Arc<Mutex<Board>>);
 
 #[derive(Default)]
 struct Board {
     held: Vec<Held>,
-    /// Number of private views of listeners that are behind.
+    /// Number of private views of listeners that lag behind.
     private_views: usize,
     /// The weight of the private views.
     private_weight: usize,
 }
 
-/// One view that is kept.
+/// A cached view.
 struct Held {
     timeline: TimelineKey,
-    /// What counts as a paradox in it.
+    /// The paradox settings.
     settings: Settings,
     slot: Slot,
     weight: usize,
-    /// How many listeners are told what it finds. While there is one, it is not dropped.
+    /// How many listeners follow it. It is not evicted while there is one.
     followers: usize,
-    /// Host time at which somebody asked for it last.
+    /// Host time of the last use.
     asked: Instant<Wall>,
 }
 
@@ -73,7 +73,7 @@ impl Board {
         self.held.iter().position(|held| held.timeline == timeline && held.settings == *settings)
     }
 
-    /// Returns the view, which becomes the one that was asked for last.
+    /// Returns the view, and marks it as the most recently used one.
     fn take_out(&mut self, timeline: TimelineKey, settings: Settings, now: Instant<Wall>) -> &mut Held {
         let held = match self.find(timeline, &settings) {
             Some(at) => Held { asked: now, ..self.held.remove(at) },
@@ -90,27 +90,27 @@ impl Views {
         Arc::clone(&self.0.lock().take_out(timeline, settings, now).slot)
     }
 
-    /// Drops views that nobody follows and nobody has asked for in a while: one alone may hold gigabytes.
+    /// Evicts views without followers that were not used for a while: one alone may take gigabytes.
     pub(crate) fn drop_idle(&self, now: Instant<Wall>) {
         let idle =
             |held: &Held| held.followers == 0 && now.since(held.asked).micros() > VIEW_IDLE_SECONDS_MAX * 1_000_000;
         let mut board = self.0.lock();
-        // Whoever is looking at one has a handle of their own. It goes when they are done.
+        // Tasks that use one have a handle of their own, so it is freed when they are done.
         let (dropped, kept): (Vec<Held>, Vec<Held>) = std::mem::take(&mut board.held).into_iter().partition(idle);
         board.held = kept;
         drop(board);
-        // What takes long to drop holds up nobody who asks for another one.
+        // Freeing memory takes long, so do it after releasing the lock.
         drop(dropped);
     }
 
-    /// Says how much a view holds, and drops others where all hold too much.
+    /// Updates the weight of a view, and evicts others if the total is too large.
     pub(crate) fn weigh(&self, timeline: TimelineKey, settings: &Settings, weight: usize, weight_max: usize) {
         let mut board = self.0.lock();
         if let Some(at) = board.find(timeline, settings) {
             board.held[at].weight = weight;
         }
         let mut sum = board.private_weight + board.held.iter().map(|held| held.weight).sum::<usize>();
-        // The newest is the one that is weighed: it stays, however much it holds.
+        // The newest view is the one just updated: it stays, regardless of its weight.
         let newest = board.held.pop();
         board.held.retain(|held| {
             let stays = held.followers > 0 || sum <= weight_max;
@@ -125,7 +125,7 @@ impl Views {
         Following { views: self.clone(), timeline, settings, behind: None }
     }
 
-    /// Returns how much the views hold that cannot be dropped.
+    /// Returns the weight of the views that cannot be evicted.
     pub(crate) fn followed_weight(&self) -> usize {
         let board = self.0.lock();
         let followed = board.held.iter().filter(|held| held.followers > 0);
@@ -137,7 +137,7 @@ impl Views {
         board.find(timeline, settings).is_some_and(|at| board.held[at].followers > 0)
     }
 
-    /// Forgets what is known of some timelines, because something that they tell of was erased.
+    /// Evicts the views of some timelines, because content they include was erased.
     pub(crate) fn forget(&self, is_meant: impl Fn(TimelineKey) -> bool) {
         let mut board = self.0.lock();
         for held in board.held.iter_mut().filter(|held| is_meant(held.timeline)) {
@@ -148,7 +148,7 @@ impl Views {
 }
 
 impl Kept {
-    /// Returns a view of so many entries, of which no changes are known.
+    /// Returns a view up to a ledger size, without known changes.
     pub(crate) const fn new(view: View, size: u64, offset: u64, changed_at: u64) -> Self {
         Self { view, size, offset, changed_at, deltas: VecDeque::new(), delta_paradoxes: 0, deltas_from: size }
     }
@@ -158,13 +158,12 @@ impl Kept {
         self.view.weight() + self.delta_paradoxes * PARADOX_WEIGHT
     }
 
-    /// Returns whether the view can show how things stood when the timeline had so many entries: what it has taken in of
-    /// later ones changed nothing.
+    /// Returns whether the view is valid for a ledger size: later entries that it includes changed nothing.
     pub(crate) const fn can_show(&self, size: u64) -> bool {
         self.size <= size || self.changed_at <= size
     }
 
-    /// Returns what an entry made and healed, if that is still known.
+    /// Returns the paradoxes created and healed by an entry, if they are still known.
     pub(crate) fn delta(&self, position: u64) -> Option<Delta> {
         if position < self.deltas_from || position >= self.size {
             return None;
@@ -190,8 +189,8 @@ impl Kept {
     }
 }
 
-/// What somebody who listens to paradoxes holds: the view that all with the same settings share, which is not
-/// dropped meanwhile, and one of their own while they are behind it.
+/// A listener's subscription: the view shared by all with the same settings, which is not evicted in the meantime, and
+/// a private view while the listener lags behind.
 pub(crate) struct Following {
     views: Views,
     timeline: TimelineKey,
@@ -199,13 +198,13 @@ pub(crate) struct Following {
     pub(crate) behind: Option<Behind>,
 }
 
-/// A reserved private view, for a listener that is behind the shared view.
+/// A reserved private view, for a listener that lags behind the shared view.
 pub(crate) struct PlaceBehind {
     views: Views,
     weight: usize,
 }
 
-/// The view of somebody who is behind the shared one, and how much of what all may hold it takes.
+/// A private view, and its share of the memory limit.
 pub(crate) struct Behind {
     pub(crate) kept: Kept,
     place: PlaceBehind,
@@ -253,7 +252,7 @@ impl Drop for Following {
         let mut board = self.views.0.lock();
         let Some(at) = board.find(self.timeline, &self.settings) else { return };
         board.held[at].followers -= 1;
-        // Nobody but listeners asks for settings of their own again.
+        // Only listeners use settings other than the defaults more than once.
         if board.held[at].followers == 0 && self.settings != Settings::default() {
             board.held.remove(at);
         }
@@ -290,7 +289,7 @@ mod tests {
         slot(2, VIEW_IDLE_SECONDS_MAX);
         views.drop_idle(at(VIEW_IDLE_SECONDS_MAX + 1));
         assert_eq!(left(), [0, 1, 1], "one was asked for again, and one is followed");
-        // Whoever looks at one is not disturbed, and it goes when they are done.
+        // A view in use is freed when its user is done.
         let looked_at = slot(2, VIEW_IDLE_SECONDS_MAX);
         views.drop_idle(at(3 * VIEW_IDLE_SECONDS_MAX));
         assert_eq!(left(), [0, 1, 1]);

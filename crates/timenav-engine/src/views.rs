@@ -1,9 +1,8 @@
-//! Views of timelines: what their paradoxes are found in.
+//! Views of timelines, in which paradoxes are found.
 //!
-//! A view is made of the entries of a ledger, when it is first asked for, and goes on with those that
-//! came since whenever it is asked again. It is a projection in memory: nothing depends on it, the
-//! committer does not wait for it, and the ones that were not asked for longest are dropped where
-//! all of them hold too many events.
+//! A view is built from the entries of a ledger when it is first needed, and updated with new entries on each later
+//! use. It is a projection in memory: nothing depends on it, and the committer does not wait for it. If all views
+//! together exceed a limit, the least recently used ones are evicted.
 use std::sync::Arc;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::paradox::{Builder, Delta, Record, Settings, SizeHint, Stamp};
@@ -25,12 +24,10 @@ mod feed;
 mod following;
 mod timers;
 
-/// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 4_096;
 
 impl Engine {
-    /// Lets somebody look at the view of a timeline as of now: no entry that was answered before
-    /// this call is missing in it.
+    /// Runs a function on the current view of a timeline. The view includes all entries acknowledged before this call.
     pub(crate) async fn with_view<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -42,7 +39,7 @@ impl Engine {
         self.long_work().in_turn_of_views(caller, looking).await
     }
 
-    /// As [`Engine::with_view`], with settings that others may have chosen too, and not in anybody's turn.
+    /// Like [`Engine::with_view`], with custom settings that others may share, and without taking a turn.
     async fn with_view_of<T: Send + 'static>(
         &self,
         layers: &Arc<[Layer]>,
@@ -66,12 +63,12 @@ impl Engine {
             None => self.make_view(layers, settings).await?,
         };
         if !self.catch_up(&mut kept, layers).await? {
-            // An event was erased: what the view knew of it must go.
+            // An event was erased, so the view must be rebuilt without it.
             kept = self.make_view(layers, settings).await?;
         }
         let weight_max = self.options().views_events_max;
         self.views().weigh(own.timeline, &settings, kept.weight(), weight_max);
-        // Looking may take long, and is no work for a thread that answers requests.
+        // This may take long, so do not run it on a thread that serves requests.
         let looked = tokio::task::spawn_blocking(move || {
             let found = look(&mut kept);
             *held = Some(kept);
@@ -80,7 +77,7 @@ impl Engine {
         looked.await.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
     }
 
-    /// Lets somebody look at the view of a timeline at the moment of their read, and at no later one.
+    /// Runs a function on the view of a timeline as of a read, and no later.
     pub(crate) async fn view_of<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -88,7 +85,7 @@ impl Engine {
         what: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
-        // Others have a use for the view of now, and of a moment that is like now.
+        // Other callers can use the view of the current state, or of a state equal to it.
         let is_shared = look.is_of_now || look.state.stands_as_on(&layers);
         let looking = async move {
             if is_shared {
@@ -103,7 +100,7 @@ impl Engine {
         self.long_work().in_turn_of_views(caller, looking).await
     }
 
-    /// Lets somebody look at the view of a timeline as it is or was.
+    /// Runs a function on the view of a timeline in its current or a past state.
     pub(crate) async fn look_at<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -117,7 +114,7 @@ impl Engine {
         self.look_with(caller, layers, Settings::default(), look).await
     }
 
-    /// Lets somebody look at a view that nobody else needs: of the past, or with settings of its own.
+    /// Runs a function on a private view: of the past, or with custom settings.
     pub(crate) async fn look_with<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -140,7 +137,7 @@ impl Engine {
         spawned(move || look(&mut kept)).await
     }
 
-    /// Makes the view of a timeline as it was, which nobody else needs.
+    /// Builds a private view of a past state.
     async fn make_view(&self, layers: &Arc<[Layer]>, settings: Settings) -> Result<Kept, Refusal> {
         let own = own(layers)?;
         let mut builder = Builder::new(settings, SizeHint::default());
@@ -153,7 +150,7 @@ impl Engine {
                 let fed = tokio::task::spawn_blocking(move || {
                     for row in giving_way(&rows) {
                         feed::records(row, offset, &mut |records| {
-                            // What it makes and heals is not known while a view is made.
+                            // Paradoxes are not tracked while a view is built.
                             if !matches!(records, [Record::Other(_)]) {
                                 changed_at = row.position + 1;
                             }
@@ -168,7 +165,7 @@ impl Engine {
                 (builder, changed_at) = fed;
             }
             offset += layer.as_of;
-            // A position counts on its own layer.
+            // Positions refer to the timeline's own layer.
             changed_at = if layer.timeline == own.timeline { changed_at } else { 0 };
         }
         let view = spawned(move || builder.finish()).await?;
@@ -176,7 +173,7 @@ impl Engine {
         Ok(Kept::new(view, size, offset, changed_at))
     }
 
-    /// Takes in what came since. Returns whether the view is still good.
+    /// Updates a view with new entries. Returns whether the view is still valid.
     async fn catch_up(&self, kept: &mut Kept, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
         let own = own(layers)?;
         while kept.size < own.as_of {
@@ -204,7 +201,7 @@ impl Engine {
         if rows.is_empty() { Err(Refusal::Damaged(format!("entry {first} is missing"))) } else { Ok(rows) }
     }
 
-    /// Returns what an entry made and healed.
+    /// Returns the paradoxes that an entry created and healed.
     pub(crate) async fn delta_at(
         &self,
         caller: &Caller,
@@ -215,7 +212,7 @@ impl Engine {
         if let Some(delta) = known {
             return Ok(delta);
         }
-        // Long ago: the answer to a request is told again. It is worked out from what came before.
+        // The changes of an old entry, for a repeated request, are recomputed from earlier entries.
         let (engine, layers) = (self.clone(), Arc::clone(layers));
         self.long_work().in_turn_of_views(caller, async move { engine.delta_anew(&layers, position).await }).await
     }
@@ -235,7 +232,7 @@ impl Engine {
     }
 }
 
-/// Does what is no work for a thread that answers requests.
+/// Runs work that does not belong on a thread that serves requests.
 async fn spawned<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| Refusal::Damaged(format!("work on a view ended badly: {error}")))
@@ -245,8 +242,8 @@ fn own(layers: &Arc<[Layer]>) -> Result<Layer, Refusal> {
     layers.last().copied().ok_or_else(|| Refusal::Damaged("a timeline without layers".to_owned()))
 }
 
-/// Returns what an intervention would make and heal, were it the next entry. `before` and `after` are
-/// the event as JSON, `None` where it does not stand.
+/// Returns the paradoxes that an intervention would create and heal if it were the next entry. `before` and `after` are
+/// the event as JSON, `None` if it is canceled.
 pub(crate) fn what_if(
     kept: &mut Kept,
     request: &InterventionRequest,

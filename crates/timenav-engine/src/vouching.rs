@@ -1,7 +1,7 @@
-//! Changes that are answered once witnesses vouch for them, where the operator requires that.
+//! Delays responses to changes until witnesses vouch for them, if the operator requires that.
 //!
-//! The entry is durable and signed before anybody waits: what is held back is the answer. Nothing here measures time: whoever
-//! runs the engine wakes those who wait, and asks the witnesses.
+//! The entry is durable and signed before the wait: only the response is delayed. Nothing here measures time or
+//! contacts witnesses; the program that runs the engine does both, and wakes the waiting requests.
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
@@ -13,15 +13,15 @@ use crate::deciding::Asking;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
 
-/// Returns whether somebody who is told of an action may rely on it from then on. That something was read, refused or
-/// looked for is only noted, and whoever loses a session logs in again.
+/// Returns whether callers may rely on the response to an action. Reads, rejections and scans are only log entries, and
+/// a user who loses a session can log in again.
 fn is_relied_on(action: Action) -> bool {
     LetGoClass::of(action.word()).is_none()
         && !matches!(action, Action::DetectTampering | Action::LogIn | Action::RenewSession)
 }
 
 impl Engine {
-    /// Returns whether what is decided is answered only once witnesses vouch for it: a change that somebody asks for.
+    /// Returns whether the response is delayed until witnesses vouch for it: only for changes requested by a caller.
     pub(crate) fn is_held_back(&self, actor: &Actor, asking: &dyn Asking) -> bool {
         self.options().witnesses_required > 0
             && !matches!(actor, Actor::Service)
@@ -32,7 +32,7 @@ impl Engine {
     /// Waits until enough witnesses vouch for an entry.
     ///
     /// # Errors
-    /// They did not in the time that they have: whether they will is not known.
+    /// They did not in time, and may or may not do so later.
     pub(crate) async fn until_vouched_for(&self, timeline: &TimelineId, position: u64) -> Result<(), Refusal> {
         let (required, wait) = (self.options().witnesses_required, self.options().witness_wait);
         let witnessed = self.witnessed();
@@ -42,7 +42,7 @@ impl Engine {
         loop {
             let moved = witnessed.moved.notified();
             tokio::pin!(moved);
-            // Whatever happens from here on is heard of.
+            // Notifications from here on are not missed.
             moved.as_mut().enable();
             needed = needed.or_else(|| self.system_size_over(timeline, position));
             if needed.is_some_and(|needed| needed <= witnessed.vouched_size(required)) {
@@ -59,24 +59,24 @@ impl Engine {
         }
     }
 
-    /// Waits until somebody waits for witnesses.
+    /// Waits until a request waits for witnesses.
     #[boxed]
     pub async fn witnesses_wanted(&self) {
         self.witnessed().wanted.notified().await;
     }
 
-    /// Has those who wait for witnesses look again: something was committed to or cosigned, or time has passed.
+    /// Wakes requests that wait for witnesses: there is a new commitment or cosignature, or time has passed.
     pub fn witnesses_moved(&self) {
         self.witnessed().moved.notify_waiters();
     }
 
-    /// Returns how many entries of `system` cover an entry of a timeline, as soon as that is known.
+    /// Returns the size of `system` that covers an entry of a timeline, once it is known.
     fn system_size_over(&self, timeline: &TimelineId, position: u64) -> Option<u64> {
         if timeline.is_system() {
             return Some(position + 1);
         }
         let Some(state) = self.published().read().get(timeline).cloned() else {
-            // It has ended, and an entry of `system` says so, and with what root.
+            // It has ended, and an entry of `system` records that with its root.
             return Some(self.state(&TimelineId::system())?.head.frontier.size());
         };
         let told = self.witnessed().told.lock().newest(state.head.key)?;

@@ -1,45 +1,45 @@
-//! The door by which time enters.
+//! The source of host time.
 
 use timenav_core::clock::Clock;
 use timenav_core::time::{Instant, Wall};
 
 /// Reads host time. Nothing else in the service reads a clock.
 pub trait WallClock: Send + Sync + 'static {
-    /// Returns host time. Within a process it never goes down, whatever the host's clock does.
+    /// Returns host time. It never decreases within a process, regardless of the host's clock.
     fn now(&self) -> Instant<Wall>;
 
-    /// Returns host time, to measure how long something takes. A clock that a test moves does not move by this.
+    /// Returns host time for measuring durations. Independent of a clock that a test controls.
     fn measured(&self) -> Instant<Wall> {
         self.now()
     }
 
-    /// Returns the clock of the kernel by which host time goes on, if it can be told apart from those of other kernels.
-    /// It is the same for as long as the process runs.
+    /// Returns the kernel's boot clock that host time follows, if it can be identified. Does not change while the
+    /// process runs.
     fn boot(&self) -> Option<&BootClock> {
         None
     }
 }
 
-/// The boot clock of a kernel: programs that run on the same one can read it too.
+/// The boot clock of a kernel, which other programs on the same kernel can read too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootClock {
-    /// Names this start of the kernel, and says nothing else of it.
+    /// Identifies this boot of the kernel, and reveals nothing else.
     pub boot_id: String,
-    /// By how much host time is ahead of the boot clock, in nanoseconds.
+    /// How far host time is ahead of the boot clock, in nanoseconds.
     pub host_ahead_nanos: i128,
 }
 
 /// The origin of a clock on the boot clock of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginBoot {
-    /// Names the start of the kernel.
+    /// Identifies the boot of the kernel.
     pub boot_id: String,
-    /// What its boot clock showed then, in nanoseconds. It is negative where that was before the kernel started.
+    /// The boot clock's reading at the origin, in nanoseconds. Negative if that was before the boot.
     pub nanos: i128,
 }
 
 impl BootClock {
-    /// Returns the origin of a clock on this one.
+    /// Returns the origin of a clock on this boot clock.
     pub(crate) fn origin_of(&self, clock: &Clock) -> OriginBoot {
         let (origin_host, _) = clock.origin();
         let nanos = i128::from(origin_host.micros()) * 1_000 - self.host_ahead_nanos;

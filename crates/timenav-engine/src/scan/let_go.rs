@@ -1,4 +1,4 @@
-//! What sweeps have let go, as a scan sees it: what is missing is compared with what they may name.
+//! Pruned contents in a scan: missing contents are compared with what sweeps may name.
 
 use timenav_core::ledger::{
     LeafRecord, LetGoClass, MissingPayloads, PayloadFate, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
@@ -9,27 +9,27 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use crate::archive::EntryRow;
 
-/// What an entry tells of retention.
+/// The part of an entry about retention.
 pub(super) enum Told {
     Policy(Retention),
     Sweep(Instant<Wall>, Sweep<'static>),
 }
 
-/// What was let go. Told of policies and where sweeps begin first, then of all entries that a scan reads. Of what sweeps
-/// name, that is remembered which is around the entries that are read.
+/// State of pruned contents. First receives policies and the start of each sweep, then all entries read by the scan.
+/// Only keeps those positions named by sweeps that are near the entries being read.
 #[derive(Default)]
 pub(super) struct LetGo {
     audit: SweepAudit,
-    /// Positions of sweeps, and the first position that each names.
+    /// Positions of sweeps, with the first position that each names.
     sweeps: Vec<(u64, u64)>,
-    /// The sweeps that name nothing so far: what each names first, and its own position; the next one is the last.
+    /// Sweeps that are not loaded: the first position each names, and its own position; the next one is last.
     waiting: Vec<(u64, u64)>,
-    /// What is missing and was named by no sweep when the scan began. One that came later may name it.
+    /// Missing contents that no sweep had named when the scan began. A later sweep may name them.
     missing: MissingPayloads,
 }
 
 impl LetGo {
-    /// Takes what an entry tells, in the order of positions. What a sweep names is told again before it is needed.
+    /// Adds an entry about retention, in order. The positions named by a sweep are loaded again before they are needed.
     pub(super) fn take(&mut self, position: u64, told: &Told) {
         match told {
             Told::Policy(retention) => {
@@ -44,32 +44,31 @@ impl LetGo {
         }
     }
 
-    /// Puts sweeps in the order in which they are needed, once all are known.
+    /// Sorts the sweeps by the order in which they are needed, once all are known.
     pub(super) fn sort(&mut self) {
         self.waiting.sort_unstable_by_key(|sweep| std::cmp::Reverse(*sweep));
     }
 
-    /// Returns the position of the next sweep that names something before `end`, which is then to be told of again.
+    /// Takes the position of the next sweep that names something before `end`, which must then be loaded.
     pub(super) fn next_before(&mut self, end: u64) -> Option<u64> {
         self.waiting.pop_if(|(first, _)| *first < end).map(|(_, position)| position)
     }
 
-    /// Takes what a sweep names.
+    /// Adds the positions named by a sweep.
     pub(super) fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) {
         self.audit.sweep(position, recorded_at, sweep);
     }
 
-    /// Forgets sweeps that name nothing from a position on.
+    /// Removes sweeps that name nothing from a position on.
     pub(super) fn end_before(&mut self, position: u64) {
         self.audit.end_before(position);
     }
 
-    /// Returns the positions of the sweeps.
     pub(super) fn positions(&self) -> Vec<u64> {
         self.sweeps.iter().map(|(position, _)| *position).collect()
     }
 
-    /// Takes an entry. Returns whether its payload is missing because a sweep let it go.
+    /// Processes an entry. Returns whether its payload is missing because it was pruned.
     pub(super) fn entry(&mut self, record: &LeafRecord<'_>, row: &EntryRow, is_missing: bool) -> bool {
         if self.sweeps.is_empty() && !is_missing {
             return false;
@@ -87,8 +86,7 @@ impl LetGo {
         }
     }
 
-    /// Takes what an entry tells that came after the scan began. Returns which of the payloads that were missing it lets
-    /// go.
+    /// Processes an entry written after the scan began. Returns which missing payloads it explains.
     pub(super) fn later(&mut self, position: u64, told: &Told, findings: &mut Findings) -> Vec<u64> {
         match told {
             Told::Policy(retention) => {
@@ -99,7 +97,7 @@ impl LetGo {
         }
     }
 
-    /// Tells what is wrong with sweeps. `first` is where reading began: of what stands before it nothing was compared.
+    /// Reports problems with sweeps. `first` is where reading began; earlier entries were not compared.
     pub(super) fn finish(self, first: u64, findings: &mut Findings) {
         let Self { audit, sweeps, .. } = self;
         let (faults, untold) = audit.finish();
@@ -115,7 +113,7 @@ impl LetGo {
     }
 }
 
-/// Lets a sweep explain what is missing. Returns at which positions it did.
+/// Removes the missing contents that a sweep explains, and returns their positions.
 pub(super) fn explain(
     missing: &mut MissingPayloads,
     position: u64,
@@ -130,7 +128,7 @@ pub(super) fn explain(
     before.into_iter().filter(|position| !missing.contains(*position)).collect()
 }
 
-/// Returns what an entry tells of retention, if it does.
+/// Parses an entry about retention, if it is one.
 pub(super) fn told(record: &LeafRecord<'_>, payload: &[u8]) -> Option<Told> {
     match &*record.action {
         SET_RETENTION_ACTION => Retention::decode(payload).ok().map(Told::Policy),
@@ -142,7 +140,7 @@ pub(super) fn told(record: &LeafRecord<'_>, payload: &[u8]) -> Option<Told> {
     }
 }
 
-/// Returns an entry as sweeps see it; `None` where its time cannot be read.
+/// Returns an entry in the form for sweeps; `None` if its time cannot be parsed.
 pub(super) fn swept<'a>(record: &'a LeafRecord<'_>, row: &EntryRow) -> Option<SweptEntry<'a>> {
     let recorded_at = parse_timestamp(&record.recorded_at).ok()?;
     Some(SweptEntry { position: row.position, action: &record.action, recorded_at, leaf_hash: leaf_hash(&row.leaf) })

@@ -1,7 +1,7 @@
-//! One pass over all rows of events of a timeline, which leaves a fingerprint of them.
+//! A single pass over all event rows of a timeline, which computes their fingerprint.
 //!
-//! It says that the rows are those that entries lead to, or that some are not, and not which: then each is looked up by
-//! its id and compared with its entry.
+//! The fingerprint only shows whether the rows match the entries. If they do not, each row is looked up by its id and
+//! compared with its entry.
 
 use std::sync::Arc;
 
@@ -17,28 +17,25 @@ use crate::pace::Pace;
 use crate::seen_events::{SeenEvent, SeenEvents};
 use crate::store_error::StoreError;
 
-/// Rows read at a time, and about how many bytes of them. Two pages are in memory: one is read while the other is
-/// hashed.
+/// Number and approximate bytes of rows read at a time. Two pages are in memory: one is read while the other is hashed.
 const PAGE_ROWS: usize = 256;
 const PAGE_BYTES: usize = 1024 * 1024;
-/// Places of rows read at a time.
 const PAGE_PLACES: usize = 1_024;
 
-/// What was found in the rows of a timeline.
+/// The result of a pass.
 pub(super) struct Passed {
-    /// The facts of all rows; `None` where something about a row alone shows that it is not what an entry leads to, or
-    /// where what is kept cannot be read.
+    /// The facts of all rows; `None` if a row is invalid by itself, or if rows cannot be read.
     rows: Option<Fingerprint>,
 }
 
 impl Passed {
-    /// Returns whether the rows are those of which these are the facts.
+    /// Returns whether the rows have these facts.
     pub(super) fn is_of(&self, expected: Fingerprint) -> bool {
         self.rows == Some(expected)
     }
 }
 
-/// Passes over the rows that the entries before `end` may have made.
+/// Passes over the rows that entries before `end` may have created.
 pub(super) async fn pass(
     source: &dyn ScanSource,
     timeline: TimelineKey,
@@ -57,7 +54,7 @@ pub(super) async fn pass(
         gazetteer,
     };
     let passed = tokio::try_join!(pass_rows(source, timeline, seen), pass_index(source, timeline, end, key));
-    // Why something cannot be read is said where rows are looked up one by one.
+    // Errors are reported when rows are looked up individually.
     let rows = passed.ok().and_then(|(seen, indexed)| {
         let is_indexed = indexed.is_none_or(|places| places == seen.places.sum());
         is_indexed.then_some(seen.facts.sum())
@@ -71,7 +68,7 @@ async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: See
     while let Some(after) = next.last() {
         let page = next;
         asked.took(page.rows_count(), page.bytes_count());
-        // Off the threads that answer requests.
+        // Not on a thread that serves requests.
         let working = tokio::task::spawn_blocking(move || seen.page(&page));
         let reading = source.event_page(timeline, Some(after), asked.rows());
         let (worked, read) = tokio::join!(working, reading);
@@ -88,7 +85,7 @@ async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: See
     Ok(seen)
 }
 
-/// Returns the facts of the places that the index says; `None` where rows are read by it.
+/// Returns the facts of the row locations in the index; `None` if the index is the table itself.
 async fn pass_index(
     source: &dyn ScanSource,
     timeline: TimelineKey,
@@ -113,14 +110,14 @@ async fn pass_index(
     Ok(Some(places.sum()))
 }
 
-/// What was seen of the rows so far.
+/// The state of a pass.
 struct Seen {
     end: u64,
     facts: RowFacts,
     places: RowFacts,
-    /// Versions that ceased to stand after the scan began: events, and the entries that made them.
+    /// Versions that ended after the scan began: event ids, and the entries that created them.
     ended_later: Vec<(String, u64)>,
-    /// The first event that has its coordinates from the gazetteer, and the last that could have, and has not.
+    /// The first event with coordinates from the gazetteer, and the last that could have them but does not.
     first_placed: Option<u64>,
     last_unplaced: Option<u64>,
     is_plain: bool,
@@ -158,7 +155,7 @@ impl Seen {
         }
     }
 
-    /// Returns whether nothing about a row alone, or its coordinates beside those of others, is wrong.
+    /// Returns whether no row is invalid by itself or by its missing coordinates.
     fn is_plain(&self) -> bool {
         let is_unplaced = self.first_placed.is_some_and(|first| self.last_unplaced > Some(first));
         self.is_plain && !is_unplaced

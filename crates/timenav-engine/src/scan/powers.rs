@@ -1,7 +1,7 @@
-//! Who might do what at each version of the directory.
+//! The permissions at each version of the directory.
 //!
-//! Kept by what it is about, and not by version: it grows with users, keys and sessions, and neither with how often
-//! these are used nor with the entries that are asked about.
+//! Stored by subject and not by version: the size depends on the number of users, keys and sessions, but not on how
+//! often they are used or on the number of checked entries.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,37 +13,37 @@ use tokio::sync::Mutex;
 
 use crate::directory_told::Change;
 
-/// What a user is, from some version on.
+/// The permissions of a user, from some version on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UserPower {
     pub(super) operator: bool,
     pub(super) restriction: RestrictionLevel,
 }
 
-/// A key, or a session.
+/// A key or a session.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) user_id: UserId,
     pub(super) scopes: Option<Arc<[Scope]>>,
     pub(super) expires_at: Option<Instant<Wall>>,
-    /// The first version with it, and the first one without.
+    /// The first version with it, and the first one without it.
     from: u64,
     until: Option<u64>,
 }
 
-/// Who might do what at each version of the directory.
+/// The permissions at each version of the directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Powers {
-    /// By rising versions; `None` where there is no such user any more.
+    /// By ascending versions; `None` if the user was deleted.
     users: HashMap<UserId, Vec<(u64, Option<UserPower>)>>,
-    /// Since when each user with a password has one.
+    /// The versions at which each user got a password.
     passwords: HashMap<UserId, Vec<(u64, bool)>>,
     shown: HashMap<Box<str>, Shown>,
     first_key: Option<u64>,
     version: u64,
 }
 
-/// Who might do what, replayed from `system` once for many scans of what is kept.
+/// The history of permissions, replayed from `system` once for several scans of the same data.
 #[derive(Debug, Default)]
 pub struct ReplayedAuthority(pub(super) Mutex<Option<Arc<Powers>>>);
 
@@ -54,32 +54,29 @@ impl Shown {
 }
 
 impl Powers {
-    /// Returns the newest version.
     pub(super) const fn version(&self) -> u64 {
         self.version
     }
 
-    /// Returns the key or session of that name, whenever it was.
+    /// Returns the key or session with an id, at any version.
     pub(super) fn shown(&self, id: &str) -> Option<&Shown> {
         self.shown.get(id)
     }
 
-    /// Returns what a user was at a version.
     pub(super) fn user(&self, user_id: &UserId, version: u64) -> Option<UserPower> {
         at(self.users.get(user_id)?, version).flatten()
     }
 
-    /// Returns whether a user had a password at a version.
     pub(super) fn has_password(&self, user_id: &UserId, version: u64) -> bool {
         self.passwords.get(user_id).and_then(|changes| at(changes, version)).unwrap_or(false)
     }
 
-    /// Returns whether there had been a key at a version, so that somebody could ask.
+    /// Returns whether a key existed at a version, so that there could be callers.
     pub(super) fn has_begun(&self, version: u64) -> bool {
         self.first_key.is_some_and(|first| first <= version)
     }
 
-    /// Takes a change that leads to a version.
+    /// Applies a change that leads to a version.
     pub(super) fn take(&mut self, change: &Change, version: u64) {
         self.version = self.version.max(version);
         match change {
@@ -107,12 +104,12 @@ impl Powers {
             Change::PutPassword(password) => {
                 self.passwords.entry(password.user_id.clone()).or_default().push((version, true));
             }
-            // Nobody is given or taken anything by it.
+            // This does not affect permissions.
             Change::EndTimeline(_) => {}
         }
     }
 
-    /// A session that goes on is the one that it was.
+    /// Renewing a session does not change it.
     fn put(&mut self, id: &str, shown: Shown) {
         self.shown.entry(id.into()).or_insert(shown);
     }
@@ -124,7 +121,7 @@ impl Powers {
     }
 }
 
-/// Returns the last of some changes that a version has.
+/// Returns the last change up to a version.
 fn at<T: Copy>(changes: &[(u64, T)], version: u64) -> Option<T> {
     let count = changes.partition_point(|(from, _)| *from <= version);
     changes.get(count.checked_sub(1)?).map(|(_, what)| *what)

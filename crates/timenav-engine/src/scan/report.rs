@@ -1,4 +1,4 @@
-//! What a scan tells.
+//! The report of a scan.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Hash};
@@ -7,57 +7,53 @@ use timenav_core::scan::{Depth, Finding, Findings, open_signed};
 use super::request::ScanRequest;
 use crate::head::Head;
 
-/// Something that was checked, and how much of it.
+/// What was checked, and how much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// What.
     pub what: &'static str,
-    /// How many.
     pub count: u64,
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scan {
-    /// On which timeline.
     pub timeline_id: TimelineId,
-    /// How much was to be read.
     pub depth: Depth,
-    /// The outcome in a sentence.
+    /// A summary in a sentence.
     pub details: String,
     /// The differences, by position.
     pub findings: Vec<Finding>,
-    /// Differences that are only counted: there are too many of one kind.
+    /// Differences that are only counted, because there are too many of one kind.
     pub findings_untold: u64,
     /// What was checked.
     pub checked: Vec<Checked>,
     /// What was not checked, one sentence each.
     pub not_checked: Vec<String>,
-    /// The checkpoint of the tree that was scanned, where it is kept.
+    /// The checkpoint of the scanned tree, if it is stored.
     pub checkpoint: Option<String>,
-    /// The tree that was scanned, where it is the one that is signed with the newest entries.
+    /// The scanned tree, if it is the one signed with the newest entries.
     pub signed: Option<Checkpoint>,
-    /// Entries in the tree that was scanned.
+    /// The number of entries in the scanned tree.
     pub size: u64,
     /// The root of that tree.
     pub root: Option<Hash>,
 }
 
 impl Scan {
-    /// Returns whether anything is not as it must be.
+    /// Returns whether there are findings.
     #[must_use]
     pub fn tampering_detected(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    /// Returns how many of something were checked.
+    /// Returns how many items of a kind were checked.
     #[must_use]
     pub fn checked_count(&self, what: &str) -> u64 {
         self.checked.iter().filter(|checked| checked.what == what).map(|checked| checked.count).sum()
     }
 }
 
-/// Returns the report of a scan that found no newest state to begin with.
+/// Returns the report of a scan without a head to start from.
 pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) -> Scan {
     let outcome = Outcome::new(findings, &[]);
     Scan {
@@ -75,7 +71,7 @@ pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) ->
     }
 }
 
-/// Returns the checkpoint of a tree, if it is among those that the scan was given, or is kept in the database still.
+/// Returns the checkpoint of a tree, if it is among those given to the scan, or still stored in the database.
 pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoint) -> Option<String> {
     let kept = request.kept.iter().map(|kept| &*kept.note);
     let is_of_tree = |note: &&str| {
@@ -85,7 +81,7 @@ pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoin
     kept.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
 }
 
-/// Returns the outcome in a sentence or two.
+/// Returns the summary.
 pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
     let ScanRequest { timeline, depth, .. } = request;
     let count = outcome.findings.len() as u64 + outcome.untold;
@@ -108,7 +104,7 @@ pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -
     )
 }
 
-/// Returns what no scan of that depth checks, a sentence each.
+/// Returns what a scan of that depth does not check, one sentence each.
 pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) -> Vec<String> {
     let mut sentences = Vec::new();
     let tables = "The tables derived from the entries (clock, permissions, anchors, events, users, keys) were not \
@@ -167,11 +163,11 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     sentences
 }
 
-/// A sample is honest only with its odds.
+/// States the probability that a sample detects a change.
 #[expect(clippy::cast_precision_loss, reason = "odds are told to a tenth of a percent")]
 fn sample_sentence(size: u64, sampled: u64) -> String {
     let share = if size == 0 { 0.0 } else { sampled as f64 / size as f64 };
-    // None is read twice, so this is the least.
+    // Entries are sampled without replacement, so this is a lower bound.
     let of_hundredth = if sampled == size { 1.0 } else { 1.0 - 0.99_f64.powf(sampled as f64) };
     format!(
         "{sampled} of {size} entries were picked at random. If one entry had been altered, this sample would find it \
@@ -181,7 +177,7 @@ fn sample_sentence(size: u64, sampled: u64) -> String {
     )
 }
 
-/// The findings of a scan so far, sorted out for the report.
+/// The sorted findings of a scan.
 pub(crate) struct Outcome {
     pub(crate) findings: Vec<Finding>,
     pub(crate) untold: u64,

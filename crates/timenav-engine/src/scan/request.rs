@@ -1,4 +1,4 @@
-//! What is to be scanned, and how far a scan has come.
+//! The request and the progress of a scan.
 
 use std::sync::Arc;
 
@@ -11,35 +11,32 @@ use crate::archive::ScanSource;
 use crate::entropy::Entropy;
 use crate::gazetteer::Gazetteer;
 
-/// How far a scan has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
     pub stage: ScanStage,
     /// Entries read.
     pub entries: u64,
-    /// Entries to be read.
+    /// Entries to read.
     pub entries_total: u64,
     /// Bytes of entries and payloads read.
     pub bytes: u64,
 }
 
-/// What a scan does, in the order in which it does it.
+/// The stages of a scan, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScanStage {
-    /// Checkpoints are verified.
+    /// Verifying checkpoints.
     #[default]
     Checkpoints,
-    /// The tree is compared with the checkpoints.
+    /// Comparing the tree with the checkpoints.
     Tree,
-    /// Entries are read.
+    /// Reading entries.
     Entries,
-    /// Tables are compared with what the entries lead to.
+    /// Comparing tables with the entries.
     Tables,
 }
 
 impl ScanStage {
-    /// Returns the word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,38 +48,36 @@ impl ScanStage {
     }
 }
 
-/// A checkpoint that was kept elsewhere than in the database.
+/// A checkpoint kept outside the database.
 #[derive(Clone, Debug)]
 pub struct KeptCheckpoint {
-    /// Where, as in "the checkpoint …".
+    /// Where it was kept, to follow "the checkpoint".
     pub from: &'static str,
-    /// The signed note.
     pub note: String,
 }
 
-/// Answers whether a public key has made a signature over a message (RFC 8032).
+/// Verifies an Ed25519 signature by a public key over a message (RFC 8032).
 pub type VerifySignature = dyn Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool + Send + Sync;
 
-/// What is to be scanned, and what it is compared with.
+/// A request to scan a timeline.
 pub struct ScanRequest<'a> {
-    /// What is kept.
+    /// The stored data.
     pub source: &'a dyn ScanSource,
-    /// Which timeline.
     pub timeline: TimelineId,
-    /// How much of it.
+    /// How much to read.
     pub depth: Depth,
-    /// The keys that are trusted, named after the ledger.
+    /// The trusted keys, named after the ledger.
     pub keys: TrustedKeys,
-    /// The arithmetic of signatures.
+    /// Verifies signatures.
     pub verify: &'a VerifySignature,
-    /// What events were given the coordinates of their places by; what it gave is not compared without.
+    /// The gazetteer used for coordinates of events. Without it, those are not compared.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
-    /// Who might do what, where scans of other timelines of the same service have replayed it already.
+    /// The history of permissions, if scans of other timelines of the service have replayed it already.
     pub authority: &'a ReplayedAuthority,
-    /// Picks the entries of a sample.
+    /// The randomness for samples.
     pub entropy: &'a dyn Entropy,
-    /// Checkpoints from elsewhere. They must have been read before the scan begins.
+    /// Checkpoints kept outside the database. They must have been read before the scan begins.
     pub kept: Vec<KeptCheckpoint>,
-    /// Timelines of which a checkpoint should be kept outside, and is not: this one, and on `system` any.
+    /// Timelines without a checkpoint outside that should have one: this timeline or, for `system`, any.
     pub unkept: Vec<TimelineId>,
 }

@@ -1,4 +1,4 @@
-//! The rows of events and of sealed records, compared with the entries that tell of them.
+//! Compares rows of events and sealed records with their entries.
 
 use std::borrow::Cow;
 
@@ -19,10 +19,10 @@ use crate::project::EventMade;
 use crate::rows::DataRecord;
 use crate::seen_events::SeenEvent;
 
-/// More than reading a decimal number can be off, in degrees.
+/// Upper bound of the rounding error of decimal numbers, in degrees.
 const ROUNDING_DEGREES: f64 = 1e-9;
 
-/// What the columns of a row are made of.
+/// The fields of an event that determine its columns.
 #[derive(Deserialize)]
 struct Content<'a> {
     #[serde(borrow)]
@@ -43,8 +43,8 @@ struct Geo {
     lon: f64,
 }
 
-/// Compares the rows of an event with what an entry says of it. Returns whether the row is missing:
-/// it may have been erased meanwhile.
+/// Compares the rows of an event with its entry. Returns whether the row is missing: it may have been erased in the
+/// meantime.
 pub(super) fn is_missing(
     compared: &mut Compared,
     gazetteer: Option<&dyn Gazetteer>,
@@ -60,7 +60,7 @@ pub(super) fn is_missing(
         found("the row of the intervention is missing or has another id");
     }
     let ended_here = rows.before.is_some_and(|before| before.until == Some(event.position));
-    // What came before may have been erased; what is there ended here, or earlier, or not at all.
+    // The preceding version may have been erased. If it exists, it may have ended here, earlier, or not at all.
     if event.ends && rows.before.is_some() && !ended_here {
         found("the previous version is not marked as ending here");
     }
@@ -90,7 +90,7 @@ pub(super) fn is_missing(
         found("its content is not what was recorded");
         return false;
     }
-    // Each of these is compared with its own entry.
+    // Later versions and interventions are compared with their own entries.
     if row.until.is_some() && !rows.is_end_told {
         found("it is marked as cancelled, but no entry says so");
     }
@@ -103,8 +103,7 @@ pub(super) fn is_missing(
     false
 }
 
-/// Compares the row of a sealed record with the entry that tells of it. Returns by which entry the
-/// row says that it was erased.
+/// Compares the row of a sealed record with its entry. Returns which entry erased it according to the row.
 pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record: Option<&DataRecord>) -> Option<u64> {
     let mut found = |what: &str| {
         let evidence = format!("table data_records, {}: {what}", data.data_id);
@@ -127,17 +126,17 @@ pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record:
     record.erased
 }
 
-/// Where the coordinates of a row come from.
+/// The source of a row's coordinates.
 pub(super) enum Place {
-    /// From the event, or there are none.
+    /// The event itself, or there are none.
     Own,
-    /// From the gazetteer, by the place that the event names.
+    /// The gazetteer, by the named place.
     OfGazetteer,
-    /// They could come from the gazetteer, and are not there.
+    /// They could come from the gazetteer, but are missing.
     Missing,
 }
 
-/// Returns where the coordinates are from, or which column does not follow from the content.
+/// Returns the source of the coordinates, or the column that does not follow from the content.
 pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazetteer>) -> Result<Place, &'static str> {
     let content: Content<'_> = serde_json::from_str(row.content).map_err(|_| "the content")?;
     let time = parse_timestamp::<Virtual>(&content.time).map_err(|_| "the time")?;
@@ -157,7 +156,7 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
     if columns.length_class.map(|class| i64::from(class.number())) != row.length_class {
         return Err("the length");
     }
-    // Whoever counts by what is not kept reads the event, so nothing is wrong then.
+    // A missing value is fine, because the event is read instead.
     if row.parties.is_some_and(|kept| parties_in(row.content).as_deref() != Some(kept)) {
         return Err("the source or the actors");
     }
@@ -166,7 +165,7 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
     if cell == row.cell { Ok(place) } else { Err("the cell") }
 }
 
-/// Returns where the coordinates are from, and `None` where they are others.
+/// Returns the source of the coordinates; `None` if they are wrong.
 fn compare_point(row: &SeenEvent<'_>, own: Option<&Geo>, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
     let is_near = |lat: f64, lon: f64| {
         let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
@@ -175,7 +174,7 @@ fn compare_point(row: &SeenEvent<'_>, own: Option<&Geo>, gazetteer: Option<&dyn 
     match (own, row.place) {
         (Some(geo), _) => is_near(geo.lat, geo.lon).then_some(Place::Own),
         (None, None) => row.point.is_none().then_some(Place::Own),
-        // An event without coordinates is found by those of the place it names, which no entry tells.
+        // An event without coordinates gets those of its named place, which are not in the entry.
         (None, Some(place)) => match (gazetteer, row.point) {
             (None, _) => Some(Place::Own),
             (Some(gazetteer), None) => match named_point(gazetteer, place) {

@@ -1,9 +1,9 @@
-//! Which entries of a ledger a scan of some depth reads.
+//! Samples the entries that a scan reads.
 
 use std::collections::BTreeSet;
 
-/// Picks so many positions of a ledger, or all, each set of them as likely as any other (Floyd's algorithm: Bentley,
-/// Programming Pearls, CACM 30 (9), 1987).
+/// Picks `count` positions, or all, uniformly at random (Floyd's algorithm: Bentley, Programming Pearls, CACM 30 (9),
+/// 1987).
 pub(super) fn picked(count: u64, size: u64, random: impl Fn() -> u64) -> BTreeSet<u64> {
     let mut positions = BTreeSet::new();
     for last in size.saturating_sub(count)..size {
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn every_position_can_be_picked() {
-        // The same number again and again is the worst that randomness can do.
+        // A constant is the worst case of randomness.
         let found: BTreeSet<u64> = (0..12).flat_map(|number| picked(3, 12, || number)).collect();
         assert_eq!(found.len(), 12);
     }

@@ -1,10 +1,8 @@
-//! Rows of a table, compared with what follows from the entries.
-
 use std::collections::BTreeMap;
 
 use timenav_core::scan::{FindingKind, Findings};
 
-/// Compares what follows from the entries with the rows of a table.
+/// Compares expected rows with those of a table.
 pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     findings: &mut Findings,
     table: &str,

@@ -1,7 +1,7 @@
-//! Rows of timers, firings and advances, summed: as many as there are, in as much memory as one.
+//! Sums over rows of timers, firings and advances, which need constant memory.
 //!
-//! A row counts by its hash. Sums do not depend on the order, and what was added can be taken away again; two tables with
-//! the same sum have the same rows, unless somebody finds rows whose hashes add up.
+//! Each row contributes its hash. Sums do not depend on the order, and rows can be removed again. Two tables with the
+//! same sum have the same rows, unless an attacker finds rows whose hashes add up.
 
 use timenav_core::ledger::sha256;
 use timenav_core::time::Instant;
@@ -30,7 +30,7 @@ impl RowSum {
         self.count += 1;
     }
 
-    /// Takes a row away that was added.
+    /// Removes a row that was added.
     pub(super) fn remove(&mut self, row: &[u8; 32]) {
         for (half, bytes) in self.halves.iter_mut().zip(row.chunks_exact(16)) {
             let mut own = [0; 16];
@@ -41,7 +41,7 @@ impl RowSum {
     }
 }
 
-/// Returns the hash of what a timer is, which is all of it that it does not take along as it goes on.
+/// Returns the hash of a timer's definition, which excludes its state.
 pub(super) fn definition_of(timer: &TimerRow) -> [u8; 32] {
     let TimerRow { timer_id, schedule, deliver, queue, order_key, payload, set_by, set_at, .. } = timer;
     let texts = [timer_id.as_str(), schedule, deliver, queue.as_str(), payload, set_by];
@@ -49,14 +49,12 @@ pub(super) fn definition_of(timer: &TimerRow) -> [u8; 32] {
     *sha256(&[told.as_bytes()]).as_bytes()
 }
 
-/// Returns the hash of the row of a timer.
 pub(super) fn of_timer(timer: &TimerRow, definition: &[u8; 32]) -> [u8; 32] {
     let TimerRow { position, next, round, is_cancelled, .. } = timer;
     let told = format!("timer {position} {:?} {round} {is_cancelled} ", next.map(Instant::micros));
     *sha256(&[told.as_bytes(), definition]).as_bytes()
 }
 
-/// Returns the hash of the row of a firing.
 pub(super) fn of_firing(firing: &FiringRow) -> [u8; 32] {
     let FiringRow { fallen, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason } = firing;
     let Fallen { due, position, round } = fallen;
@@ -68,7 +66,6 @@ pub(super) fn of_firing(firing: &FiringRow) -> [u8; 32] {
     *sha256(&[told.as_bytes()]).as_bytes()
 }
 
-/// Returns the hash of the row of an advance.
 pub(super) fn of_advance(advance: &AdvanceRow) -> [u8; 32] {
     let AdvanceRow { position, advance_id, ended, record } = advance;
     *sha256(&[format!("advance {position} {advance_id} {ended} {record}").as_bytes()]).as_bytes()

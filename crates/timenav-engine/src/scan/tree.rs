@@ -1,4 +1,4 @@
-//! Roots of the tree as its tiles tell them.
+//! Computes roots of the tree from its tiles.
 
 use timenav_core::ledger::{Frontier, Hash, ProofNode, root_node};
 use timenav_core::scan::{FilledTile, FindingKind, Findings, LedgerScan, Mark};
@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::store_error::StoreError;
 use crate::tree::node_hashes;
 
-/// Returns hashes of the tree, or a finding where its tiles are damaged.
+/// Returns hashes of the tree, or a finding if its tiles are damaged.
 pub(super) async fn hashes(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -27,7 +27,7 @@ pub(super) async fn hashes(
     }
 }
 
-/// Returns the root that the tiles have at a size.
+/// Returns the root of the tiles at a size.
 pub(super) async fn root(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -38,7 +38,7 @@ pub(super) async fn root(
     Ok(found.and_then(|hashes| hashes.first().copied()))
 }
 
-/// Finds the root at each mark that lies within the first `size` entries.
+/// Computes the root at each mark within the first `size` entries.
 pub(super) async fn find_marks(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -66,7 +66,7 @@ pub(super) async fn frontier(
     Ok(Frontier::from_bytes(size, &bytes).ok())
 }
 
-/// Compares tiles that entries have filled with those that are kept.
+/// Compares completed tiles with the stored ones.
 pub(super) async fn compare_tiles(
     source: &dyn ScanSource,
     key: TimelineKey,

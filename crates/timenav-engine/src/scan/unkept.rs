@@ -1,4 +1,4 @@
-//! Timelines of which no checkpoint is kept outside the database.
+//! Timelines without a checkpoint outside the database.
 
 use std::collections::HashSet;
 
@@ -13,17 +13,16 @@ use crate::archive::ScanSource;
 use crate::head::Head;
 use crate::store_error::StoreError;
 
-/// Entries of `system` read at a time.
 const BLOCK_ENTRIES: u64 = 1_024;
 
-/// Returns those of some timelines that `system` knew already when it had `size` entries. Where that is the last of its
-/// checkpoints kept outside, they were kept with it or before; a timeline that was made later may not have been kept
-/// yet when the process ended.
+/// Returns those timelines that `system` had recorded by the time it had `size` entries. If that is the size of its
+/// last checkpoint outside, theirs were kept with it or before. A timeline created later may not have been kept when
+/// the process ended.
 ///
-/// Only entries that lead to the tree of `system` tell of the making of a timeline.
+/// Only entries that lead to the tree of `system` count as a creation.
 ///
 /// # Errors
-/// What is kept cannot be read.
+/// Stored data cannot be read.
 #[boxed]
 pub async fn made_before(
     source: &dyn ScanSource,
@@ -42,7 +41,7 @@ pub async fn made_before(
     Ok(timelines.iter().filter(|timeline| !made.contains(timeline.as_str())).cloned().collect())
 }
 
-/// Returns the root that the entries from `size` on lead to, and which of these timelines they say were made.
+/// Returns the root of the entries from `size` on, and which of the timelines they created.
 async fn made_after(
     source: &dyn ScanSource,
     system: &Head,

@@ -1,4 +1,4 @@
-//! The way through a ledger, block by block.
+//! Walks through a ledger, block by block.
 
 use std::sync::Arc;
 
@@ -37,10 +37,9 @@ use heads::Heads;
 
 /// Sealed records read at a time: the largest has a megabyte.
 const BLOCK_DATA: usize = 16;
-/// Anchors read at a time.
 const BLOCK_ANCHORS: usize = 1_000;
 
-/// Everything known about a timeline before its entries are read.
+/// The state of a scan.
 struct Way<'a, 'b> {
     request: &'a ScanRequest<'b>,
     snapshot: Snapshot,
@@ -50,27 +49,27 @@ struct Way<'a, 'b> {
     not_checked: Vec<String>,
     good: Vec<u64>,
     sampled: u64,
-    /// Events without a row, which may have been erased meanwhile.
+    /// Events without a row, which may have been erased in the meantime.
     missing: Vec<RecordedEvent>,
-    /// Reads and refusals of a sample whose payloads are missing.
+    /// Reads and rejections of a sample whose payloads are missing.
     missing_sampled: MissingPayloads,
     /// Events without the coordinates of their place.
     unplaced: Unplaced,
-    /// The timelines that entries `heads` tell of.
+    /// The timelines named by `heads` entries.
     heads: Heads,
-    /// How far it has come, and who is told.
+    /// The progress, and its receiver.
     progress: Progress,
     tell: &'a mut (dyn FnMut(Progress) + Send),
 }
 
-/// What is carried from block to block.
+/// State carried from block to block.
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
     let_go: LetGo,
 }
 
-/// How many rows there are of each table that grows.
+/// Row counts of the large tables.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     events: u64,
@@ -78,7 +77,7 @@ struct Counts {
     data: u64,
 }
 
-/// Scans what is kept of a timeline.
+/// Scans a timeline.
 pub(super) async fn walk(
     request: &ScanRequest<'_>,
     snapshot: Snapshot,
@@ -125,19 +124,19 @@ impl Way<'_, '_> {
         self.snapshot.head.frontier.size()
     }
 
-    /// Tells that another part of the work begins.
+    /// Reports the start of a stage.
     fn enter(&mut self, stage: ScanStage, entries_total: u64) {
         self.progress = Progress { stage, entries_total, ..self.progress };
         (self.tell)(self.progress);
     }
 
-    /// Tells that so many entries are read, with so many bytes more.
+    /// Reports the number of entries read, and additional bytes.
     fn advance(&mut self, entries: u64, bytes: u64) {
         self.progress = Progress { entries, bytes: self.progress.bytes + bytes, ..self.progress };
         (self.tell)(self.progress);
     }
 
-    /// Entries beyond the head are under no signature.
+    /// Checks for entries beyond the head, which are not signed.
     fn look_beyond(&mut self) {
         let size = self.size();
         if let Some(last) = self.snapshot.last_position.filter(|last| *last >= size) {
@@ -160,7 +159,7 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares the tree as its tiles tell it with the checkpoints.
+    /// Compares the stored tiles with the checkpoints.
     async fn compare_tree(&mut self, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         self.enter(ScanStage::Tree, 0);
@@ -173,12 +172,12 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Reads every entry from a position on, and compares what follows from them.
+    /// Reads every entry from a position on, and compares its effects.
     async fn read_from(&mut self, first: u64, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let timeline = &self.request.timeline;
         let ledger = if first == 0 {
-            // The root of nothing is known without reading.
+            // The root of an empty tree is known without reading.
             for mark in marks.iter_mut().filter(|mark| mark.size == 0) {
                 mark.found = Some(timenav_core::ledger::empty_root());
             }
@@ -192,7 +191,7 @@ impl Way<'_, '_> {
         };
         let powers = self.powers().await?;
         let adopted = self.snapshot.head.origins.last().map_or(0, |origin| origin.end);
-        // Where all entries are read, the rows are compared all at once.
+        // If all entries are read, the rows are compared in one pass.
         let facts = (self.request.depth == Depth::Full).then(|| random_key(self.request.entropy));
         let replay = Replay::new(timeline, first, powers).was_adopted(adopted).with_facts(facts);
         let carried = Carried { ledger, replay, let_go: self.let_go().await? };
@@ -209,7 +208,7 @@ impl Way<'_, '_> {
         self.end(carried).await
     }
 
-    /// Returns who might do what; `None` where that is not asked, or follows from the entries themselves.
+    /// Returns the history of permissions; `None` if it is not needed, or follows from the scanned entries themselves.
     async fn powers(&mut self) -> Result<Option<Arc<Powers>>, StoreError> {
         if self.request.depth != Depth::Full || self.request.timeline.is_system() {
             return Ok(None);
@@ -225,8 +224,8 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares the tiles, sealed records and forgotten outcomes of a block with what is kept. Returns its events, which
-    /// take longer.
+    /// Compares the tiles, sealed records and erased outcomes of a block with stored ones. Returns its events, whose
+    /// comparison takes longer.
     async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<Vec<RecordedEvent>, StoreError> {
         tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, block.filled).await?;
         if !block.data.is_empty() {
@@ -237,7 +236,7 @@ impl Way<'_, '_> {
         Ok(block.events)
     }
 
-    /// Keeps what comparing events gave.
+    /// Stores the result of comparing events.
     fn keep(&mut self, compared: Result<Compared, StoreError>) -> Result<(), StoreError> {
         match compared {
             Ok(Compared { findings, missing, unplaced, .. }) => {
@@ -267,7 +266,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// A row that cannot be read is a finding; a store that does not answer is an error.
+    /// An unreadable row is a finding; a store that does not respond is an error.
     fn damage(&mut self, error: StoreError, table: &str) -> Result<(), StoreError> {
         match error {
             StoreError::Damaged(what) => {
@@ -278,17 +277,17 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares what all entries together lead to.
+    /// Compares the result of all entries.
     async fn end(&mut self, mut carried: Carried) -> Result<(), StoreError> {
         self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
         tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, partial).await?;
         let Carried { ledger, mut replay, mut let_go } = carried;
-        // Counted first: what is erased after the count is told by an entry that is read after it.
+        // Count first: whatever is erased after the count is named by an entry that is read after it.
         let counts = self.count_rows().await?;
         self.look_for_erasures(&mut replay, &mut let_go).await?;
         let sweeps = let_go.positions();
-        // Those that name nothing that was read.
+        // The sweeps that name none of the entries that were read.
         self.open_sweeps(&mut let_go, u64::MAX).await?;
         let_go.finish(replay.first(), &mut self.findings);
         self.checked.extend([
@@ -334,7 +333,7 @@ impl Way<'_, '_> {
         self.checked.push(Checked { what: "data_records", count: replay.data_count() });
         self.checked.push(Checked { what: "rows", count: rows });
         if is_full && self.request.timeline.is_system() {
-            // Of all timelines at once, since they share the tables.
+            // Checked once for all timelines, because they share the table.
             let outcomes = self.compare_answers().await?;
             self.checked.push(Checked { what: "outcomes", count: outcomes });
             for contradiction in self.request.source.contradictions().await? {
@@ -345,7 +344,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// What was erased or let go while the scan ran is told by entries that came after it began. An event
+    /// Reads entries written after the scan began, which explain contents erased or pruned in the meantime. An event
     /// without a row that was not erased is missing.
     async fn look_for_erasures(&mut self, replay: &mut Replay, let_go: &mut LetGo) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
@@ -374,7 +373,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// The trees of timelines that have ended are those that their ends tell of. Their entries are scanned by name.
+    /// Compares the trees of ended timelines with their recorded roots. Their entries can be scanned by name.
     async fn compare_ended(&mut self) -> Result<(), StoreError> {
         let Some(service) = self.snapshot.service.take() else { return Ok(()) };
         for ended in &service.ended {
@@ -411,7 +410,7 @@ impl Way<'_, '_> {
         Ok(Counts { events, interventions, data: source.data_rows_count(key, size).await? })
     }
 
-    /// Each entry has its row; so many rows as entries means that there are no others.
+    /// Each entry has its row, so equal counts mean that there are no other rows.
     fn compare_counts(&mut self, replay: &Replay, Counts { events, interventions, data }: Counts) {
         let recorded = replay.event_rows();
         if events > recorded || events + replay.events_erased_later() < recorded {
@@ -453,7 +452,7 @@ impl Way<'_, '_> {
 }
 
 impl Carried {
-    /// Takes the rows there are before position `end`.
+    /// Processes the rows before position `end`.
     fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay, let_go } = &mut self;
         let is_let_go = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| let_go.entry(record, row, is_missing);

@@ -1,4 +1,4 @@
-//! From the entries of a ledger to what a view is fed.
+//! Converts ledger entries to records for a view.
 
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::ClockMoved;
@@ -20,12 +20,12 @@ pub(super) fn erases(row: &EntryRow) -> bool {
     let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
     let erases = |action: Action| action.erases_events();
     action.filter(|action| erases(*action)).is_some_and(|action| {
-        // A sealed record is no event.
+        // A sealed record is not an event.
         action != Action::EraseData || DataErased::may_be_of_event(&row.payload)
     })
 }
 
-/// Returns whether what is taken in changes a view by itself, and not only by what it makes and heals.
+/// Returns whether records change a view itself, as opposed to only its paradoxes.
 pub(super) fn are_of_events(records: &[Record<'_>]) -> bool {
     let is_aside = |record: &Record<'_>| {
         matches!(record, Record::Other(_) | Record::ClockMoved { .. } | Record::AnchorSet(_) | Record::Timers(_))
@@ -33,8 +33,7 @@ pub(super) fn are_of_events(records: &[Record<'_>]) -> bool {
     !records.iter().all(is_aside)
 }
 
-/// Hands the records that an entry is about to `take`. An entry that cannot be read is nothing here:
-/// finding that is a scan's business.
+/// Passes the records of an entry to `take`. An entry that cannot be parsed is ignored here, because a scan reports it.
 pub(super) fn records(row: &EntryRow, offset: u64, take: &mut dyn FnMut(&[Record<'_>])) {
     let Ok(leaf) = LeafRecord::decode(&row.leaf) else { return };
     let (Ok(recorded_at), Ok(clock_at)) = (parse_timestamp(&leaf.recorded_at), parse_timestamp(&leaf.clock_time))
@@ -47,12 +46,12 @@ pub(super) fn records(row: &EntryRow, offset: u64, take: &mut dyn FnMut(&[Record
     }
 }
 
-/// Returns `None` where the entry tells of nothing but when it was recorded.
+/// Returns `None` if the entry contributes only its time.
 fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
     let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.is_empty())?;
-    // What another version calls otherwise tells of the clock if it says so itself.
+    // An action of another version may still change the clock.
     let Some(action) = Action::of(leaf) else { return clock_moved(row, stamp, take) };
-    // On `system`, an entry tells of the making of another timeline, and of that one's clock and timers.
+    // On `system`, an entry about another timeline contains that timeline's clock and timers.
     if action == Action::CreateTimeline && leaf.subject != leaf.timeline_id {
         return None;
     }
@@ -70,7 +69,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         }
         Some(OnEvents::Intervenes) => intervened(leaf, text, stamp, take),
         None if action == Action::SetAnchor => anchor_set(text, stamp, take),
-        // The firing of timers tells of the clock where an advance came to another instant.
+        // Fired timers contain the clock if an advance reached another instant.
         None if action.topic() == Some(Topic::Clock) || action == Action::FireTimers => clock_moved(row, stamp, take),
         None => None,
     }
@@ -90,7 +89,7 @@ fn clock_moved(row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])
 }
 
 fn moved(row: &EntryRow, stamp: Stamp) -> Option<ClockMoved> {
-    // A clock that was paused or resumed again goes on as since long before this entry.
+    // The origin of a paused or resumed clock may be long before this entry.
     let (host, clock) = (stamp.recorded_at, clock_in(&row.payload)?);
     Some(ClockMoved { host, moment: clock.moment(host) })
 }
@@ -127,24 +126,22 @@ fn intervened(leaf: &LeafRecord<'_>, text: &str, stamp: Stamp, take: &mut dyn Fn
     Some(())
 }
 
-/// Something that is done to an event.
+/// A change of an event.
 pub(super) struct Done<'a> {
     pub(super) event_id: EventId,
     pub(super) intervention_id: EventId,
     pub(super) time: Instant<Virtual>,
     pub(super) causes: Vec<Cause>,
-    /// The word for its effect.
+    /// The name of the effect.
     pub(super) effect: &'a str,
     pub(super) after: After,
 }
 
-/// How an event stands after something was done to it.
+/// The state of an event after a change.
 pub(super) enum After {
-    /// As before.
     Same,
-    /// Not any more.
     Cancelled,
-    /// So.
+    /// The new version.
     Stands(Box<EventDraft>),
 }
 

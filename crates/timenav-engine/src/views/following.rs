@@ -1,4 +1,4 @@
-//! Views that somebody is told of as they change: kept while somebody listens, within what all views may hold.
+//! Views followed by listeners, which are kept as long as there is one, within the limit of all views.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::head::{Layer, TimelineState};
 use crate::refusal::Refusal;
 use crate::view_board::{Behind, Following, Kept, PlaceBehind};
 
-/// Entries that a private view takes in at a time. Their changes are all remembered, even if each event has the maximum number
-/// of partners for each kind of pair.
+/// Entries by which a private view is updated at a time. All their changes are remembered, even if each event has the
+/// maximum number of partners for each kind of pair.
 const ENTRIES_AHEAD: u64 = 32;
 
 impl Engine {
-    /// Forgets what views of a timeline's forks know of it, because an event of it was erased. Its own view finds
-    /// that in the ledger.
+    /// Evicts the views of a timeline's forks, because an event of it was erased. Its own view detects that in the
+    /// ledger.
     pub(crate) fn forget_in_forks(&self, timeline: &TimelineId) {
         let Some(erased) = self.state(timeline).map(|state| state.head.key) else { return };
         let is_fork = |state: &TimelineState| state.ancestors.iter().any(|layer| layer.timeline == erased);
@@ -25,10 +25,10 @@ impl Engine {
         self.views().forget(|timeline| forks.contains(&timeline));
     }
 
-    /// Begins to follow the paradoxes of a timeline on which so many events stand.
+    /// Begins to follow the paradoxes of a timeline with the given number of current events.
     ///
     /// # Errors
-    /// All views that are followed would hold too much.
+    /// All followed views together would exceed the limit.
     pub(crate) async fn follow(
         &self,
         layers: &Arc<[Layer]>,
@@ -45,7 +45,7 @@ impl Engine {
         Ok(following)
     }
 
-    /// Checks that views which cannot be dropped may hold so much more.
+    /// Checks that the weight of views that cannot be evicted may grow by this much.
     fn check_room(&self, events_count: u64) -> Result<(), Refusal> {
         let max = self.options().views_events_max;
         let room = max.checked_sub(self.views().followed_weight());
@@ -55,8 +55,8 @@ impl Engine {
         Err(Refusal::LimitReached { what: "events on timelines whose paradoxes are streamed", max })
     }
 
-    /// Returns what an entry made and healed. Entries are asked for in their order. `None` if the shared view does not know it
-    /// any more and all private views are taken: then the listener gets `reset`.
+    /// Returns the paradoxes created and healed by an entry. Entries are requested in order. `None` if the shared view
+    /// no longer knows them and all private views are taken: the listener then gets `reset`.
     pub(crate) async fn followed_delta(
         &self,
         following: &mut Following,
@@ -85,7 +85,7 @@ impl Engine {
         Ok(delta)
     }
 
-    /// Lets somebody who listens look at the view that they share, which takes the time of nobody who asks.
+    /// Runs a function on the shared view of a listener, without taking any caller's turn.
     async fn with_followed<T: Send + 'static>(
         &self,
         layers: &Arc<[Layer]>,
@@ -96,8 +96,8 @@ impl Engine {
         self.long_work().aside(async move { engine.with_view_of(&layers, settings, look).await }).await
     }
 
-    /// Returns the view of somebody who is behind, once it knows what an entry made and healed. Where there is none
-    /// yet it is made, of about that weight.
+    /// Returns the private view of a listener that lags behind, after updating it past an entry. If there is none, it
+    /// is built, with about the given weight.
     async fn caught_up(
         &self,
         behind: Result<Behind, PlaceBehind>,
@@ -115,7 +115,7 @@ impl Engine {
             }
         };
         if behind.kept.size <= position {
-            // No further than what is made and healed is remembered.
+            // Stop before remembered changes would be dropped.
             let end = size.min(position + ENTRIES_AHEAD);
             self.go_on(&mut behind.kept, layers, position, end, settings).await?;
             behind.weigh();
@@ -124,7 +124,7 @@ impl Engine {
         Ok(behind)
     }
 
-    /// Goes on with a view until what an entry made and healed is known, and some more.
+    /// Updates a view until the changes by an entry are known, and somewhat further.
     async fn go_on(
         &self,
         kept: &mut Kept,
@@ -134,7 +134,7 @@ impl Engine {
         settings: Settings,
     ) -> Result<(), Refusal> {
         while !self.catch_up(kept, &up_to(layers, end)).await? && kept.size <= position {
-            // What is erased is not in the ledger any more, so a view that is made now does not know it.
+            // Erased content is no longer in the ledger, so a rebuilt view does not include it.
             let after = kept.size + 1;
             *kept = self.make_view(&up_to(layers, after), settings).await?;
         }
@@ -142,7 +142,7 @@ impl Engine {
     }
 }
 
-/// Returns layers as they were when the last one had so many entries.
+/// Returns the layers at an earlier size of the last one.
 fn up_to(layers: &Arc<[Layer]>, size: u64) -> Arc<[Layer]> {
     let mut layers = layers.to_vec();
     if let Some(own) = layers.last_mut() {

@@ -1,4 +1,4 @@
-//! From the entries about timers to what a view is fed.
+//! Converts ledger entries about timers to records for a view.
 
 use timenav_core::ids::{AnchorId, EventId, TimelineId, TimerId};
 use timenav_core::ledger::LeafRecord;
@@ -14,30 +14,33 @@ use crate::payload::{
     fallen_of,
 };
 
-/// What an entry did to timers.
+/// The effect of an entry on timers.
 pub(super) enum Done {
-    /// A timeline began.
-    Begun { base: u64 },
-    /// A timer was set.
+    /// A timeline was created.
+    Begun {
+        base: u64,
+    },
     Set(TimerId),
-    /// Timers fired.
     Fired(Vec<(EventId, Fallen)>),
-    /// A timer was changed, or cancelled.
-    Changed { timer: u64, schedule: Option<Schedule> },
-    /// Timers stand as at another moment.
+    /// A timer was changed or canceled.
+    Changed {
+        timer: u64,
+        schedule: Option<Schedule>,
+    },
+    /// Timers were restored.
     Restored(Restored),
 }
 
-/// Timers that stand as at another moment.
+/// Restored timers.
 pub(super) struct Restored {
     anchor_id: Option<AnchorId>,
     superseded: Vec<Fallen>,
-    /// Timers that went back: which, to what, and in which round.
+    /// Timers that were restored: position, due time and round.
     rearmed: Vec<(u64, Instant<Virtual>, u32)>,
     fired: Vec<(EventId, Fallen)>,
 }
 
-/// Returns what an entry did to timers; `None` if that was nothing, or cannot be read.
+/// Returns the effect of an entry on timers; `None` if there is none, or if it cannot be parsed.
 pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Option<Done> {
     let payload = row.payload.as_slice();
     let timeline = TimelineId::new(&leaf.timeline_id).ok();
@@ -67,7 +70,8 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
             Some(Done::Restored(Restored {
                 anchor_id: told.anchor_id.as_deref().map(AnchorId::new).transpose().ok()?,
                 superseded: told.superseded.iter().map(fallen_of).collect::<Option<_>>()?,
-                // Where the timeline comes from they stand like that already, and a return says all by its anchor.
+                // Inherited timers are in that state on the origin already, and a return to an anchor is identified by
+                // the anchor.
                 rearmed: if told.inherited || told.anchor_id.is_some() { &[][..] } else { &told.timers }
                     .iter()
                     .filter_map(rearmed)
@@ -75,7 +79,7 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
                 fired: told.fired.iter().map(again).collect::<Option<_>>()?,
             }))
         }
-        // Its moment came all the same.
+        // The due time was reached regardless of the outcome.
         OnTimers::Settles => None,
     }
 }
@@ -85,7 +89,7 @@ fn firing(timeline: &TimelineId, fallen: &(u64, i64, u32)) -> Option<(EventId, F
     Some((EventId::new(fallen.firing_id(timeline).as_str()).ok()?, fallen))
 }
 
-/// Returns where a timer went back to. One that is delivered again stays where it was.
+/// Returns the new due time of a restored timer. A redelivery does not change it.
 fn rearmed(timer: &TimerRestored<'_>) -> Option<(u64, Instant<Virtual>, u32)> {
     let (was, is) = (timer.was.as_ref()?, timer.is.as_ref()?);
     let next = parse_timestamp(is.next()?).ok()?;
@@ -93,7 +97,7 @@ fn rearmed(timer: &TimerRestored<'_>) -> Option<(u64, Instant<Virtual>, u32)> {
 }
 
 impl Done {
-    /// Hands to `take` what an entry did to timers, behind what else it tells.
+    /// Passes the effect of an entry on timers to `take`, after its other records.
     pub(super) fn records(&self, stamp: Stamp, entry: u64, first: Record<'_>, take: &mut dyn FnMut(&[Record<'_>])) {
         let Stamp { position, clock_at, .. } = stamp;
         let mut records = vec![first];

@@ -1,4 +1,4 @@
-//! Timelines that go over from one service to another.
+//! Handover and adoption of timelines.
 
 use timenav_core::access::Permissions;
 use timenav_core::ids::{TimelineId, UserId};
@@ -13,7 +13,7 @@ use crate::action::Action;
 use crate::head::Origin;
 
 impl Replay {
-    /// Takes the entry with which a timeline goes on here. Those before it were recorded up to a host time.
+    /// Applies an adoption. The entries before it were recorded up to a host time.
     pub(super) fn adopted(
         &mut self,
         record: &LeafRecord<'_>,
@@ -38,11 +38,11 @@ impl Replay {
         self.origins.push(Origin { end: position, origin: told.origin.into_owned() });
         self.handed_over = None;
         self.timers.adopted(position);
-        // Where it was to end by itself, that was said to the other service.
+        // Its expiry at the other service does not apply here.
         self.expires_at = None;
         self.first_actor = Some(record.actor.to_string());
         self.permissions = Some(Permissions::of_creator(UserId::new(&record.actor).ok()?));
-        // What the keys of the other service did is told under its name.
+        // The keys of the other service are in entries under its name.
         self.signing_keys = SigningKeys::default();
         if let (Some(clock), Some(before)) = (&mut self.clock, before) {
             *clock = clock.arrived(before, recorded_at);
@@ -50,7 +50,7 @@ impl Replay {
         Some(Followed::State)
     }
 
-    /// Takes the entry that is the last of those here.
+    /// Applies a handover, which is the last entry here.
     pub(super) fn hand_over(&mut self, position: u64, payload: &[u8]) -> Option<()> {
         let told = HandedOver::decode(payload).ok()?;
         self.check_size(position, told.size);
@@ -58,7 +58,7 @@ impl Replay {
         Some(())
     }
 
-    /// After that one, the service itself may tell of its keys, and of a start. Nothing else is written.
+    /// After a handover, only the service itself may record key rotations and accepted rollbacks.
     pub(super) fn check_handed_over(&mut self, record: &LeafRecord<'_>, position: u64) {
         let Some(handed_over) = self.handed_over.filter(|handed_over| *handed_over < position) else { return };
         if !matches!(Action::of(record), Some(Action::RotateSigningKey | Action::AcceptRollback)) {
@@ -67,7 +67,7 @@ impl Replay {
         }
     }
 
-    /// Compares what an adoption says with the entries before it.
+    /// Compares an adoption with the entries before it.
     pub(in crate::scan) fn compare_adopted(&mut self, position: u64, payload: Option<&[u8]>, root: Hash) {
         let told = payload.and_then(|payload| Adopted::decode(payload).ok());
         let Some(told) = told.filter(|_| self.timeline_id != TimelineId::SYSTEM) else { return };

@@ -1,4 +1,4 @@
-//! What the clock showed, and how it was changed.
+//! Checks of the clock's readings and changes.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +15,28 @@ use crate::action::{Action, OnClock};
 use crate::json::read;
 use crate::payload::{AdvanceOver, ClockChanged, ClockTold};
 
-/// Where months are counted in different zones, they end so far apart at most: the zones are less than two days apart, and
-/// months up to three days longer than others.
+/// Maximum difference of month arithmetic in different zones: the zones are less than two days apart, and months differ
+/// by up to three days.
 const CALENDARS_DIFFER_MAX: Span = Span::from_micros(5 * 86_400 * 1_000_000);
 
-/// What anchors mark, and where the clock went that was taken back to one.
+/// Anchors, and the readings after returns to them.
 #[derive(Default)]
 pub(in crate::scan) struct Marked {
-    /// What the clock shows once it is back at an anchor of this ledger.
+    /// The reading after a return to an anchor of this ledger.
     own: BTreeMap<AnchorId, Moment>,
-    /// What it showed once it was back at an anchor that is not of this ledger, and where that is first told.
+    /// The reading after a return to an anchor of an ancestor, and the first such entry.
     inherited: BTreeMap<AnchorId, (u64, Moment)>,
 }
 
 impl Marked {
-    /// Takes an anchor that an entry set.
+    /// Adds an anchor that an entry set.
     pub(super) fn set(&mut self, anchor: &Anchor) {
         self.own.insert(anchor.anchor_id.clone(), anchor.restored());
     }
 }
 
 impl Replay {
-    /// The virtual time in an entry is what the clock showed at its host time.
+    /// Checks that the virtual time of an entry is the clock's reading at its host time.
     pub(super) fn check_reading(&mut self, record: &LeafRecord<'_>, position: u64, recorded_at: Instant<Wall>) {
         let Some(clock) = self.clock.as_ref().filter(|_| self.blind.is_none()) else { return };
         let expected = clock.now(recorded_at);
@@ -46,8 +46,8 @@ impl Replay {
         }
     }
 
-    /// Compares the clock that an entry tells of with what its action makes of the clock before, by the rules by which that
-    /// was decided. To be called before the clock is taken.
+    /// Compares the clock in an entry with the result of its action on the previous clock, by the same rules as in its
+    /// decision. Call this before the clock is updated.
     pub(super) fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), payload: &[u8]) {
         let before = self.clock.clone().filter(|_| self.blind.is_none());
         let (Some(before), Some(action)) = (before, action.on_clock()) else { return };
@@ -59,7 +59,7 @@ impl Replay {
         }
     }
 
-    /// Returns why a clock is not what an action made of the one before, in the end of a sentence.
+    /// Returns why a clock is not the result of an action on the previous one, as the end of a sentence.
     fn follows(
         &mut self,
         action: OnClock,
@@ -78,7 +78,7 @@ impl Replay {
                 Some(moment) => ClockCommand::Restore(moment),
                 None => return Ok(()),
             },
-            // Nothing is known where no length is told.
+            // Without a duration, the result is unknown.
             OnClock::GoesOn | OnClock::GoesBack => match told.duration.as_deref().map(parse_duration) {
                 Some(Ok(by)) if action == OnClock::GoesBack => ClockCommand::Rewind(by),
                 Some(Ok(by)) => ClockCommand::FastForward(by),
@@ -97,7 +97,7 @@ impl Replay {
                     begun.to
                 ));
             }
-            // It stands still where it is, and goes on step by step.
+            // It pauses at its current reading, and then moves step by step.
             Some(_) => {
                 clock::apply(before, &ClockMoved { host, moment: Moment { running: false, ..before.moment(host) } })
             }
@@ -106,7 +106,7 @@ impl Replay {
         if expected == *after { Ok(()) } else { Err(differs(&expected, after, host)) }
     }
 
-    /// Returns what the anchor marks that an entry names, where that is known by now.
+    /// Returns the reading of the anchor named by an entry, if it is known by now.
     fn marked_by(&mut self, told: &ClockChanged, position: u64, now: &Moment) -> Result<Option<Moment>, String> {
         let anchor_id = told.anchor_id.as_deref().and_then(|id| AnchorId::new(id).ok());
         let anchor_id = anchor_id.ok_or("but it names no anchor")?;
@@ -123,13 +123,13 @@ impl Replay {
         Ok(Some(first.clone()))
     }
 
-    /// Returns the anchors of other timelines that the clock was taken back to: where that is first told, and what the clock
-    /// showed there.
+    /// Returns the anchors of ancestors that the clock was returned to, with the first such entry and the reading after
+    /// it.
     pub(in crate::scan) fn inherited_returns(&self) -> BTreeMap<AnchorId, (u64, Moment)> {
         self.marked.inherited.clone()
     }
 
-    /// Compares the clock at the end of an advance with where that went.
+    /// Compares the clock at the end of an advance with its target.
     pub(super) fn check_advanced(&mut self, told: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
         let (Some(before), Some(advance)) = (self.clock.as_ref(), self.timers.advance()) else { return };
         let state = AdvanceState::parse(&told.ended.state).filter(|_| self.blind.is_none());
@@ -142,7 +142,7 @@ impl Replay {
         }
     }
 
-    /// Takes the clock that an entry tells of.
+    /// Updates the clock from an entry.
     pub(super) fn change_clock(&mut self, position: u64, payload: &[u8]) {
         let Some(told) = read::<ClockTold>(payload) else { return };
         let Some(clock) = told.clock() else { return };
@@ -162,17 +162,18 @@ impl Replay {
     }
 }
 
-/// Returns where a change takes the clock: step by step, if timers are on the way.
+/// Returns the target of a change, which an advance reaches step by step.
 fn reached(told: &ClockChanged, now: Instant<Virtual>) -> Instant<Virtual> {
     told.advance.as_ref().and_then(|begun| parse_timestamp(&begun.to).ok()).unwrap_or(now)
 }
 
-/// A clock that stands already is paused once more where it arrives from another service, or its advance is stopped.
+/// A paused clock is paused again when it is adopted, or when its advance is stopped.
 fn stayed(before: &Clock, after: &Clock, host: Instant<Wall>) -> Result<(), String> {
     if before.moment(host) == after.moment(host) { Ok(()) } else { Err(differs(before, after, host)) }
 }
 
-/// Returns where a command leads: where the entry says, if that is as near as the calendar of an unknown zone is.
+/// Returns the target of a command: the one in the entry, if it is within the uncertainty of an unknown zone's
+/// calendar.
 fn nearby(command: &ClockCommand, decided: Instant<Virtual>, told: Instant<Virtual>) -> Instant<Virtual> {
     let has_months = |by: &Duration| by.months() > 0;
     let is_by_calendar = matches!(command, ClockCommand::FastForward(by) | ClockCommand::Rewind(by) if has_months(by));
@@ -180,7 +181,7 @@ fn nearby(command: &ClockCommand, decided: Instant<Virtual>, told: Instant<Virtu
     if is_by_calendar && apart <= CALENDARS_DIFFER_MAX.micros().unsigned_abs() { told } else { decided }
 }
 
-/// Says in what two clocks differ.
+/// Describes the differences of two clocks.
 fn differs(expected: &Clock, found: &Clock, host: Instant<Wall>) -> String {
     let (shown, is_shown) = (expected.now(host), found.now(host));
     if shown == is_shown {

@@ -1,4 +1,4 @@
-//! What follows from the entries, compared with the tables.
+//! Compares the result of a replay with the tables.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::payload::timers_text;
 use crate::scan::tables::compare_rows;
 
 impl Replay {
-    /// What is gone was erased by an entry, and what was erased is gone.
+    /// Checks that missing contents were erased by an entry, and that erased contents are missing.
     pub(in crate::scan) fn compare_erasures(&mut self, first: u64) {
         for (position, is_event) in self.gone.unnamed() {
             let told = self.told.get(&position).or_else(|| self.told_later.get(&position));
@@ -46,14 +46,14 @@ impl Replay {
         }
     }
 
-    /// Whoever takes a payload away without which the state cannot be followed is found all the same.
+    /// Reports a missing payload that is needed to compute the state.
     pub(in crate::scan) fn compare_needed(&mut self) {
         if self.gone.is_needed {
             self.compare_erasures(self.first);
         }
     }
 
-    /// Compares the state with what is kept of it. Returns how many rows were compared.
+    /// Compares the state with the stored one. Returns the number of compared rows.
     pub(in crate::scan) fn finish(&mut self, snapshot: &Snapshot) -> u64 {
         if self.blind.is_some() {
             self.compare_needed();
@@ -131,19 +131,19 @@ impl Replay {
         1 + u64::from(self.permissions.is_some())
     }
 
-    /// Returns a count that the entries make, or the one that was found, if both differ by no more than what was erased
-    /// after the scan began: of that nothing can be read any more.
+    /// Returns the counted number, or the found one if both differ by at most the number of events erased after the
+    /// scan began, which can no longer be read.
     fn about(&self, counted: i64, found: u64) -> i64 {
         let found = i64::try_from(found).unwrap_or(i64::MAX);
         if counted.abs_diff(found) <= self.gone.events_gone_later() { found } else { counted }
     }
 
-    /// What entries say of single reads that were erased is gone, or all of the entry is.
+    /// Returns the single reads that entries name as erased. Each must be missing, or its whole entry.
     pub(in crate::scan) fn reads_told(&self) -> Vec<(u64, u64, PositionRuns)> {
         self.gone.reads_told().to_vec()
     }
 
-    /// Compares what tells of retention with the rows that lead to it. Returns how many were compared.
+    /// Compares retention policies and sweeps with their rows. Returns the number of compared rows.
     pub(in crate::scan) fn compare_retention(&mut self, snapshot: &Snapshot, sweeps: &[u64]) -> u64 {
         if self.blind.is_some() || !self.from_the_start {
             return 0;
@@ -156,7 +156,7 @@ impl Replay {
         rows + compare_rows(&mut self.findings, "sweeps", &expected, &kept)
     }
 
-    /// Compares the anchors on a page of what is kept. Returns how many were compared.
+    /// Compares a page of stored anchors. Returns the number of compared rows.
     pub(in crate::scan) fn compare_anchors(&mut self, kept: &[Anchor]) -> u64 {
         if self.blind.is_some() || !self.from_the_start {
             return 0;

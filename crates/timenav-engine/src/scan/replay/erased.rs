@@ -1,4 +1,4 @@
-//! What entries tell of erasures, those that came while the scan ran too.
+//! Erasures according to entries, including those written during the scan.
 
 use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased};
 
@@ -8,18 +8,18 @@ use crate::json::read;
 use crate::payload::DataErased;
 
 impl Replay {
-    /// Returns how many events were erased while the scan ran.
+    /// Returns how many events were erased during the scan.
     pub(in crate::scan) fn events_erased_later(&self) -> u64 {
         let told = self.told_later.values().filter(|erased| erased.is_event).count() as u64;
         told + self.gone.positions_erased_later()
     }
 
-    /// Returns whether that event was erased while the scan ran.
+    /// Returns whether an event was erased during the scan.
     pub(in crate::scan) fn is_erased_later(&self, position: u64) -> bool {
         self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
     }
 
-    /// Takes an entry that came after the scan began, for the erasure that it may tell of.
+    /// Processes an entry written after the scan began, in case it is an erasure.
     pub(in crate::scan) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
         match Action::of(record).and_then(Action::erases) {
             Some(Erases::Data) => {
@@ -32,13 +32,13 @@ impl Replay {
                     self.gone.reads_erased_later(&erased);
                 }
             }
-            // What is let go by retention is no event, and what is told of a layer was gone before.
+            // Pruned contents are not events, and erasures in a layer happened earlier.
             Some(Erases::Contents | Erases::OfLayer) | None => {}
         }
     }
 }
 
-/// Returns what an entry says of erasures, by the position of what was erased.
+/// Returns the erasures of an entry, by the erased position.
 pub(super) fn erasures(payload: &DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> + use<> {
     let is_event = payload.is_event();
     let DataErased { position, also, cancelled, .. } = payload;

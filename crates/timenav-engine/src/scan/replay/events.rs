@@ -1,4 +1,4 @@
-//! What follows from entries that tell of events: their versions, and how many stand.
+//! Replays entries about events: their versions, and the number of current events.
 
 use timenav_core::ledger::LeafRecord;
 

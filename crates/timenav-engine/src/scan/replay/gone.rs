@@ -1,4 +1,4 @@
-//! What is gone from entries, and what entries name as erased.
+//! Missing contents, and contents that entries name as erased.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,41 +7,41 @@ use timenav_core::scan::{FindingKind, Findings};
 
 use crate::action::Action;
 
-/// Payloads that are gone and were let go by no sweep, and single reads.
+/// Missing payloads that no sweep named, and erased single reads.
 #[derive(Default)]
 pub(super) struct Gone {
     payloads: BTreeMap<u64, GonePayload>,
-    /// Numbers of single reads, by the position of their entry, that no entry has named so far.
+    /// Indexes of single reads that no entry has named so far, by the position of their entry.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     reads_count: u64,
-    /// What entries say of single reads that were erased: their own positions, and what they name. Whether it is gone is
-    /// asked when all entries were read.
+    /// Erasures of single reads: position of the erasing entry, position of the entry of reads, and indexes. They are
+    /// checked after all entries were read.
     reads_told: Vec<(u64, u64, PositionRuns)>,
     /// Versions of events, and interventions on them, that were erased after the scan began.
     later: Vec<PositionRuns>,
     later_events: u64,
-    /// Whether a payload is gone without which the state cannot be followed.
+    /// Whether a payload is missing that is needed to compute the state.
     pub(super) is_needed: bool,
 }
 
-/// A payload that is gone.
+/// A missing payload.
 #[derive(Clone, Copy)]
 struct GonePayload {
-    /// Whether it told of an event.
+    /// Whether it was of an event.
     is_event: bool,
-    /// Whether an `erase_events` names it.
+    /// Whether an `erase_events` entry names it.
     is_named: bool,
 }
 
 impl Gone {
-    /// Takes an entry: its payload may be gone, or single reads of it.
+    /// Processes an entry: its payload or single reads may be missing.
     pub(super) fn entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) {
         let Some(payload) = payload else {
             let is_event = Action::of(record).is_some_and(Action::changes_events);
             self.payloads.insert(position, GonePayload { is_event, is_named: false });
             return;
         };
-        // What is left of reads is written in another form.
+        // A remainder of reads has a different form.
         let is_left = payload.starts_with(b"[{\"erased\":") || payload.starts_with(b"[{\"read\":");
         if is_left && ReadsEntry::of(record).is_some() {
             let reads = reads_in(payload).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Gone {
         }
     }
 
-    /// Takes what an entry says of erased events. What stands before `first` was not read.
+    /// Processes an erasure of events. Entries before `first` were not read.
     pub(super) fn events_erased(
         &mut self,
         (by, first): (u64, u64),
@@ -83,13 +83,13 @@ impl Gone {
         }
     }
 
-    /// Takes what an entry says of single reads that were erased.
+    /// Processes an erasure of single reads.
     pub(super) fn reads_erased(&mut self, by: u64, erased: &ReadsErased<'_>) {
         self.explain(erased);
         self.reads_told.push((by, erased.position, erased.reads.clone()));
     }
 
-    /// Takes what was erased after the scan began.
+    /// Processes an erasure of events written after the scan began.
     pub(super) fn events_erased_later(&mut self, erased: Option<EventsErased<'_>>) {
         let Some(EventsErased { versions, interventions, events_count, .. }) = erased else { return };
         self.later_events = self.later_events.saturating_add(events_count);
@@ -106,7 +106,7 @@ impl Gone {
         }
     }
 
-    /// Says that a sweep let a payload go. Returns whether it was missing.
+    /// Removes a payload that a sweep pruned. Returns whether it was missing.
     pub(super) fn let_go(&mut self, position: u64) -> bool {
         self.payloads.remove(&position).is_some()
     }
@@ -115,12 +115,12 @@ impl Gone {
         self.payloads.contains_key(&position)
     }
 
-    /// Returns how many payloads and single reads are gone.
+    /// Returns how many payloads and single reads are missing.
     pub(super) fn count(&self) -> u64 {
         self.payloads.len() as u64 + self.reads_count
     }
 
-    /// Returns the payloads that no `erase_events` names, and whether each told of an event.
+    /// Returns the missing payloads that no `erase_events` entry names, and whether each was of an event.
     pub(super) fn unnamed(&self) -> impl Iterator<Item = (u64, bool)> {
         let unnamed = |(position, gone): (&u64, &GonePayload)| {
             let is_named = gone.is_named || (gone.is_event && self.is_erased_later(*position));
@@ -129,17 +129,17 @@ impl Gone {
         self.payloads.iter().filter_map(unnamed)
     }
 
-    /// Returns the entries of which single reads are gone that no entry names.
+    /// Returns the entries with missing single reads that no entry names.
     pub(super) fn reads_unnamed(&self) -> impl Iterator<Item = u64> {
         self.reads.iter().filter(|(_, numbers)| !numbers.is_empty()).map(|(position, _)| *position)
     }
 
-    /// Returns what entries say of single reads: by which entry, of which, and the numbers.
+    /// Returns the erasures of single reads: erasing entry, entry of reads, and indexes.
     pub(super) fn reads_told(&self) -> &[(u64, u64, PositionRuns)] {
         &self.reads_told
     }
 
-    /// Returns whether an event of which an entry tells was erased after the scan began.
+    /// Returns whether the event of an entry was erased after the scan began.
     pub(super) fn is_erased_later(&self, position: u64) -> bool {
         self.later.iter().any(|runs| runs.contains(position))
     }
@@ -149,7 +149,7 @@ impl Gone {
         self.later.iter().map(PositionRuns::count).fold(0, u64::saturating_add)
     }
 
-    /// Returns how many events were erased after the scan began, each of which may have stood or not.
+    /// Returns how many events were erased after the scan began, whether they were current or not.
     pub(super) const fn events_gone_later(&self) -> u64 {
         self.later_events
     }

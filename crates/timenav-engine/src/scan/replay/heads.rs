@@ -1,4 +1,4 @@
-//! What entries `heads` commit `system` to.
+//! Commitments of `system` in `heads` entries.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHeads, LeafRecord};
@@ -6,21 +6,19 @@ use timenav_core::ledger::{CommittedHeads, LeafRecord};
 use super::Replay;
 use crate::payload::RollbackAccepted;
 
-/// Losses that a scan tells of in sentences. The ledger has them all.
+/// Maximum number of accepted losses that a scan reports as sentences.
 const ACCEPTED_TOLD_MAX: usize = 32;
 
-/// What an entry `heads` says, to be compared with the ledgers it is about.
+/// The content of a `heads` entry, to be compared with the ledgers.
 #[derive(Clone, Debug)]
 pub(in crate::scan) struct ToldHeads {
-    /// The entry.
     pub(in crate::scan) position: u64,
-    /// What it commits to, as its leaf says.
+    /// The root of the commitments according to its leaf.
     pub(in crate::scan) subject: String,
-    /// The trees.
     pub(in crate::scan) heads: CommittedHeads,
 }
 
-/// What entries say of rollbacks that operators accepted.
+/// Accepted rollbacks according to entries.
 #[derive(Default)]
 pub(super) struct AcceptedTold {
     /// The newest of them.
@@ -30,19 +28,19 @@ pub(super) struct AcceptedTold {
 }
 
 impl Replay {
-    /// Takes what an entry commits to. Returns `None` where it cannot be read, or stands elsewhere than on `system`.
+    /// Processes a `heads` entry. Returns `None` if it cannot be parsed or is not on `system`.
     pub(super) fn committed(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) -> Option<()> {
         let heads = CommittedHeads::decode(payload).ok().filter(|_| record.timeline_id == TimelineId::SYSTEM)?;
         self.heads.push(ToldHeads { position, subject: record.subject.to_string(), heads });
         Some(())
     }
 
-    /// Returns what entries `heads` say, and forgets it.
+    /// Takes the `heads` entries so far.
     pub(in crate::scan) fn take_heads(&mut self) -> Vec<ToldHeads> {
         std::mem::take(&mut self.heads)
     }
 
-    /// Takes what an entry says of a rollback that an operator accepted.
+    /// Processes an accepted rollback.
     pub(super) fn accept_rollback(&mut self, position: u64, payload: Option<&[u8]>) {
         self.accepted.newest = Some(position);
         let told: Option<RollbackAccepted> = payload.and_then(|payload| serde_json::from_slice(payload).ok());
@@ -52,12 +50,12 @@ impl Replay {
         }
     }
 
-    /// Returns what entries say of rollbacks that operators accepted, a sentence for each loss, and forgets it.
+    /// Takes the sentences about accepted losses.
     pub(in crate::scan) fn take_accepted(&mut self) -> Vec<String> {
         std::mem::take(&mut self.accepted.sentences)
     }
 
-    /// Returns the newest entry by which an operator accepted that the database was taken back.
+    /// Returns the position of the newest accepted rollback.
     pub(in crate::scan) const fn rollback_accepted(&self) -> Option<u64> {
         self.accepted.newest
     }

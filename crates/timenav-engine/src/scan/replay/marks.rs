@@ -1,4 +1,5 @@
-//! What is kept beside each entry for forks: how many events stand after it, and which entry tells of the clock.
+//! The unsigned columns of entries that forks start from: the number of current events, and the entry that records the
+//! clock.
 
 use timenav_core::ledger::{EventsErased, LeafRecord};
 use timenav_core::scan::FindingKind;
@@ -9,8 +10,8 @@ use crate::archive::EntryMarks;
 use crate::json::read;
 use crate::payload::DataErased;
 
-/// The marks that the next entry goes on from, as far as they are known: a replay that begins in the middle takes
-/// those of its first entry as they are.
+/// The previous entry's columns, as far as they are known: a replay that begins in the middle trusts those of its first
+/// entry.
 pub(super) struct Marks {
     events_count: Option<i64>,
     pub(super) clock_entry: Option<i64>,
@@ -24,8 +25,8 @@ impl Marks {
 }
 
 impl Replay {
-    /// The marks of an entry follow from it and from those before. `counted` is by how many events more stand, as
-    /// far as its payload tells.
+    /// Checks the columns of an entry, which follow from it and earlier ones. `counted` is the change in the number of
+    /// current events, as far as its payload tells.
     pub(super) fn check_marks(
         &mut self,
         record: &LeafRecord<'_>,
@@ -39,7 +40,7 @@ impl Replay {
         }
         let Some(kept) = kept else {
             let before = self.marks.events_count.unwrap_or_default();
-            // What an erased intervention did is found out by who makes the marks.
+            // The effect of an erased intervention is determined by the code that computes the columns.
             self.marks.events_count = Some(before + stand_more(record, payload, counted).unwrap_or_default());
             return;
         };
@@ -54,7 +55,7 @@ impl Replay {
         differs("the entry of the clock", clock_entry, kept.clock_entry);
         let events_count = match (self.marks.events_count, stand_more(record, payload, counted)) {
             (Some(before), Some(more)) => before + more,
-            // What an erased intervention did is not known any more; it did it to one event.
+            // The effect of an erased intervention is unknown, but it concerns only one event.
             (Some(before), None) => {
                 let most = events_touched(record, payload);
                 kept.events_count.clamp(before.saturating_sub(most), before.saturating_add(most))
@@ -66,24 +67,24 @@ impl Replay {
     }
 }
 
-/// Returns how many events an entry may have made stand or not.
+/// Returns the maximum number of events whose state an entry may have changed.
 fn events_touched(record: &LeafRecord<'_>, payload: Option<&[u8]>) -> i64 {
     let many = payload.filter(|_| Action::of(record) == Some(Action::EraseEvents));
     let count = |erased: EventsErased<'_>| i64::try_from(erased.events_count).unwrap_or(i64::MAX);
     many.map_or(1, |payload| EventsErased::decode(payload).map_or(0, count))
 }
 
-/// Returns by how many events more stand after an entry; `None` where that is not known any more.
+/// Returns the change in the number of current events; `None` if it is no longer known.
 fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> Option<i64> {
     let Some(action) = Action::of(record) else { return Some(counted) };
     match (action.on_events(), action.erases(), payload) {
-        // It stood until it was erased.
+        // It was current until it was erased.
         (Some(OnEvents::Records), _, None) => Some(1),
         (None, Some(Erases::Data), Some(payload)) => {
             let erased: DataErased = read(payload)?;
             Some(-i64::from(erased.is_event() && !erased.cancelled))
         }
-        // The effect, and which of the events stood, is unknown now.
+        // The effect, and which of the events were current, is no longer known.
         (Some(OnEvents::Intervenes), _, None) | (None, Some(Erases::Events), Some(_)) => None,
         (Some(_) | None, _, _) => Some(counted),
     }

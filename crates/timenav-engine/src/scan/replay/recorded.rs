@@ -1,4 +1,4 @@
-//! What an entry tells, as far as it is compared with rows.
+//! The parts of entries that are compared with rows.
 
 use timenav_core::ledger::Hash;
 use timenav_core::scan::ReadBy;
@@ -6,19 +6,19 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::project::EventMade;
 
-/// What an entry says of an event, to be compared with its rows.
+/// An entry about an event, to be compared with its rows.
 #[derive(Clone, Debug)]
 pub(in crate::scan) struct RecordedEvent {
     pub(in crate::scan) position: u64,
     pub(in crate::scan) event_id: String,
     pub(in crate::scan) made: EventMade<Vec<u8>>,
-    /// Whether a version on this timeline stood right before, and ends here.
+    /// Whether it ends the previous version on this timeline.
     pub(in crate::scan) ends: bool,
-    /// The id of the intervention, where the entry is one.
+    /// The id of the intervention, if the entry is one.
     pub(in crate::scan) intervention_id: Option<String>,
 }
 
-/// A sealed record that an entry tells of, to be compared with its row.
+/// An entry about a sealed record, to be compared with its row.
 #[derive(Clone, Debug)]
 pub(in crate::scan) struct RecordedData {
     pub(in crate::scan) position: u64,
@@ -26,51 +26,51 @@ pub(in crate::scan) struct RecordedData {
     pub(in crate::scan) sha256: String,
 }
 
-/// What belongs to the leaf of an entry.
+/// The data of an entry next to its leaf.
 #[derive(Clone, Copy)]
 pub(in crate::scan) struct Beside<'a> {
     pub(in crate::scan) position: u64,
-    /// `None` where it was erased, or let go by a sweep.
+    /// `None` if it was erased or pruned.
     pub(in crate::scan) payload: Option<&'a [u8]>,
-    /// Who made the reads that it tells of, where that is known already.
+    /// The callers of its reads, if they are known already.
     pub(in crate::scan) readers: Option<&'a [ReadBy]>,
 }
 
-/// Rows that an entry tells of.
+/// Rows that follow from an entry.
 #[derive(Clone, Debug)]
 pub(in crate::scan) enum Recorded {
     Event(RecordedEvent),
     Data(RecordedData),
 }
 
-/// An entry that says that something was erased.
+/// An erasure according to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Erased {
-    /// Its own position.
+    /// Position of the erasing entry.
     pub(super) by: u64,
-    /// Whether it was an event, whose payload goes; the payload of a sealed record stays.
+    /// Whether an event was erased, whose payload is missing; the payload of a sealed record stays.
     pub(super) is_event: bool,
-    /// Whether the event stood, and this is the position that the erasure is about first.
+    /// Whether the event was current, and this is the first position of the erasure.
     pub(super) stood: bool,
 }
 
-/// Kept answers that an erasure says are forgotten.
+/// Stored outcomes that an entry names as erased.
 #[derive(Clone, Debug)]
 pub(in crate::scan) struct ForgottenOutcomes {
-    /// The erasure.
+    /// The position of the erasure.
     pub(in crate::scan) position: u64,
-    /// When it was recorded.
+    /// Host time of the erasure.
     pub(in crate::scan) recorded_at: Instant<Wall>,
-    /// What they were kept under.
+    /// Hashes of their keys.
     pub(in crate::scan) names: Vec<Hash>,
 }
 
-/// What follows from an entry.
+/// The effect of an entry.
 pub(super) enum Followed {
-    /// Rows, which are compared with those that are kept.
+    /// Rows to compare with the stored ones.
     Row(Recorded),
-    /// Another state.
+    /// A change of the state.
     State,
-    /// Nothing: it was a read or a refusal, or the service logged something of itself.
+    /// None: it was a read or a rejection, or the service logged something about itself.
     Nothing,
 }

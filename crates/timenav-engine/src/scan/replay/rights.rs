@@ -1,4 +1,4 @@
-//! Whether whoever is named in an entry might do what it tells of.
+//! Authorization of entries.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
@@ -9,8 +9,7 @@ use super::Replay;
 use crate::scan::authority::{Claim, check};
 
 impl Replay {
-    /// Whoever is named in an entry of version 2 might do what it tells of. That is asked of a ledger that is read from
-    /// its first entry.
+    /// Checks the authorization of an entry of version 2. Requires a replay from the first entry.
     pub(super) fn check_authority(
         &mut self,
         record: &LeafRecord<'_>,

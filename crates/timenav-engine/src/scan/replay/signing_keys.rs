@@ -1,4 +1,4 @@
-//! What entries say of the keys that sign.
+//! Rotations of the signing key according to entries.
 
 use timenav_core::ledger::{LeafRecord, VerifierKey};
 use timenav_core::scan::{FindingKind, Findings};
@@ -7,7 +7,7 @@ use super::Replay;
 use crate::json::read;
 use crate::payload::SigningKeyRotated;
 
-/// That one key took the place of another.
+/// A rotation.
 #[derive(Debug)]
 struct Rotated {
     position: u64,
@@ -15,12 +15,12 @@ struct Rotated {
     new: VerifierKey,
 }
 
-/// The last such entry, as far as entries are read.
+/// The last rotation so far.
 #[derive(Debug, Default)]
 pub(super) struct SigningKeys(Option<Rotated>);
 
 impl SigningKeys {
-    /// Takes an entry that one key took the place of another. Returns `None` where it cannot be read.
+    /// Processes a rotation. Returns `None` if it cannot be parsed.
     pub(super) fn rotated(
         &mut self,
         record: &LeafRecord<'_>,
@@ -34,7 +34,7 @@ impl SigningKeys {
             Some(told).filter(|told| told.verifier_key == record.subject)?;
         let retired = VerifierKey::parse(&retired_verifier_key).ok()?;
         let new = VerifierKey::parse(&verifier_key).ok()?;
-        // A rotation that was cut off is told again, by the key that signed all the while.
+        // An interrupted rotation is recorded again, by the key that was in use all the time.
         if let Some(before) = self.0.as_ref().filter(|before| retired != before.retired && retired != before.new) {
             let evidence = format!(
                 "the entry says that the key with the id {} was retired, but the entry at {} says that the one with \
@@ -51,8 +51,8 @@ impl SigningKeys {
 }
 
 impl Replay {
-    /// Compares the last rotation that entries tell of with the key that is trusted to sign today: it is the new one,
-    /// or, while the rotation is not finished, the one that is to be retired.
+    /// Compares the last rotation with the trusted current key, which must be the new key or, while the rotation is not
+    /// finished, the previous one.
     pub(in crate::scan) fn compare_signing_key(&mut self, current: &VerifierKey) {
         let Some(Rotated { position, retired, new }) = &self.signing_keys.0 else { return };
         if self.blind.is_none() && current != new && current != retired {

@@ -1,4 +1,4 @@
-//! The head statement that is kept, compared with what the entries make.
+//! Compares the stored head statement with the state computed from entries.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts, TimelineFacts};
@@ -10,8 +10,8 @@ use crate::scan::request::ScanRequest;
 use crate::stated::signed_by;
 
 impl Replay {
-    /// What was signed with the last entry is what all entries make of the timeline, where they lead to the root that was
-    /// signed. Returns how many statements were compared. With an entry of version 1 nothing but the tree was signed.
+    /// Compares the signed statement with the result of all entries, if they lead to the signed root. Returns the
+    /// number of compared statements. With an entry of version 1, only the tree was signed.
     pub(in crate::scan) fn compare_statement(
         &mut self,
         request: &ScanRequest<'_>,
@@ -25,7 +25,7 @@ impl Replay {
         let Some(whole) = stated(Held { is_handed_over, origins: &origins, retention: &self.policies }) else {
             return 0;
         };
-        // Versions before feature level 7 stated no more than this.
+        // Versions before feature level 7 included only this.
         let former = stated(Held::NOTHING);
         let current = &request.keys.current;
         let is_signed = signed_by(&snapshot.head.statement).any(|signed| {
@@ -44,7 +44,7 @@ impl Replay {
         1
     }
 
-    /// Returns what must have been signed, if it is known.
+    /// Returns the expected statement, if it is known.
     fn statement(
         &self,
         request: &ScanRequest<'_>,

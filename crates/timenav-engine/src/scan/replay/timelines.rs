@@ -1,4 +1,4 @@
-//! The making of timelines, and their ends.
+//! Replays the creation and the end of timelines.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::head::{EndedTimeline, TimelineKey};
 use crate::json::read;
 use crate::payload::TimelineCreated;
 
-/// A timeline that has ended, as far as entries tell of what is kept of it.
+/// The expected row of an ended timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) size: u64,
@@ -20,16 +20,16 @@ pub(super) struct Ended {
     pub(super) fork: Option<ForkedFrom>,
 }
 
-/// Where a timeline goes on from another.
+/// The origin of a forked timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ForkedFrom {
-    /// The other timeline; `None` if nothing that is kept has that number.
+    /// The other timeline; `None` if no stored timeline has that number.
     pub(super) of: Option<TimelineId>,
     pub(super) size: u64,
 }
 
 impl Ended {
-    /// Reads a row. The row names another timeline by its number, an entry by its name.
+    /// Converts a row, which refers to another timeline by number, while entries use names.
     pub(super) fn of(kept: &EndedTimeline, names: &BTreeMap<TimelineKey, &TimelineId>) -> Self {
         let fork = kept.fork.map(|fork| ForkedFrom { of: names.get(&fork.of).copied().cloned(), size: fork.size });
         Self { size: kept.size, root: kept.root, at: kept.ended_at, fork }
@@ -45,7 +45,7 @@ impl Replay {
             self.forked.extend(forked.map(|forked| (timeline.clone(), forked)));
             self.timelines.insert(timeline);
         }
-        // On `system`, the making of other timelines tells of their clocks.
+        // On `system`, creating other timelines records their clocks.
         if record.subject == self.timeline_id {
             let created: TimelineCreated = read(payload)?;
             self.clock = Some(created.clock.clock()?);
@@ -64,7 +64,7 @@ impl Replay {
         Some(())
     }
 
-    /// Takes a timeline from those that stand to those that have ended.
+    /// Moves a timeline to the ended ones.
     pub(super) fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
         let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
         self.timelines.remove(&timeline_id);

@@ -1,4 +1,4 @@
-//! What follows from entries that tell of timers.
+//! Replays entries about timers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use crate::project::{TimersEntry, firings_restored, firings_settled, timers_fire
 use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
 use crate::timer_rows::{AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow};
 
-/// The timers of a ledger, as far as the entries read so far tell. Those that are armed and firings without an outcome are
-/// here, as the service has them in its tables; of the rest the sum.
+/// The timers of a ledger as of the entries read so far. Armed timers and pending firings are stored like in the
+/// tables; of all other rows, only the sum.
 #[derive(Default)]
 pub(super) struct TimersTold {
     state: Timers,
     armed: BTreeMap<u64, (TimerRow, [u8; 32])>,
     by_next: BTreeSet<(Instant<Virtual>, u64)>,
     pending: BTreeMap<Fallen, FiringRow>,
-    /// Firings of the last entry about timers that are events, and whether these have been recorded.
+    /// Firings of the last timer entry that are events, and whether these have been recorded.
     recording: BTreeMap<FiringId, bool>,
     at_rest: RowSum,
     settled: RowSum,
     advances: RowSum,
 }
 
-/// The sums of the tables of a timeline.
+/// The sums of the timer tables of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::scan) struct TimerSums {
     pub(in crate::scan) timers: RowSum,
@@ -45,7 +45,7 @@ pub(in crate::scan) struct TimerSums {
 }
 
 impl TimerSums {
-    /// Compares the sums of tables with what the entries lead to. Returns how many rows there are.
+    /// Compares the stored sums with the expected ones. Returns the number of rows.
     pub(in crate::scan) fn compare(&self, kept: &Self, findings: &mut Findings) -> u64 {
         let tables = [
             ("timers", self.timers, kept.timers),
@@ -68,7 +68,7 @@ impl TimerSums {
 }
 
 impl TimersTold {
-    /// Takes a timer as it was set. `None` if it has no moment.
+    /// Adds a new timer. `None` if it has no due time.
     fn arm(&mut self, row: TimerRow) -> Option<()> {
         row.next?;
         let definition = definition_of(&row);
@@ -76,18 +76,18 @@ impl TimersTold {
         Some(())
     }
 
-    /// What was set before the entry at a position was set elsewhere: that adopted the timeline.
+    /// Timers set before an adoption belong to the other service.
     pub(super) fn adopted(&mut self, position: u64) {
         self.state = self.state.arrived(position);
     }
 
-    /// From here on the timer is armed, or at rest.
+    /// Stores a timer as armed or at rest.
     fn stand(&mut self, row: TimerRow, definition: [u8; 32]) {
         self.state.fires_into(&row.queue);
         if let Some(next) = row.next {
             self.by_next.insert((next, row.position));
             self.state.armed += 1;
-            // What it is, as far as that can be long, is in the hash.
+            // The long parts of its definition are only in the hash.
             let (schedule, deliver, payload) = ("".into(), "".into(), "".into());
             self.armed.insert(row.position, (TimerRow { schedule, deliver, payload, ..row }, definition));
         } else {
@@ -96,8 +96,7 @@ impl TimersTold {
         self.state.next = self.by_next.first().map(|(next, _)| *next);
     }
 
-    /// Takes how a timer stands that comes from another moment, or another timeline. `None` where it did not stand before
-    /// as the entry says.
+    /// Restores a timer. `None` if its previous state is not the one in the entry.
     fn restore(&mut self, told: &TimerRestored<'_>) -> Option<()> {
         let TimerRestored { position, was, is } = told;
         let known = match was {
@@ -134,17 +133,15 @@ impl TimersTold {
         Some((row, definition))
     }
 
-    /// Returns the advance that goes on.
     pub(super) fn advance(&self) -> Option<&Advance> {
         self.state.advance.as_ref()
     }
 
-    /// Returns the text that a head keeps of the timers.
+    /// Returns the timer summary as stored in a head.
     pub(super) fn text(&self) -> String {
         timers_text(&self.state)
     }
 
-    /// Returns the sums of the tables.
     pub(super) fn sums(&self) -> TimerSums {
         let mut sums = TimerSums { timers: self.at_rest, firings: self.settled, advances: self.advances };
         self.armed.values().for_each(|(row, definition)| sums.timers.add(&of_timer(row, definition)));
@@ -152,7 +149,7 @@ impl TimersTold {
         sums
     }
 
-    /// Takes the outcome of a firing. Returns the firing with it; `None` where it was not waiting for one.
+    /// Settles a firing, and returns it; `None` if it was not pending.
     fn settle(&mut self, FiringEnd { fallen, state, settled, reason }: FiringEnd) -> Option<FiringRow> {
         let firing = self.pending.remove(&fallen)?;
         let firing = FiringRow { state, settled: Some(settled), reason, ..firing };
@@ -180,7 +177,7 @@ impl TimersTold {
 }
 
 impl Replay {
-    /// Takes what an entry tells of timers. Returns `None` where it cannot be read.
+    /// Processes an entry about timers. Returns `None` if it cannot be parsed.
     pub(super) fn timers_told(
         &mut self,
         action: Action,
@@ -223,19 +220,19 @@ impl Replay {
         Some(())
     }
 
-    /// Takes what positions of timers begin with on a fork.
+    /// Sets the first position for timers of a fork.
     pub(super) const fn timers_begin(&mut self, base: u64, sends_from: u64) {
         self.timers.state.base = base;
         self.timers.state.sends_from = sends_from;
     }
 
-    /// Takes whose clocks are wrong from the beginning of a fork on.
+    /// Sets the faults at the beginning of a fork.
     pub(super) fn faults_begin(&mut self, fork: &ForkRecord) -> Option<()> {
         self.timers.state.faults = faults_of(&fork.faults)?.into();
         Some(())
     }
 
-    /// Takes whose clock is wrong since an entry. `None` where it does not follow from those before it.
+    /// Applies a change of faults. `None` if it does not follow from the previous ones.
     pub(super) fn fault_told(&mut self, position: u64, payload: &[u8]) -> Option<()> {
         let told: FaultSet = read(payload)?;
         let faults = Arc::make_mut(&mut self.timers.state.faults);
@@ -250,7 +247,7 @@ impl Replay {
         (faults_of(&told.faults)? == faults.clone().since(None)).then_some(())
     }
 
-    /// Takes what a change of the clock tells of an advance.
+    /// Processes the parts of a clock change about advances.
     pub(super) fn advance_told(&mut self, position: u64, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
         let AdvanceTold { advance, ended } = read(payload)?;
         if let Some(begun) = advance {
@@ -262,7 +259,7 @@ impl Replay {
         Some(())
     }
 
-    /// Takes that an advance has come to its end.
+    /// Processes the end of an advance.
     pub(super) fn advance_over(&mut self, (position, recorded_at): (u64, Instant<Wall>), payload: &[u8]) -> Option<()> {
         let told: AdvanceOver = read(payload)?;
         self.check_advanced(&told, (position, recorded_at));
@@ -305,7 +302,7 @@ impl Replay {
         Some(())
     }
 
-    /// The clock of an advance comes to an instant: later than before, or the same, and not beyond its destination.
+    /// Moves the clock of an advance to an instant, which must not be earlier than before or beyond the target.
     fn come_to(&mut self, clock: &Clock, position: u64, recorded_at: Instant<Wall>) {
         let before = self.clock.replace(clock.clone());
         self.clock_entry = position;
@@ -333,7 +330,7 @@ impl Replay {
         Some(())
     }
 
-    /// The service records no event but that of a firing, each once.
+    /// Checks that each event recorded by the service is that of a firing, and recorded once.
     pub(super) fn check_firing_of(&mut self, record: &LeafRecord<'_>, position: u64) {
         let is_of_service = record.authority.as_ref().is_some_and(|authority| authority.key.is_empty());
         if !is_of_service || !self.from_the_start || self.blind.is_some() {
@@ -347,11 +344,11 @@ impl Replay {
         }
     }
 
-    /// A firing that is an event is done if that was recorded, and failed otherwise.
+    /// Checks that a firing that is an event is done if the event was recorded, and failed otherwise.
     fn check_recorded(&mut self, firing: &FiringRow, position: u64) {
         let state = firing.state;
         let recorded = self.timers.recording.remove(&firing.firing_id);
-        // Where reading began later, the service's events are not looked at.
+        // Without reading from the start, events by the service are not tracked.
         let is_known = self.from_the_start && self.blind.is_none();
         if is_known && firing.records_event() && (recorded == Some(true)) != (state == FiringState::Acknowledged) {
             let evidence =
@@ -360,13 +357,13 @@ impl Replay {
         }
     }
 
-    /// Returns the sums of the tables of timers; `None` where the entries do not tell all of them.
+    /// Returns the sums of the timer tables; `None` if the entries do not determine all rows.
     pub(in crate::scan) fn timer_sums(&self) -> Option<TimerSums> {
         (self.blind.is_none() && self.from_the_start).then(|| self.timers.sums())
     }
 }
 
-/// Returns whether an action changes rows of timers.
+/// Returns whether an entry changes timer rows.
 pub(in crate::scan) fn is_of_timers(record: &LeafRecord<'_>, payload: &[u8]) -> bool {
     let Some(action) = Action::of(record) else { return false };
     let ends_advance = match action.on_advance() {

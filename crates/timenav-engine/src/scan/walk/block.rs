@@ -1,4 +1,4 @@
-//! A block of entries, as each walk through a ledger takes it.
+//! A block of entries.
 
 use timenav_core::ledger::{ADOPT_ACTION, LeafRecord};
 use timenav_core::scan::{FilledTile, LedgerScan};
@@ -8,7 +8,7 @@ use crate::long_work::giving_way;
 use crate::scan::hashing::HashedRow;
 use crate::scan::replay::{Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay, ToldHeads};
 
-/// What a block gives to compare with what is kept.
+/// The parts of a block to compare with stored data.
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) events: Vec<RecordedEvent>,
@@ -18,8 +18,8 @@ pub(super) struct Block {
     pub(super) heads: Vec<ToldHeads>,
 }
 
-/// Takes the rows there are before position `end`. `is_let_go` says of each entry, and whether its payload is missing, if a
-/// sweep let it go.
+/// Processes the rows before position `end`. `is_let_go` returns whether the payload of an entry was pruned, given
+/// whether it is missing.
 pub(super) fn take(
     (ledger, replay): (&mut LedgerScan, &mut Replay),
     rows: &[HashedRow],
@@ -35,7 +35,7 @@ pub(super) fn take(
         }
         let bytes = row.as_bytes();
         let fitted = ledger.payloads_count();
-        // A root is made of many hashes, and this one is needed where a timeline was adopted.
+        // Computing a root is expensive, and it is only needed at an adoption.
         let adopted_after = is_adopt(&row.leaf).then(|| ledger.root());
         let Some(record) = ledger.hashed_entry(bytes, hashes) else {
             replay.lose(row.position);
@@ -69,7 +69,7 @@ pub(super) fn take(
     block
 }
 
-/// Returns whether a leaf tells of an adoption: an entry of version 2 begins with its action.
+/// Returns whether a leaf is an adoption: a leaf of version 2 begins with its action.
 fn is_adopt(leaf: &[u8]) -> bool {
     leaf.strip_prefix(b"{\"action\":\"").and_then(|rest| rest.strip_prefix(ADOPT_ACTION.as_bytes())).is_some()
 }

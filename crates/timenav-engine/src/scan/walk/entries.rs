@@ -1,4 +1,4 @@
-//! Every entry from some position on: read, hashed, replayed, and what follows from it compared.
+//! Reads, hashes and replays all entries from a position on, and compares their effects.
 
 use timenav_core::scan::{FactKey, Fingerprint, LedgerScan};
 
@@ -12,9 +12,9 @@ use super::{Carried, Way, block};
 use crate::store_error::StoreError;
 
 impl Way<'_, '_> {
-    /// Reads entries block by block, and compares what follows from each. With a key, events that were recorded and not
-    /// changed are left to who passes over all rows, and what comparing the others gave is returned; `None` where some
-    /// of their rows cannot be read.
+    /// Reads entries in blocks, and compares their effects. With a key, events that were recorded and not changed are
+    /// left to the pass over all rows, and the result of comparing the others is returned; `None` if some of their rows
+    /// cannot be read.
     pub(super) async fn read_blocks(
         &mut self,
         mut carried: Carried,
@@ -30,8 +30,8 @@ impl Way<'_, '_> {
         while at < size {
             let bytes = hashed.iter().map(|hashed| hashed.row.bytes_count()).sum();
             self.open_sweeps(&mut carried.let_go, end).await?;
-            // While this block is replayed, the next one is hashed, the one after that is read, and the events of the
-            // last one are compared, off the threads that answer requests.
+            // Pipeline: while this block is replayed, the next one is hashed, the one after that is read, and the
+            // events of the last one are compared, not on threads that serve requests.
             let working = tokio::task::spawn_blocking(move || carried.take(&hashed, end));
             let (rows, next_end) = next;
             let reading = blocks::read(source, key, next_end, size);
@@ -67,8 +67,8 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Compares the rows of events that a pass over all of them has seen with those that the entries lead to. Only
-    /// where they differ, each is looked up by its id, to name what is wrong.
+    /// Compares the result of the pass over all event rows with the entries. Only if they differ, each row is looked up
+    /// by its id, to report the difference.
     pub(super) async fn compare_rows(
         &mut self,
         replay: &Replay,
@@ -85,7 +85,7 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Reads all entries once more, and looks up the rows of each event that they tell of.
+    /// Reads all entries again, and looks up the rows of each event.
     async fn compare_each(&mut self) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let (timeline, gazetteer) = (&self.request.timeline, self.request.gazetteer.as_ref());

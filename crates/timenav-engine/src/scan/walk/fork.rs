@@ -1,4 +1,4 @@
-//! Where a timeline was forked from another.
+//! Checks of a fork's origin.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::scan::{replay::Replay, report::Checked, tree};
 use crate::store_error::StoreError;
 use crate::tree::SignedTree;
 
-/// Returns the number and the size of a timeline that stands, or has ended.
+/// Returns the number and the size of a timeline, which may have ended.
 async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
     if let Some(standing) = source.snapshot(parent).await? {
         return Ok(Some((standing.head.key, standing.head.frontier.size())));
@@ -25,15 +25,15 @@ async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Optio
 }
 
 impl Way<'_, '_> {
-    /// The timeline that this one was forked from still begins with the entries that the fork goes on
-    /// from. They are scanned with it, not here.
+    /// Checks that the origin of a fork still begins with the shared entries. They are scanned with the origin, not
+    /// here.
     pub(super) async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
         let Some(fork) = replay.fork() else { return Ok(()) };
         let mut found = |kind, what: &str| {
             let evidence = format!("forked from the first {} entries of `{}`: {what}", fork.size, fork.fork_of);
             self.findings.add(kind, Some(0), evidence);
         };
-        // Where another service has written the first entry, the timeline that it names is one of that service.
+        // If another service wrote the first entry, the named origin is a timeline of that service.
         let came = !self.snapshot.head.origins.is_empty();
         let parent = TimelineId::new(&fork.fork_of).ok();
         let parent =
@@ -70,7 +70,7 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Where the clock was taken back to anchors of the timelines that this one goes on from, it showed what these mark.
+    /// Compares returns to anchors of ancestors with what these anchors mark.
     async fn compare_returns(&mut self, newest: SignedTree, came: bool, replay: &Replay) -> Result<(), StoreError> {
         let mut returns = replay.inherited_returns();
         let mut next = Some(newest);
@@ -93,7 +93,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Compares returns to the anchors of one timeline, and forgets them.
+    /// Compares returns to the anchors of one timeline, and removes them from the list.
     async fn compare_returns_to(
         &mut self,
         tree: &SignedTree,
@@ -125,7 +125,7 @@ impl Way<'_, '_> {
     }
 }
 
-/// Returns the tree that another one goes on from, if it was forked. `came` is the fork that it came here with, if it did.
+/// Returns the tree of a fork's origin. `came` is the fork that the timeline was adopted with, if any.
 async fn goes_on_from(
     source: &dyn ScanSource,
     tree: &SignedTree,

@@ -1,4 +1,4 @@
-//! What entries `heads` say of other timelines, compared with these.
+//! Compares commitments in `heads` entries with the timelines.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ use crate::scan::report::Checked;
 use crate::scan::tree;
 use crate::store_error::StoreError;
 
-/// The timelines that entries `heads` tell of, and what is wrong with them.
+/// The timelines named by `heads` entries, and their differences.
 #[derive(Default)]
 pub(super) struct Heads {
-    /// How many entries each of them has.
+    /// The number and size of each timeline.
     known: HashMap<TimelineId, Option<(TimelineKey, u64)>>,
-    /// What was found: the entry, and what.
+    /// The findings: the entry, and the difference.
     found: Vec<(u64, FindingKind, String)>,
     count: u64,
 }
 
 impl Way<'_, '_> {
-    /// The trees that `system` was committed to are those of the ledgers: none was taken back, none is another one.
+    /// Checks that the ledgers still have the trees that `system` was committed to.
     pub(super) async fn compare_heads(&mut self, told: &[ToldHeads]) -> Result<(), StoreError> {
         for ToldHeads { position, subject, heads } in told {
             let origin = self.request.keys.current.name();
@@ -63,7 +63,7 @@ impl Way<'_, '_> {
         }))
     }
 
-    /// Returns how many entries a timeline has, also one that has ended.
+    /// Returns the number and size of a timeline, which may have ended.
     async fn known_timeline(&mut self, timeline: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
         if let Some(known) = self.heads.known.get(timeline) {
             return Ok(*known);
@@ -71,7 +71,7 @@ impl Way<'_, '_> {
         let source = self.request.source;
         let standing = match source.snapshot(timeline).await {
             Ok(snapshot) => snapshot.map(|snapshot| (snapshot.head.key, snapshot.head.frontier.size())),
-            // That it cannot be read is found where it is scanned.
+            // A damaged head is reported by the scan of that timeline.
             Err(StoreError::Damaged(_)) => None,
             Err(error) => return Err(error),
         };
@@ -83,7 +83,7 @@ impl Way<'_, '_> {
         Ok(known)
     }
 
-    /// Tells what was found. What an operator accepted later, when the database was taken back, is no finding.
+    /// Reports the findings, except those that an operator accepted later as a rollback.
     pub(super) fn tell_heads(&mut self, rollback_accepted: Option<u64>) {
         let mut accepted = 0;
         for (position, kind, evidence) in std::mem::take(&mut self.heads.found) {

@@ -1,4 +1,4 @@
-//! The timelines of another service that a fork came here with: they stand nowhere else, and are scanned with it.
+//! Scans of adopted layers, which belong only to their fork and are scanned with it.
 
 use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
@@ -16,18 +16,18 @@ use crate::scan::report::Checked;
 use crate::scan::{blocks, events, hashing, rows, tree};
 use crate::store_error::StoreError;
 
-/// Entries that say why something of an earlier layer is gone: whose they are, and where.
+/// Entries that explain erasures in an earlier layer: ledger and positions.
 type Tellers = Vec<(TimelineKey, Vec<u64>)>;
 
-/// What is carried from block to block.
+/// State carried from block to block.
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
 }
 
 impl Way<'_, '_> {
-    /// Compares the layers that the timeline came with, from the newest one on: each tells in its first entry which one it
-    /// goes on from. `told`: which entries of the timeline say why something of them is gone.
+    /// Compares the adopted layers, from the newest one on: each names its origin in its first entry. `told` are the
+    /// entries of the timeline that explain erasures in them.
     pub(super) async fn compare_layers(&mut self, newest: TimelineId, told: Vec<u64>) -> Result<(), StoreError> {
         let (mut next, mut count) = (Some(newest), 0);
         let mut tellers: Tellers = vec![(self.snapshot.head.key, told)];
@@ -50,7 +50,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Reads every entry of a layer, and compares what follows from them.
+    /// Reads every entry of a layer, and compares its effects.
     async fn walk_layer(&mut self, ended: &EndedTimeline, tellers: &Tellers) -> Result<(Replay, Findings), StoreError> {
         let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
         let (EndedTimeline { key, size, root, .. }, told) = (ended.clone(), ended.id.told());
@@ -86,7 +86,7 @@ impl Way<'_, '_> {
         tree::compare_tiles(source, key, &mut ledger, partial).await?;
         let is_damaged = ledger.is_damaged();
         let frontier = tree::frontier(source, key, size, &mut findings).await?.unwrap_or_default();
-        // The row of the layer, with its root, is among those that are signed with `system`.
+        // The row of the layer, including its root, is signed with `system`.
         let signed = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
         findings.append(ledger.finish(&frontier, Some(&signed)).0);
         if !is_damaged && replay.blind().is_none() {
@@ -140,7 +140,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Compares the rows of timers that a layer came with. Nothing fires there, so they are what its entries lead to.
+    /// Compares the timer rows of a layer. They do not change, so they must match its entries.
     async fn compare_timers_of_layer(&mut self, key: TimelineKey, replay: &mut Replay) -> Result<(), StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(()) };
         match self.timer_sums_kept(key).await {
@@ -156,8 +156,8 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Tells the replay of a layer what entries of later layers say of it. Returns how many do. Their own payloads are
-    /// compared where they are.
+    /// Processes the entries of later layers that explain erasures in a layer. Returns their number. Their own payloads
+    /// are compared elsewhere.
     async fn tell_later(
         &mut self,
         ended: &EndedTimeline,
@@ -179,7 +179,7 @@ impl Way<'_, '_> {
         Ok(count)
     }
 
-    /// Returns how many entries of an adoption should say why something of a layer is gone.
+    /// Returns how many entries of an adoption must explain erasures in a layer.
     async fn erased_later(&mut self, layer: &TimelineId) -> Result<u64, StoreError> {
         let head = &self.snapshot.head;
         let Some(origin) = head.origins.last() else { return Ok(0) };
@@ -191,7 +191,7 @@ impl Way<'_, '_> {
 }
 
 impl Carried {
-    /// Takes the rows there are before position `end`.
+    /// Processes the rows before position `end`.
     fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay } = &mut self;
         let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_let_go(record, is_missing));
@@ -199,7 +199,7 @@ impl Carried {
     }
 }
 
-/// Which sweep named what is missing was checked when it arrived.
+/// The sweep that named it was checked when the layer was adopted.
 fn is_let_go(record: &LeafRecord<'_>, is_missing: bool) -> bool {
     is_missing && LetGoClass::of(&record.action).is_some()
 }

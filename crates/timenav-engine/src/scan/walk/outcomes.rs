@@ -1,5 +1,4 @@
-//! Answers that were kept for repeated requests: those that an erasure says are forgotten, and all of them with the
-//! entries that they name.
+//! Checks of stored outcomes: erased ones must be gone, and all must match the entry they name.
 
 use std::fmt::Write as _;
 
@@ -17,20 +16,20 @@ use crate::rows::IdempotencyRecord;
 use crate::scan::replay::ForgottenOutcomes;
 use crate::store_error::StoreError;
 
-/// Answers that are read at a time: one holds an event or two.
+/// Outcomes read at a time; each contains an event or two.
 const OUTCOMES_MAX: usize = 100;
 
-/// What an answer says of itself.
+/// The parsed parts of an outcome.
 struct Answer {
     timeline: TimelineId,
     position: u64,
-    /// Whether nothing has happened by it that has an entry: then it names the last one that there was.
+    /// Whether the request wrote no entry, so that the position is that of the last entry at the time.
     is_untold: bool,
-    /// What is wrong with its row by itself.
+    /// Why its row is invalid by itself.
     fault: Option<&'static str>,
 }
 
-/// Entries, as far as they tell when an answer was given: the one that it names, and its neighbors.
+/// Host times of the named entry and its neighbors.
 struct Recorded {
     at: Option<Instant<Wall>>,
     before: Option<Instant<Wall>>,
@@ -38,7 +37,7 @@ struct Recorded {
 }
 
 impl Answer {
-    /// Reads what a row says of itself. `None` where it cannot be read.
+    /// Parses a row. `None` if that fails.
     fn of(kept: &KeptOutcome) -> Option<Self> {
         let told: OutcomeRecord = serde_json::from_str(&kept.record.outcome).ok()?;
         let (timeline, ledger, change) = told.parts()?;
@@ -53,13 +52,13 @@ impl Answer {
         Some(Self { timeline, position: ledger.position, is_untold: told.is_untold(), fault })
     }
 
-    /// The entries that tell when it was given.
+    /// Returns the entries needed to check its time.
     fn entries(&self) -> [(TimelineId, u64); 3] {
         let positions = [self.position, self.position.saturating_sub(1), self.position.saturating_add(1)];
         positions.map(|position| (self.timeline.clone(), position))
     }
 
-    /// Returns what is wrong with the row, beside the entries that it names.
+    /// Returns how the row contradicts the entries.
     fn compare(&self, expires_at: Instant<Wall>, recorded: &Recorded) -> Option<String> {
         if let Some(fault) = self.fault {
             return Some(fault.to_owned());
@@ -69,20 +68,20 @@ impl Answer {
             earlier.checked_add(Idempotency::KEPT_DIFFERENCE_MAX).is_some_and(|last| later > last)
         };
         let kept_at = expires_at.checked_sub(Idempotency::KEPT);
-        // It was given before the next entry came, if nothing tells of it.
+        // Without an entry of its own, it must have been stored before the next entry.
         let last = if self.is_untold { recorded.next } else { Some(at) };
         let is_late = kept_at.zip(last).is_some_and(|(kept_at, last)| is_after(kept_at, last));
-        // No entry is from before the last one, whatever the host's clock shows: then it tells only that it was earlier.
+        // If the host's clock was behind the previous entry, the time of the entry is only an upper bound.
         let is_of_host = self.position == 0 || recorded.before.is_some_and(|before| before < at);
         let is_early = is_of_host && kept_at.is_none_or(|kept_at| is_after(at, kept_at));
         (is_late || is_early).then(|| format!("it is kept until {expires_at}, but the entry was recorded at {at}"))
     }
 }
 
-/// Returns the event whose content a kept change holds; `None` where it holds none.
+/// Returns the event whose content is in a stored change; `None` if there is none.
 ///
 /// # Errors
-/// It cannot be read.
+/// It cannot be parsed.
 fn event_kept(kept: &str) -> Result<Option<EventId>, ()> {
     #[derive(Deserialize)]
     struct Told {
@@ -96,12 +95,12 @@ fn event_kept(kept: &str) -> Result<Option<EventId>, ()> {
     EventId::new(&told.event_id.ok_or(())?).map(Some).map_err(|_| ())
 }
 
-/// Returns when an entry was recorded.
+/// Returns the host time of an entry.
 fn recorded_at(leaf: Option<&[u8]>) -> Option<Instant<Wall>> {
     parse_timestamp(&LeafRecord::decode(leaf?).ok()?.recorded_at).ok()
 }
 
-/// Returns a key as it is shown.
+/// Formats a key.
 fn shown(key: &[u8; 32]) -> String {
     key.iter().fold(String::new(), |mut shown, byte| {
         // Writing to a string cannot fail.
@@ -111,8 +110,8 @@ fn shown(key: &[u8; 32]) -> String {
 }
 
 impl Way<'_, '_> {
-    /// Every answer names an entry, by which it is known for how long it is kept. What the entry answered is not compared.
-    /// Returns how many there are.
+    /// Checks that every outcome names an entry, which determines how long it is stored. The content of the response is
+    /// not compared. Returns the number of outcomes.
     pub(super) async fn compare_answers(&mut self) -> Result<u64, StoreError> {
         let source = self.request.source;
         let (mut after, mut count) = (None, 0);
@@ -145,8 +144,8 @@ impl Way<'_, '_> {
         }
     }
 
-    /// What entries say is forgotten is not kept any more. Once it was forgotten for long enough, a request may be sent anew
-    /// under the same key: then its answer was kept after that.
+    /// Checks that erased outcomes are not stored any more. After it was erased for long enough, a request may be sent
+    /// again under the same key; its outcome was then stored later.
     pub(super) async fn compare_outcomes(&mut self, forgotten: &[ForgottenOutcomes]) -> Result<(), StoreError> {
         for ForgottenOutcomes { position, recorded_at, names } in forgotten {
             let names: Vec<[u8; 32]> = names.iter().map(|name| *name.as_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Entries that are read one by one, each shown to be in the tree.
+//! Sampled entries, each of which is proven to be in the tree.
 
 use timenav_core::ledger::{LetGoClass, inclusion_nodes, is_erasable, leaf_hash, verify_inclusion};
 use timenav_core::scan::{FindingKind, LedgerScan};
@@ -11,7 +11,7 @@ use super::Way;
 use crate::store_error::StoreError;
 
 impl Way<'_, '_> {
-    /// Reads entries picked at random, and shows that each is in the tree that was signed.
+    /// Reads randomly picked entries, and verifies that each is in the signed tree.
     pub(super) async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
         let positions = sample::picked(count, self.size(), || random(self.request));
         let mut ledger =
@@ -31,14 +31,13 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Says of the reads and refusals of a sample whose payloads are missing whether they were let go. Returns how many
-    /// were.
+    /// Determines whether missing payloads of sampled reads and rejections were pruned. Returns how many were.
     async fn explain_sampled(&mut self) -> Result<u64, StoreError> {
         let mut missing = std::mem::take(&mut self.missing_sampled);
         if missing.count() == 0 {
             return Ok(0);
         }
-        // Sweeps that were committed since count too.
+        // Include sweeps committed since the scan began.
         let source = self.request.source;
         let newest = source.snapshot(&self.request.timeline).await?;
         let head = newest.as_ref().map_or(&self.snapshot.head, |newest| &newest.head);
@@ -61,7 +60,7 @@ impl Way<'_, '_> {
         Ok(let_go)
     }
 
-    /// Checks one entry against the tree. Returns how many bytes of it were read.
+    /// Verifies one entry against the tree. Returns the number of bytes read.
     pub(super) async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let Some(row) = source.entry_row(key, position).await? else {

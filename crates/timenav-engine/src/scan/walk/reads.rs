@@ -1,4 +1,4 @@
-//! Single reads that were erased.
+//! Erased single reads.
 
 use timenav_core::ledger::{LeafRecord, ReadsEntry, reads_in};
 use timenav_core::scan::FindingKind;
@@ -8,7 +8,7 @@ use crate::scan::replay::Replay;
 use crate::store_error::StoreError;
 
 impl Way<'_, '_> {
-    /// Single reads that were erased are gone, or all of their entry is.
+    /// Checks that erased single reads are missing, or their whole entry.
     pub(super) async fn compare_reads(&mut self, replay: &Replay) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         for (by, position, numbers) in replay.reads_told() {

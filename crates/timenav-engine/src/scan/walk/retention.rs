@@ -1,4 +1,4 @@
-//! What the ledger tells of retention, read before its entries are.
+//! Entries about retention, which are read before all others.
 
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{Depth, FindingKind, LedgerScan};
@@ -7,19 +7,19 @@ use super::super::let_go::{self, LetGo, Told};
 use super::Way;
 use crate::store_error::StoreError;
 
-/// Entries that rows say tell of retention, in the order of their positions; each is read when it is its turn, since one may
-/// name thousands of runs.
+/// The entries about retention according to rows, in order. Each is read when it is needed, because one may name
+/// thousands of runs.
 pub(super) struct Telling {
-    /// Positions, and whether it is a policy.
+    /// Positions, and whether each is a policy.
     rows: std::vec::IntoIter<(u64, bool)>,
-    /// Until all were read.
+    /// `None` after all were read.
     ledger: Option<LedgerScan>,
     is_proven: bool,
 }
 
 impl Way<'_, '_> {
-    /// Returns what the ledger tells of retention, before its entries are read one by one. Where not all of them are, each
-    /// that tells of it is shown to be in the tree.
+    /// Reads the entries about retention before all others. If the scan does not read all entries, each of these is
+    /// proven to be in the tree.
     pub(super) async fn let_go(&mut self) -> Result<LetGo, StoreError> {
         let mut let_go = LetGo::default();
         let policies: Vec<u64> =
@@ -33,7 +33,7 @@ impl Way<'_, '_> {
         Ok(let_go)
     }
 
-    /// Tells of the sweeps that name something before `end`, and were not told of.
+    /// Loads the sweeps that name something before `end` and were not loaded yet.
     pub(super) async fn open_sweeps(&mut self, let_go: &mut LetGo, end: u64) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         while let Some(position) = let_go.next_before(end) {
@@ -49,7 +49,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Begins to read what entries tell of retention that rows lead to. To be ended by reading all of it.
+    /// Begins to read the entries about retention. All of them must be read to end it.
     pub(super) fn telling(&self, policies: &[u64], sweeps: &[u64], is_proven: bool) -> Telling {
         let is_policy = policies.iter().map(|position| (*position, true));
         let mut rows: Vec<(u64, bool)> = is_policy.chain(sweeps.iter().map(|position| (*position, false))).collect();
@@ -58,7 +58,7 @@ impl Way<'_, '_> {
         Telling { rows: rows.into_iter(), ledger: Some(ledger), is_proven }
     }
 
-    /// Returns what the next of these entries tells, and its position.
+    /// Returns the content and position of the next of these entries.
     pub(super) async fn next_told(&mut self, telling: &mut Telling) -> Result<Option<(u64, Told)>, StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         while let Some((position, is_policy)) = telling.rows.next() {

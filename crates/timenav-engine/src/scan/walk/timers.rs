@@ -1,4 +1,4 @@
-//! Timers, their firings and advances, compared as a whole.
+//! Compares timers, firings and advances by their sums.
 
 use timenav_core::ledger::LeafRecord;
 
@@ -9,12 +9,11 @@ use crate::scan::timer_sums::{definition_of, of_advance, of_firing, of_timer};
 use crate::store_error::StoreError;
 use crate::timer_rows::TimersWanted;
 
-/// Rows read at a time.
 const BLOCK_ROWS: usize = 500;
 
 impl Way<'_, '_> {
-    /// Compares the rows of timers with what the entries lead to. They change as timers fall due, so nothing is said of
-    /// them where one did while the scan ran. Returns how many rows were compared.
+    /// Compares the timer rows with the entries. Rows change as timers fire, so nothing is reported if one fired during
+    /// the scan. Returns the number of compared rows.
     pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(0) };
         let kept = match self.timer_sums_kept(self.snapshot.head.key).await {
@@ -28,7 +27,7 @@ impl Way<'_, '_> {
         Ok(expected.compare(&kept, &mut self.findings))
     }
 
-    /// Returns the sums of the rows that are kept of a timeline.
+    /// Returns the sums of the stored rows of a timeline.
     pub(super) async fn timer_sums_kept(&mut self, key: TimelineKey) -> Result<TimerSums, StoreError> {
         let source = self.request.source;
         let mut sums = TimerSums::default();
@@ -62,7 +61,7 @@ impl Way<'_, '_> {
         Ok(sums)
     }
 
-    /// Returns whether an entry that was written after the scan began changes rows of timers.
+    /// Returns whether an entry written after the scan began changes timer rows.
     async fn have_timers_moved(&mut self) -> Result<bool, StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
