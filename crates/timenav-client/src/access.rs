@@ -102,7 +102,7 @@ pub struct AccessLogEntry {
     pub timestamp: Instant,
     /// The subject of the action.
     pub subject: String,
-    /// What the clock of the timeline showed.
+    /// The reading of the timeline's clock.
     pub clock_time: Option<Instant>,
     /// The position of the ledger entry.
     pub position: u64,
@@ -202,7 +202,7 @@ impl Client {
         self.post(&["v1", "restrict-time-travel"]).set("user_id", user_id).set("restriction_level", level.into())
     }
 
-    /// Encrypts data with a key of yours and stores it (`POST /v1/encrypt-data`).
+    /// Encrypts data with the caller's key and stores it (`POST /v1/encrypt-data`).
     pub fn encrypt_data(&self, timeline_id: &str, data: impl Serialize, encryption_key: &str) -> Call<'_, Encrypted> {
         let call = self.post(&["v1", "encrypt-data"]).timeline_id(timeline_id);
         call.set("data", data).set("encryption_key", encryption_key)

@@ -1,4 +1,4 @@
-//! Moving a clock forward, settled.
+//! Advances: forward moves of a clock that wait for handlers.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::receipt::{AdvanceState, Receipt};
 use crate::request::seconds_text;
 use crate::retry::Retries;
 
-/// How long one answer waits for the end of an advance.
+/// How long one request waits for the end of an advance.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
-/// An advance goes on without us: its receipt can still be had once the service is back.
+/// The number of attempts, large because an advance continues during an outage and its receipt is available afterward.
 const ATTEMPTS: u32 = 64;
 
-/// How far a clock is moved forward, and how long somebody waits for it.
+/// The target of an advance, and how long to wait for it.
 #[derive(Clone, Debug)]
 pub struct Advance {
     operation: &'static str,
@@ -38,14 +38,14 @@ impl Advance {
         Self::new("fast-forward", Some(("duration", duration.into())))
     }
 
-    /// Moves the clock to a moment.
+    /// Moves the clock to an instant.
     #[must_use]
     pub fn to(moment: Instant) -> Self {
         Self::new("travel", Some(("destination_time", moment.to_string())))
     }
 
-    /// Moves the clock to the next moment of a timer, or to `until` if nothing is due before. Refused with `nothing_due` if
-    /// no timer is armed and there is no `until`. A clock that has come to `until` stays.
+    /// Moves the clock to the next due timer, or to `until` if nothing is due before. Rejected with `nothing_due` if no
+    /// timer is armed and there is no `until`. A clock that has reached `until` does not move.
     #[must_use]
     pub fn to_next(until: Option<Instant>) -> Self {
         Self::new("advance-to-next", until.map(|until| ("until", until.to_string())))
@@ -58,7 +58,7 @@ impl Advance {
         self
     }
 
-    /// Waits no longer than that, in host time. The advance goes on without you.
+    /// Limits the wait, in host time. The advance continues after the limit.
     #[must_use]
     pub const fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -86,13 +86,14 @@ impl From<Instant> for Advance {
 }
 
 impl Client {
-    /// Moves the clock forward, and returns what came of it once everything that fell due on the way is done.
+    /// Moves the clock forward, and returns the receipt once all timers on the way have fired and their handlers are
+    /// done.
     ///
-    /// If the connection is lost meanwhile, it is asked for the same advance again.
+    /// If the connection is lost, the client reconnects and waits for the same advance.
     ///
     /// # Errors
-    /// The service does not answer or says no; the advance was stopped or is stuck; a firing failed
-    /// after all its attempts, and that is not allowed; nobody waits any longer.
+    /// The service does not respond or rejects the request; the advance was stopped or is stuck; a firing failed after
+    /// all its attempts, unless that is allowed; or the wait has reached its limit.
     pub async fn advance(&self, advance: impl Into<Advance>) -> Result<Receipt, Error> {
         let Advance { operation, parameter, generation, timeout, allows_failures } = advance.into();
         let Retries { attempts, wait_max } = self.retries();
@@ -133,9 +134,9 @@ impl Client {
         }
     }
 
-    /// Returns how long the next answer waits, as the API reads it.
+    /// Returns how long the next request waits, in the format of the API.
     fn answer_wait(&self, deadline: Option<i64>) -> String {
-        // The answer comes before it counts as lost.
+        // Stay below the client's timeout.
         let most = ANSWER_WAIT.min(self.timeout() / 2);
         let left = deadline.map_or(most, |deadline| {
             let left = deadline.saturating_sub(monotonic_micros()).max(0);

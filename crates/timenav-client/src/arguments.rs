@@ -1,4 +1,4 @@
-//! What calls take beside texts and numbers: lengths of time, moments of a ledger, ranges, entity tags.
+//! Argument types of calls: durations, ledger positions, time ranges, entity tags.
 
 use std::ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::instant::Instant;
 /// How much longer a response may take if the length of the wait depends on a calendar.
 const WAIT_UNKNOWN: Duration = Duration::from_mins(1);
 
-/// A length of time as the API reads it: numbers with units, such as `1d12h`, or ISO 8601, such as `P1M`.
+/// A duration in the format of the API: numbers with units, such as `1d12h`, or ISO 8601, such as `P1M`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Length(String);
 
@@ -21,7 +21,7 @@ impl Length {
         &self.0
     }
 
-    /// Returns how long that is, or `WAIT_UNKNOWN` if that depends on a calendar.
+    /// Returns the duration, or `WAIT_UNKNOWN` if it depends on a calendar.
     pub(crate) fn duration_or_unknown(&self) -> Duration {
         self.duration().unwrap_or(WAIT_UNKNOWN)
     }
@@ -62,7 +62,7 @@ impl From<String> for Length {
 }
 
 impl From<Duration> for Length {
-    /// Writes whole microseconds, which is how finely the API tells time.
+    /// Truncates to whole microseconds, the resolution of the API.
     fn from(length: Duration) -> Self {
         let text = match length.subsec_micros() {
             0 => format!("{}s", length.as_secs()),
@@ -72,7 +72,7 @@ impl From<Duration> for Length {
     }
 }
 
-/// A moment of a ledger: a position, the id of an anchor, or a host time.
+/// A state of a ledger: a position, the id of an anchor, or a host time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -107,7 +107,8 @@ impl From<Instant> for Moment {
     }
 }
 
-/// A stretch of time as the API reads it: `<start>/<end>` or `<start>/<duration>`, both ends included; `..` is an open end.
+/// A time range in the format of the API: `<start>/<end>` or `<start>/<duration>`, both ends inclusive; `..` is an open
+/// end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct TimeRange(String);
 
@@ -147,19 +148,19 @@ impl From<RangeFull> for TimeRange {
     }
 }
 
-/// Of what version something has to be, or else nothing is changed.
+/// An entity tag for a conditional request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntityTag(pub(crate) String);
 
 impl From<u64> for EntityTag {
-    /// Stands for a generation of a clock, or a version that is a number.
+    /// Converts the generation of a clock, or another numeric version.
     fn from(version: u64) -> Self {
         Self(format!("\"{version}\""))
     }
 }
 
 impl From<&str> for EntityTag {
-    /// Takes an entity tag as it was answered, in its quotation marks; `*` stands for whatever there is.
+    /// Converts an entity tag from a response, in quotation marks; `*` matches any version.
     fn from(tag: &str) -> Self {
         Self(tag.to_owned())
     }

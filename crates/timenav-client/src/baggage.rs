@@ -1,10 +1,11 @@
-//! The clock that travels with a request: which timeline it goes by is in its `baggage` header (W3C Baggage).
+//! Per-request clocks: the `baggage` header (W3C Baggage) names the timeline that a request runs on.
 //!
-//! [`ClockLayer`] is a layer of `tower`, for axum, tonic, hyper and whatever else serves `http::Request`s. It opens the
-//! clock of the timeline that a request names, and keeps it for later ones. While the request is served, [`clock`] is
-//! that clock, and so is the extension [`RequestClock`]; [`outgoing`] hands the timeline on to other services.
+//! [`ClockLayer`] is a `tower` layer, for axum, tonic, hyper and other servers of `http::Request`s. It opens the clock
+//! of the timeline that a request names, and keeps it for later requests. While the request is served, [`clock`]
+//! returns that clock, which is also the extension [`RequestClock`]; [`outgoing`] passes the timeline on to other
+//! services.
 //!
-//! Use it where everybody who can send a request may choose its time: in a test or a staging deployment.
+//! Use it only where every client may choose the time of its requests: in a test or a staging deployment.
 
 mod header;
 mod served;

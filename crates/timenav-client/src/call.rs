@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::request::Request;
 use crate::response::Response;
 
-/// A call that is under way.
+/// The future of a call that was sent.
 pub type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// A request that is being built. `.await` sends it and reads the response as `T`.
@@ -36,11 +36,11 @@ pub struct Call<'a, T, O = ()> {
 }
 
 impl Client {
-    /// Begins a call of any operation: `parameters` is an object that is sent as the query of a GET or a DELETE, and as
-    /// the body of other methods. A body that is not an object is sent as it is. `()` stands for no parameters.
+    /// Starts a call of any operation: `parameters` is an object that is sent as the query of a GET or a DELETE, and as
+    /// the body of other methods. A body that is not an object is sent as is. `()` means no parameters.
     ///
-    /// POST, PUT and PATCH get an idempotency key, as the methods for single operations do. The timeline of the client is
-    /// not added: not every operation takes one.
+    /// POST, PUT and PATCH get an idempotency key, like the methods for single operations. The timeline of the client
+    /// is not added, because not every operation takes one.
     ///
     /// ```no_run
     /// # async fn example(client: timenav_client::Client) -> Result<(), timenav_client::Error> {
@@ -65,12 +65,12 @@ impl Client {
         call
     }
 
-    /// Begins a call whose parameters go into the query.
+    /// Starts a call whose parameters go into the query.
     pub(crate) fn get<T>(&self, path: &[&str]) -> Call<'_, T> {
         Call::new(self, Request::get(path), true)
     }
 
-    /// Begins a call that changes something once, and whose parameters go into the body.
+    /// Starts a call with an idempotency key, whose parameters go into the body.
     pub(crate) fn post<T, O>(&self, path: &[&str]) -> Call<'_, T, O> {
         Call::new(self, Request::post(path), false)
     }
@@ -93,14 +93,14 @@ impl<'a, T, O> Call<'a, T, O> {
         }
     }
 
-    /// Sets a body beside the parameters, which go into the query.
+    /// Sets a body in addition to the parameters, which go into the query.
     pub(crate) fn content(mut self, content: impl Serialize) -> Self {
         self.content = Some(self.value("the body", content));
         self.is_query = true;
         self
     }
 
-    /// Lets the response take any time.
+    /// Disables the timeout of the response.
     pub(crate) fn unbounded(mut self) -> Self {
         self.request = self.request.unbounded();
         self
@@ -118,12 +118,12 @@ impl<'a, T, O> Call<'a, T, O> {
         self.set("timeline_id", timeline_id)
     }
 
-    /// Sets a key of your own: within 24 hours, the service answers a repeat with the same response.
+    /// Sets an idempotency key: a repeat within 24 hours gets the same response.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.header("idempotency-key", key)
     }
 
-    /// Changes something only if it still has this version. The version of a clock is its generation.
+    /// Makes the request conditional on a version. The version of a clock is its generation.
     pub fn if_match(self, tag: impl Into<EntityTag>) -> Self {
         let tag: EntityTag = tag.into();
         self.header("if-match", &tag.0)
@@ -155,10 +155,10 @@ impl<'a, T, O> Call<'a, T, O> {
         }
     }
 
-    /// Returns the request, for [`Client::send`] or to look at it.
+    /// Returns the request, to send it with [`Client::send`] or to inspect it.
     ///
     /// # Errors
-    /// An argument cannot be sent.
+    /// An argument is invalid.
     pub fn request(self) -> Result<Request, Error> {
         let Self { mut request, parameters, is_query, content, invalid, .. } = self;
         if let Some(invalid) = invalid {
@@ -195,20 +195,20 @@ impl<'a, T, O> Call<'a, T, O> {
     /// Sends the call and returns the response before its body is read: with its status and headers.
     ///
     /// # Errors
-    /// The service does not answer, or rejects the request.
+    /// The service does not respond, or rejects the request.
     pub async fn send(self) -> Result<Response, Error> {
         let client = self.client;
         client.send(self.request()?).await
     }
 }
 
-/// Returns the timeline that stands in a path: `["timeline", "main", …]`.
+/// Returns the timeline in a path: `["timeline", "main", …]`.
 fn timeline_in(path: &[String]) -> Option<&str> {
     let at = path.iter().position(|segment| segment == "timeline")?;
     path.get(at + 1).map(String::as_str)
 }
 
-/// Writes a value as a query has it.
+/// Formats a value for a query.
 fn in_query(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -241,7 +241,7 @@ impl<T, O> Clone for Call<'_, T, O> {
 }
 
 impl<T, O> fmt::Debug for Call<'_, T, O> {
-    /// Shows the method and the path, but no parameters: one may be a password.
+    /// Prints the method and the path, but no parameters, which may contain a password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Call");
         shown.field("method", &self.request.method).field("path", &self.request.path).finish_non_exhaustive()
@@ -279,7 +279,7 @@ impl<'a, T: Page + 'a, O: 'a> Pages<'a, T, O> {
     /// Returns the next page; `None` after the last one. If it fails, the next call requests the same page again.
     ///
     /// # Errors
-    /// The service does not answer, or rejects the request.
+    /// The service does not respond, or rejects the request.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         let Some(call) = &self.call else { return Ok(None) };
         let page: T = call.clone().await?;
@@ -287,10 +287,10 @@ impl<'a, T: Page + 'a, O: 'a> Pages<'a, T, O> {
         Ok(Some(page))
     }
 
-    /// Returns the items of all pages. A list may be longer than memory can hold.
+    /// Returns the items of all pages. A list may be too long for memory.
     ///
     /// # Errors
-    /// The service does not answer, or rejects a request.
+    /// The service does not respond, or rejects a request.
     pub async fn all(mut self) -> Result<Vec<T::Item>, Error> {
         let mut items = Vec::new();
         while let Some(page) = self.next().await? {
@@ -300,7 +300,7 @@ impl<'a, T: Page + 'a, O: 'a> Pages<'a, T, O> {
     }
 }
 
-/// Makes a type with a cursor a page of a list.
+/// Implements [`Page`] for a type with a cursor.
 macro_rules! page {
     ($page:ty, $items:ident: $item:ty) => {
         impl $crate::call::Page for $page {

@@ -1,4 +1,4 @@
-//! A service, and who asks it.
+//! The client and its configuration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const URL: &str = "TIMENAV_URL";
 const KEY: &str = "TIMENAV_API_KEY";
 const TIMELINE: &str = "TIMENAV_TIMELINE";
 
-/// How a client is made.
+/// Configuration of a client.
 #[derive(Clone, Default)]
 pub struct ClientBuilder {
     url: Option<String>,
@@ -39,52 +39,52 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets your API key.
+    /// Sets the API key.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// Sets the timeline of calls that name none. Defaults to the one that the key is bound to.
+    /// Sets the default timeline of calls. Defaults to the one that the key is bound to.
     #[must_use]
     pub fn timeline(mut self, timeline_id: impl Into<String>) -> Self {
         self.timeline_id = Some(timeline_id.into());
         self
     }
 
-    /// Trusts only the certificate authorities of this text, in PEM. Without it, those of the machine are trusted.
+    /// Sets the trusted certificate authorities, in PEM. Defaults to those of the machine.
     #[must_use]
     pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities = Some(pem.into());
         self
     }
 
-    /// Sets how long an answer may take. Defaults to a minute.
+    /// Sets the timeout of responses. Defaults to a minute.
     #[must_use]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets how often requests are sent again.
+    /// Sets the retry policy.
     #[must_use]
     pub const fn retries(mut self, retries: Retries) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what the program calls itself.
+    /// Sets the `User-Agent` header.
     #[must_use]
     pub fn user_agent(mut self, name: impl Into<String>) -> Self {
         self.user_agent = Some(name.into());
         self
     }
 
-    /// Returns the client. No connection is opened yet.
+    /// Returns the client. It connects on the first request.
     ///
     /// # Errors
-    /// The address or the key cannot be one.
+    /// The address or the key is invalid.
     pub fn build(self) -> Result<Client, Error> {
         let service = service_url(self.url.as_deref().unwrap_or(URL_DEFAULT))?;
         let key = self.key.ok_or_else(|| Error::Invalid(format!("there is no API key; set {KEY}")))?;
@@ -99,20 +99,20 @@ impl ClientBuilder {
                 .user_agent(user_agent.as_str())
                 .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer.clone())]))
                 .connect_timeout(CONNECT_TIMEOUT)
-                // The key is for this service alone.
+                // Do not send the key to other hosts.
                 .redirect(reqwest::redirect::Policy::none());
             let is_here = is_this_machine(&service);
             let builder = if is_here { builder.no_proxy() } else { builder };
             match &authorities {
                 Some(authorities) => builder.tls_certs_only(authorities.clone()),
-                // Reading those of all authorities takes longer than a request.
+                // Loading all authorities takes longer than a request.
                 None if is_here && is_plain => builder.tls_certs_only([]),
                 None => builder,
             }
         };
         let http = match made().build() {
             Ok(http) => http,
-            // A machine without certificates of authorities, such as a small container, needs none for plain HTTP.
+            // A machine without certificate authorities, such as a minimal container, can still use plain HTTP.
             Err(_) if is_plain => made().tls_certs_only([]).build().map_err(|error| unfit(&error))?,
             Err(error) => return Err(unfit(&error)),
         };
@@ -122,7 +122,7 @@ impl ClientBuilder {
     }
 }
 
-/// A service, and who asks it. Cloning it is cheap, and clones share connections.
+/// A client of a service. Clones are cheap, and share connections.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -134,7 +134,7 @@ pub struct Client {
 }
 
 impl std::fmt::Debug for Client {
-    /// Says everything but the key.
+    /// Prints everything but the key.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = formatter.debug_struct("Client");
         shown.field("url", &self.service.as_str()).field("timeline_id", &self.timeline_id).finish_non_exhaustive()
@@ -142,7 +142,7 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// Begins a client.
+    /// Returns the configuration of a new client.
     #[must_use]
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
@@ -151,7 +151,7 @@ impl Client {
     /// Returns the client that the environment describes: `TIMENAV_URL`, `TIMENAV_API_KEY`, `TIMENAV_TIMELINE`.
     ///
     /// # Errors
-    /// There is no key, or what is there cannot be used.
+    /// There is no key, or a value is invalid.
     #[expect(
         clippy::disallowed_methods,
         reason = "the door by which the environment enters a program that asks for it"
@@ -168,44 +168,44 @@ impl Client {
         self.service.as_str()
     }
 
-    /// Returns the timeline of calls that name none; `None` where it is the one that the key is bound to.
+    /// Returns the default timeline of calls; `None` if it is the one that the key is bound to.
     #[must_use]
     pub fn timeline_id(&self) -> Option<&str> {
         self.timeline_id.as_deref()
     }
 
-    /// Returns how long an answer may take.
+    /// Returns the timeout of responses.
     pub(crate) const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns how often requests are sent again.
+    /// Returns the retry policy.
     pub(crate) const fn retries(&self) -> Retries {
         self.retries
     }
 
-    /// Returns the same client for another timeline.
+    /// Returns a client with another default timeline.
     #[must_use]
     pub fn on_timeline(&self, timeline_id: impl Into<Arc<str>>) -> Self {
         Self { timeline_id: Some(timeline_id.into()), ..self.clone() }
     }
 
-    /// Returns the same client with other retries.
+    /// Returns a client with another retry policy.
     #[must_use]
     pub fn with_retries(&self, retries: Retries) -> Self {
         Self { retries, ..self.clone() }
     }
 
-    /// Returns this client for the handler of a firing: the service is told where its requests come from.
+    /// Returns a client for the handler of a firing: its requests tell the service which firing they belong to.
     #[must_use]
     pub fn inside(&self, firing_id: impl Into<Arc<str>>) -> Self {
         Self { firing: Some(firing_id.into()), ..self.clone() }
     }
 
-    /// Sends a request, and again where its answer is lost and that does no harm.
+    /// Sends a request, and retries it if the response is lost and a repetition is harmless.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service does not respond, or rejects the request.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         let (mut attempt, mut waited) = (1, Duration::ZERO);
         loop {
@@ -224,23 +224,23 @@ impl Client {
         }
     }
 
-    /// Sends a request and reads the answer, which is JSON.
+    /// Sends a request and parses the JSON response.
     ///
     /// # Errors
-    /// The service does not answer, says no, or answers something else.
+    /// The service does not respond, rejects the request, or sends an unexpected response.
     pub async fn json<T: DeserializeOwned>(&self, request: Request) -> Result<T, Error> {
         self.send(request).await?.json().await
     }
 
-    /// Sends a request with a body of any length, once, while the body is read.
+    /// Sends a request with a streamed body, without retries.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service does not respond, or rejects the request.
     pub async fn upload(&self, request: Request, body: impl Into<Body>) -> Result<Response, Error> {
         self.attempt(&request, Some(body.into())).await.map_err(|(_, error)| error)
     }
 
-    /// Returns the address of a request, which is below the service's own. That may have a path where a proxy gives it one.
+    /// Returns the URL of a request, below the service's address, which may have a path behind a proxy.
     pub(crate) fn address(&self, request: &Request) -> Result<Url, Error> {
         if let Some(target) = &request.target {
             let url = format!("{}{target}", self.service.as_str().trim_end_matches('/'));
@@ -286,7 +286,7 @@ impl Client {
     }
 }
 
-/// Waits for so long.
+/// Sleeps for a duration of host time.
 #[expect(clippy::disallowed_methods, reason = "between two attempts nothing happens that could be waited for")]
 pub(crate) async fn pause(length: Duration) {
     tokio::time::sleep(length).await;
@@ -308,7 +308,7 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
         return Err(Error::Invalid(format!("the API key is empty; set {KEY} to one")));
     }
     let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
-    // What is wrong with it is said without it: this text may be logged.
+    // The error must not contain the key, because it may be logged.
     let wrong = || Error::Invalid("the key has characters that no API key has".to_owned());
     if is_key { HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| wrong()) } else { Err(wrong()) }
 }
@@ -324,7 +324,7 @@ fn unfit(error: &reqwest::Error) -> Error {
     Error::Invalid(format!("the certificate of the service could not be checked: {why} ({error})"))
 }
 
-/// Returns whether an address is one of this machine.
+/// Returns whether a URL refers to this machine.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

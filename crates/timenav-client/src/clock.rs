@@ -13,7 +13,7 @@ use crate::place::ResolvedLocation;
 use crate::receipt::Receipt;
 use crate::words::words;
 
-/// Whether virtual time passes. Reading a clock in any other state fails: this version cannot compute it.
+/// Whether virtual time passes. Parsing a clock in any other state fails, because this version cannot compute it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Running {
@@ -65,23 +65,23 @@ pub struct Clock {
     pub lag: Option<Lag>,
     /// The ledger entry of the change.
     pub ledger: Option<LedgerPosition>,
-    /// The place that the name in a travel stands for.
+    /// The place that the name in a travel resolved to.
     pub location_resolved: Option<ResolvedLocation>,
-    /// Where a move by a duration, or to the next timer, took the clock.
+    /// The reading after a move by a duration, or to the next timer.
     pub new_time: Option<Instant>,
-    /// The moment of the pause.
+    /// The instant of the pause.
     pub paused_at: Option<Instant>,
     /// What fired during the change.
     pub settled: Option<Receipt>,
     /// Whether the request created the timeline.
     pub timeline_created: Option<bool>,
-    /// Dry run of a return: events that would be changed back.
+    /// Dry run of a return: events that would be restored.
     pub would_change: Option<Value>,
     /// Dry run of a return: timers that would be disarmed.
     pub would_disarm: Option<Value>,
     /// Dry run: firings on the way.
     pub would_fire: Option<WouldFire>,
-    /// Dry run back in time: timers that would be armed for another moment.
+    /// Dry run back in time: timers that would be armed for another due time.
     pub would_rearm: Option<Value>,
     /// Dry run back in time: pending firings that would be superseded.
     pub would_supersede: Option<Value>,
@@ -93,7 +93,7 @@ pub struct Clock {
 pub struct RunningAdvance {
     /// The id of the advance.
     pub advance_id: String,
-    /// The number of instants at which it has stopped.
+    /// The number of instants it has reached.
     pub step: u64,
     /// The destination.
     pub to: Instant,
@@ -105,7 +105,7 @@ pub struct RunningAdvance {
 pub struct Confirmations {
     /// `confirmed` if all have, `waiting` if not.
     pub state: String,
-    /// The generation that they were to confirm.
+    /// The generation to confirm.
     pub generation: u64,
     /// Each follower.
     pub followers: Vec<Confirmation>,
@@ -131,7 +131,7 @@ pub struct Confirmation {
 pub struct Lag {
     /// Their number.
     pub pending: u64,
-    /// The earliest due moment.
+    /// The earliest due time.
     pub oldest: Instant,
     /// How far the clock is past `oldest`, as a duration.
     pub behind: String,
@@ -157,7 +157,7 @@ pub struct WouldFire {
 pub struct PlannedFiring {
     /// The timer.
     pub timer_id: String,
-    /// The due moment.
+    /// The due time.
     pub due: Instant,
     /// The queue.
     pub queue: Option<String>,
@@ -182,7 +182,7 @@ pub mod operation {
     operations! {
         /// Pausing, resuming, or setting the rate.
         Switch: ClockChange,
-        /// Travel to a moment.
+        /// Travel to an instant.
         Travel: ClockChange ClockMove,
         /// A move forward.
         FastForward: ClockChange ClockMove,
@@ -190,7 +190,7 @@ pub mod operation {
         Rewind: ClockChange ClockMove,
         /// A move to the next timer.
         AdvanceToNext: ClockChange ClockMove,
-        /// A move by the host time that something took.
+        /// A move by the host time that some work took.
         Spend: ClockChange ClockMove,
         /// A return to an anchor.
         Return: ClockChange ClockMove,
@@ -201,7 +201,7 @@ use operation::{AdvanceToNext, ClockChange, ClockMove, FastForward, Return, Rewi
 
 impl<O: ClockChange> Call<'_, Clock, O> {
     options! {
-        /// Names followers that are to confirm the change before the service responds; `all` stands for all.
+        /// Names followers that must confirm the change before the service responds; `all` means all followers.
         followers: list,
         /// Sets how long the response waits for handlers and followers, in host time.
         wait: into Length,
@@ -219,7 +219,7 @@ impl Call<'_, Clock, Travel> {
     options! {
         /// Sets the place of arrival.
         location: into String,
-        /// Sets whether timers whose moments come again fire again. Defaults to `false`.
+        /// Sets whether timers whose due times recur fire again. Defaults to `false`.
         refire: bool,
         /// Sets whether the clock stops at each timer on its way until its handlers are done. Defaults to `true`.
         settle: bool,
@@ -235,28 +235,28 @@ impl Call<'_, Clock, FastForward> {
 
 impl Call<'_, Clock, Rewind> {
     options! {
-        /// Sets whether timers whose moments come again fire again. Defaults to `false`.
+        /// Sets whether timers whose due times recur fire again. Defaults to `false`.
         refire: bool,
     }
 }
 
 impl Call<'_, Clock, AdvanceToNext> {
     options! {
-        /// Sets the destination if nothing is due before it.
+        /// Sets the target if nothing is due before it.
         until: Instant,
     }
 }
 
 impl Call<'_, Clock, Spend> {
     options! {
-        /// Sets the virtual moment from which the duration counts. Defaults to now.
+        /// Sets the virtual time that the duration counts from. Defaults to now.
         since: Instant,
     }
 }
 
 impl Call<'_, Clock, Return> {
     options! {
-        /// Sets what is restored. Defaults to `all`.
+        /// Sets what to restore. Defaults to `all`.
         scope: into ReturnScope,
     }
 }
@@ -271,7 +271,7 @@ impl Client {
         self.post(&["v1", operation]).on_default_timeline()
     }
 
-    /// Moves the clock to a moment (`POST /v1/travel`).
+    /// Moves the clock to an instant (`POST /v1/travel`).
     pub fn travel(&self, destination_time: Instant) -> Call<'_, Clock, Travel> {
         self.change("travel").set("destination_time", destination_time)
     }
@@ -281,7 +281,7 @@ impl Client {
         self.change("pause-time")
     }
 
-    /// Resumes the clock at the moment of the pause (`POST /v1/resume-time`).
+    /// Resumes the clock at the instant of the pause (`POST /v1/resume-time`).
     pub fn resume_time(&self) -> Call<'_, Clock, Switch> {
         self.change("resume-time")
     }
@@ -306,7 +306,7 @@ impl Client {
         self.change("advance-to-next")
     }
 
-    /// Moves a paused clock by the time that something took (`POST /v1/spend`).
+    /// Moves a paused clock by the host time that some work took (`POST /v1/spend`).
     pub fn spend(&self, duration: impl Into<Length>) -> Call<'_, Clock, Spend> {
         self.change("spend").set("duration", duration.into())
     }

@@ -1,16 +1,16 @@
-//! The arithmetic of a clock, as the service does it: whole microseconds, rates in millionths, nothing rounded twice.
+//! Clock arithmetic, identical to the service's: whole microseconds, rates in millionths, no double rounding.
 
 use crate::clock::{Clock, Running};
 use crate::instant::Instant;
 
 const MILLION: i128 = 1_000_000;
 
-/// A clock as the service told it: everything that is needed to compute what it shows.
+/// The state of a clock: everything needed to compute its reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockState {
     /// The timeline of the clock.
     pub timeline_id: String,
-    /// Counts changes of the clock.
+    /// The number of changes of the clock.
     pub generation: u64,
     /// Whether virtual time passes.
     pub is_running: bool,
@@ -32,8 +32,8 @@ impl ClockState {
         self.rate_micros as f64 / 1e6
     }
 
-    /// Returns what the clock shows at a host time in microseconds since 1970. One that reaches an end of −9999…9999
-    /// stands there.
+    /// Returns the reading at a host time in microseconds since 1970. A clock that reaches an end of the range −9999 to
+    /// 9999 stops there.
     #[must_use]
     pub fn at(&self, host_micros: i64) -> Instant {
         if !self.is_running {
@@ -44,8 +44,8 @@ impl ClockState {
         Instant::clamped(i128::from(self.origin_virtual.micros()) + passed)
     }
 
-    /// Returns the first host time, in microseconds since 1970, at which the clock shows this or later; `None` if it never
-    /// will as it is.
+    /// Returns the first host time, in microseconds since 1970, at which the clock shows this instant or a later one;
+    /// `None` if that never happens without a change.
     #[must_use]
     pub fn host_when(&self, virtual_micros: i64) -> Option<i64> {
         if !self.is_running {
@@ -61,7 +61,7 @@ impl ClockState {
 }
 
 impl Clock {
-    /// Returns the state that the clock is computed from.
+    /// Returns the state in a response.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

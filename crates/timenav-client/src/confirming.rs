@@ -1,4 +1,4 @@
-//! Tells the service which change of a clock was applied, beside whoever listens to it.
+//! Confirms clock changes to the service, in a task separate from the stream.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 
-/// How long to wait before a confirmation is sent again, unless there is something newer to confirm.
+/// Delay before a confirmation is sent again, unless there is a newer one.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// A change that was applied.
+/// A clock change that was applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Applied {
-    /// The follower whose stream told it.
+    /// The follower whose stream reported it.
     pub(crate) follower_id: String,
     pub(crate) generation: u64,
 }
 
-/// Confirms the newest change whenever there is one, until nobody tells of any.
+/// Confirms the newest change whenever there is one, until the sender is dropped.
 pub(crate) async fn confirm_all(client: &Client, mut newest: watch::Receiver<Option<Applied>>) {
     while newest.changed().await.is_ok() {
         loop {
@@ -30,7 +30,7 @@ pub(crate) async fn confirm_all(client: &Client, mut newest: watch::Receiver<Opt
             let confirm = confirm.set("follower_id", applied.follower_id).set("generation", applied.generation);
             match confirm.await {
                 Ok(_) => break,
-                // Where its stream has ended, the next one tells what is to be confirmed.
+                // The stream has ended; the next one reports what to confirm.
                 Err(Error::Problem(problem)) if problem.is_final() => break,
                 Err(_) => {
                     if matches!(timeout(RETRY, newest.changed()).await, Ok(Err(_))) {

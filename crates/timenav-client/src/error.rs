@@ -1,5 +1,3 @@
-//! What can go wrong.
-
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -8,50 +6,50 @@ use serde_json::Value;
 use crate::instant::{Instant, NotAnInstant};
 use crate::receipt::{FiringState, Receipt};
 
-/// What a call can fail with.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address or the key of the service is missing or wrong, or an argument is. Nothing was sent.
+    /// The address, the key or an argument is missing or invalid. Nothing was sent.
     #[error("{0}")]
     Invalid(String),
-    /// A text is no timestamp with a zone.
+    /// A text is not a timestamp with a zone.
     #[error(transparent)]
     Timestamp(#[from] NotAnInstant),
-    /// No answer came. If the request was sent, a change may have happened: send it again with the same idempotency key to
-    /// find out.
+    /// There was no response. If the request was sent, the change may have happened: repeat it with the same
+    /// idempotency key to find out.
     #[error("cannot reach the service at {service}: {detail}")]
     #[non_exhaustive]
     Unreachable {
-        /// Where the service should be.
+        /// The address of the service.
         service: String,
-        /// What happened.
+        /// A description.
         detail: String,
         /// Whether the request may have arrived.
         was_sent: bool,
     },
-    /// The service refused the request, and says why.
+    /// The service rejected the request.
     #[error(transparent)]
     Problem(Box<Problem>),
-    /// What answers is no timenav service, or one of a version that this client does not know.
+    /// The response is not from a timenav service, or from an incompatible version.
     #[error("{service} did not answer as timenav does: {detail}")]
     #[non_exhaustive]
     Unreadable {
-        /// Where the answer came from.
+        /// The address of the service.
         service: String,
-        /// What is wrong with it.
+        /// What is wrong with the response.
         detail: String,
     },
-    /// The clock cannot say what time it is.
+    /// The clock cannot be read.
     #[error(transparent)]
     Clock(#[from] ClockUnavailable),
-    /// An advance ended before its destination: it was stopped, or is stuck.
+    /// An advance ended before its target: it was stopped, or is stuck.
     #[error("the clock is {} at {}{}", .0.state, .0.reached, held(.0))]
     NotSettled(Box<Receipt>),
-    /// An advance reached its destination, and firings on the way failed. The receipt lists them, each with its reason.
+    /// An advance reached its target, and firings on the way failed. The receipt lists them with their reasons.
     #[error("{} of {} firings failed{}", .0.failed, .0.fired, first_failed(.0))]
     FiringsFailed(Box<Receipt>),
-    /// Nobody waits any longer, as was asked for.
+    /// The requested limit of the wait was reached.
     #[error("{0}")]
     TimedOut(String),
 }
@@ -69,7 +67,7 @@ fn first_failed(receipt: &Receipt) -> String {
 }
 
 impl Error {
-    /// Returns the refusal of the service, if it is one: branch on its `code`.
+    /// Returns the service's rejection, if it is one: branch on its `code`.
     #[must_use]
     pub fn problem(&self) -> Option<&Problem> {
         match self {
@@ -79,7 +77,7 @@ impl Error {
     }
 }
 
-/// What is wrong with one field.
+/// An invalid field of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldError {
@@ -87,35 +85,35 @@ pub struct FieldError {
     pub field: String,
     /// The stable code of the error.
     pub code: String,
-    /// What would be right.
+    /// What would be valid.
     pub detail: String,
 }
 
-/// A refusal. Branch on `code` (docs/errors.md lists them); `status` and `detail` are sentences for people.
+/// A rejection by the service. Branch on `code` (see docs/errors.md); `status` and `detail` are sentences for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.text())]
 #[non_exhaustive]
 pub struct Problem {
-    /// The status of the answer.
+    /// The HTTP status.
     pub http_status: u16,
     /// The stable code of the error.
     pub code: String,
-    /// What happened.
+    /// A sentence about what happened.
     pub status: String,
-    /// What would be right.
+    /// A sentence about what would be valid.
     pub detail: String,
-    /// What is wrong with each field, if it is about fields.
+    /// The invalid fields, if there are any.
     pub errors: Vec<FieldError>,
-    /// The id of the request, in the log of the service.
+    /// The id of the request in the service's log.
     pub request_id: Option<String>,
-    /// After how long the service may answer otherwise.
+    /// When to try again, if the service says so.
     pub retry_after: Option<Duration>,
-    /// The answer as it came.
+    /// The body of the response.
     pub body: String,
 }
 
 impl Problem {
-    /// Reads a refusal out of an answer, whoever gave it: a proxy does not know the shape of our errors.
+    /// Parses a rejection. It may come from a proxy, so the body may have any form.
     pub(crate) fn of(http_status: u16, body: String, request_id: Option<&str>, retry_after: Option<Duration>) -> Self {
         let told: Value = serde_json::from_str(&body).unwrap_or_default();
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
@@ -139,20 +137,20 @@ impl Problem {
         }
     }
 
-    /// Returns the first field that is wrong, if the problem is about one.
+    /// Returns the first invalid field, if there is one.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.errors.first().map(|error| error.field.as_str())
     }
 
-    /// Returns whether asking again is of no use.
+    /// Returns whether a retry is useless.
     pub(crate) const fn is_final(&self) -> bool {
         matches!(self.http_status, 400 | 401 | 403 | 404 | 409 | 410)
     }
 
     fn text(&self) -> String {
         let mut text = format!("{} ({})", self.status, self.code);
-        // A detail about fields names them all; they are easier to read one by one.
+        // The detail of an error about fields lists them all; print them individually instead.
         if self.errors.is_empty() && !self.detail.is_empty() {
             let _ = write!(text, " {}", self.detail);
         }
@@ -163,47 +161,48 @@ impl Problem {
     }
 }
 
-/// Why a clock cannot say what time it is.
+/// Why a clock cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockUnavailable {
-    /// The service has not told the clock yet.
+    /// The state of the clock has not arrived yet.
     #[error("the service has not told the clock yet")]
     Unknown,
-    /// The service has said nothing for too long, so what the clock shows may be wrong.
+    /// The service has been silent for too long, so the reading may be wrong.
     #[error("the service has said nothing for {silent:.1?}, and this clock vouches for {bound:?}: {}", ADVICE)]
     #[non_exhaustive]
     Silent {
-        /// For how long.
+        /// The duration of the silence.
         silent: Duration,
-        /// For how long the clock answers.
+        /// The limit.
         bound: Duration,
     },
-    /// The connection was lost too long ago, so what the clock shows may be wrong.
+    /// The connection was lost too long ago, so the reading may be wrong.
     #[error("the connection was lost {lost:.1?} ago, and this clock vouches for {bound:?}: {}", ADVICE)]
     #[non_exhaustive]
     Lost {
-        /// For how long.
+        /// How long ago it was lost.
         lost: Duration,
-        /// For how long the clock answers.
+        /// The limit.
         bound: Duration,
     },
-    /// The service does not let this user watch the clock any more.
+    /// The service no longer allows this user to watch the clock.
     #[error("the clock can no longer be watched: {0}")]
     Refused(Box<Problem>),
     /// The clock was closed.
     #[error("the clock was closed")]
     Closed,
-    /// A handler waits for a moment after that of its firing. The clock may stand until the handler is done.
+    /// A handler waits for an instant after the due time of its firing. The clock may be paused until the handler is
+    /// done.
     #[error(
         "the clock stands at {due} until this handler is done, so it does not come to {target}; set a timer for that \
          moment, and return"
     )]
     #[non_exhaustive]
     BeyondFiring {
-        /// The moment of the firing.
+        /// The due time of the firing.
         due: Instant,
-        /// The moment that is waited for.
+        /// The awaited instant.
         target: Instant,
     },
 }
@@ -211,7 +210,7 @@ pub enum ClockUnavailable {
 const ADVICE: &str = "check that the service runs and can be reached; the clock keeps trying to reconnect";
 
 impl ClockUnavailable {
-    /// Returns whether the service has not confirmed the clock for too long.
+    /// Returns whether the service has not confirmed the state of the clock for too long.
     #[must_use]
     pub const fn is_stale(&self) -> bool {
         matches!(self, Self::Unknown | Self::Silent { .. } | Self::Lost { .. })

@@ -1,4 +1,4 @@
-//! What a handler is given: a firing, and the clock that stands at its moment.
+//! The firing that a handler receives, with a clock fixed at its due time.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,11 +7,11 @@ use crate::client::Client;
 use crate::error::ClockUnavailable;
 use crate::instant::Instant;
 
-/// A firing as it is handed out.
+/// A claimed firing.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ClaimedFiringBody {
     pub(crate) firing_id: String,
-    /// Absent from services that have none.
+    /// Absent in responses of older services.
     #[serde(default)]
     pub(crate) lease_id: Option<String>,
     timer_id: String,
@@ -27,57 +27,57 @@ pub(crate) struct ClaimedFiringBody {
     order_key: Option<String>,
 }
 
-/// The clock of a handler. It stands at the moment of the firing, however late the firing was handed out.
+/// The clock of a handler. It always shows the due time of the firing, no matter when the firing was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiringClock {
     due: Instant,
 }
 
 impl FiringClock {
-    /// Returns the moment of the firing.
+    /// Returns the due time of the firing.
     #[must_use]
     pub const fn now(&self) -> Instant {
         self.due
     }
 
-    /// Returns at once if the moment has come.
+    /// Returns immediately if the clock shows the instant or a later one.
     ///
     /// # Errors
-    /// It has not: nobody waits for themselves.
+    /// The instant is later: waiting for it would wait for this handler itself.
     pub fn until(&self, target: Instant) -> Result<Instant, ClockUnavailable> {
         if target > self.due { Err(ClockUnavailable::BeyondFiring { due: self.due, target }) } else { Ok(self.due) }
     }
 }
 
-/// A moment of a timer that fell due, in the hands of a handler.
+/// A due timer, delivered to a handler.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Firing {
-    /// The same however often it is handed out: keep it if doing something twice would harm.
+    /// The id, which is the same for all attempts: store it if a repetition would do harm.
     pub id: String,
     /// The timer that fired.
     pub timer_id: String,
     /// The timeline.
     pub timeline_id: String,
-    /// The moment at which it fell due.
+    /// The due time.
     pub due: Instant,
-    /// What the timer was set with.
+    /// The payload of the timer.
     pub payload: Value,
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// The round of the timer: it grows when the clock goes back and the timer fires again.
+    /// The round of the timer: it is incremented when the clock goes back and the timer fires again.
     pub round: u32,
     /// The generation of the clock.
     pub generation: u64,
-    /// How many instants the advance has come to; `None` outside an advance.
+    /// How many instants the advance has reached; `None` outside an advance.
     pub step: Option<u64>,
     /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
-    /// Which claim this is: whoever claims the firing after you has another one. `None` where the service has none.
+    /// The id of the claim: a later claim of the firing has a different one. `None` in responses of older services.
     pub lease_id: Option<String>,
-    /// Stands at `due`.
+    /// A clock that shows `due`.
     pub clock: FiringClock,
-    /// A client for the handler: it tells the service which firing a request comes from.
+    /// A client for the handler: its requests tell the service which firing they belong to.
     pub client: Client,
 }
 

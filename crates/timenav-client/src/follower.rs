@@ -1,7 +1,7 @@
-//! What a client knows of a clock, and for how long it may vouch for it. No task, no network, no clock of its own.
+//! The client-side state of a clock, and how long it remains valid. Contains no task, network access or clock.
 //!
-//! Every time that goes in is the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
-//! vectors in clients/vectors hold every language to them.
+//! All times passed in are the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
+//! vectors in clients/vectors test all languages against them.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::clock_state::ClockState;
 use crate::error::{ClockUnavailable, Error, Problem};
 use crate::instant::Instant;
 
-/// A quiet stream must not count as a dead one: the service says something every 15 seconds.
+/// An idle stream must not count as broken: the service sends a message every 15 seconds.
 const STALE_AFTER_MIN: Duration = Duration::from_secs(20);
-/// How far the clocks of two machines may run apart, for what is said of the uncertainty.
+/// The assumed drift between the clocks of two machines, used for the uncertainty.
 const DRIFT_PPM: i128 = 100;
 
-/// How long a clock answers for what it knows.
+/// How long a reading remains valid without news from the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     stale_after: Duration,
@@ -29,10 +29,10 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Returns bounds: how long after the service last said anything, and how long after the connection was lost.
+    /// Returns bounds: the time after the last message of the service, and the time after the connection was lost.
     ///
     /// # Errors
-    /// A healthy stream would break them: `stale_after` is less than 20 seconds.
+    /// `stale_after` is less than 20 seconds, so that a healthy stream would exceed it.
     pub fn new(stale_after: Duration, lost_after: Duration) -> Result<Self, Error> {
         if stale_after < STALE_AFTER_MIN {
             return Err(Error::Invalid(format!(
@@ -48,55 +48,55 @@ impl Bounds {
     }
 }
 
-/// One change of a clock.
+/// A change of a clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClockChange {
-    /// The clock before.
+    /// The state before the change.
     pub before: ClockState,
-    /// The clock since.
+    /// The state after the change.
     pub after: ClockState,
-    /// How far it jumped, in microseconds; 0 where it was paused, resumed, or changed its rate.
+    /// The size of a jump in microseconds; 0 if the clock was paused, resumed, or changed its rate.
     pub jump_micros: i64,
-    /// Whether changes in between were left out, or the service went back to an older state.
+    /// Whether changes in between were lost, or the service went back to an older state.
     pub is_reset: bool,
 }
 
-/// One reading of a clock.
+/// A reading of a clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reading {
     /// What the clock shows.
     pub now: Instant,
-    /// What that was computed from.
+    /// The state from which it was computed.
     pub state: ClockState,
-    /// The clock may be ahead of `now` by this much, in virtual microseconds; `None` where that is not known.
+    /// The clock may be ahead of `now` by this much, in virtual microseconds; `None` if that is unknown.
     pub uncertainty_micros: Option<i64>,
 }
 
-/// What readings are made of.
+/// The data that readings are computed from.
 #[derive(Clone, Debug)]
 struct Known {
     state: ClockState,
-    /// Host time of the service minus monotonic time here. Never more than it is, so that no reading is ahead.
+    /// The service's host time minus the local monotonic time. A lower bound, so that no reading is ahead.
     offset: i64,
     offset_max: Option<i64>,
     measured: i64,
 }
 
-/// What a reading is computed from by whoever has no time for more: while the clock is vouched for.
+/// Parameters of lock-free readings, while the clock is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Monotonic time here at which the clock showed `origin`.
+    /// Local monotonic time at which the clock showed `origin`.
     pub(crate) start: i64,
     pub(crate) origin: i64,
-    /// Virtual microseconds per host second; 0 where the clock stands.
+    /// Virtual microseconds per host second; 0 if the clock is paused.
     pub(crate) rate_micros: i64,
-    /// Monotonic time here until which the clock is vouched for.
+    /// Local monotonic time until which the clock is valid.
     pub(crate) vouched_until: i64,
 }
 
-/// Takes what a stream says, and answers what the clock shows.
+/// Processes the messages of a stream, and computes readings.
 #[derive(Debug)]
 pub(crate) struct Follower {
     bounds: Bounds,
@@ -104,7 +104,7 @@ pub(crate) struct Follower {
     asked: i64,
     heard: i64,
     lost: Option<i64>,
-    /// The generation that the stream has yet to tell.
+    /// A generation that the stream has not reported yet.
     awaited: Option<u64>,
     low: Option<i64>,
     high: Option<i64>,
@@ -116,12 +116,12 @@ impl Follower {
         Self { bounds, known: None, asked: 0, heard: 0, lost: Some(0), awaited: None, low: None, high: None, end: None }
     }
 
-    /// Returns the clock as it was last told, whether or not it may be vouched for.
+    /// Returns the last known state, valid or not.
     pub(crate) fn state(&self) -> Option<&ClockState> {
         self.known.as_ref().map(|known| &known.state)
     }
 
-    /// Returns whether the stream is open and has told everything that the service knows.
+    /// Returns whether the stream is open and up to date.
     pub(crate) const fn is_connected(&self) -> bool {
         self.lost.is_none() && self.end.is_none()
     }
@@ -130,17 +130,17 @@ impl Follower {
         self.end.as_ref()
     }
 
-    /// Notes when a request was sent, on a new connection: its answer is not older than this.
+    /// Records that a request was sent on a new connection: its response is not older than this.
     pub(crate) const fn asked(&mut self, now: i64) {
         (self.asked, self.low, self.high) = (now, None, None);
     }
 
-    /// Notes a sign of life.
+    /// Records a sign of life.
     pub(crate) const fn heard(&mut self, now: i64) {
         self.heard = now;
     }
 
-    /// Notes that a stream is open again, and that it goes on from what is known.
+    /// Records that a stream is open again and continues from the known state.
     pub(crate) fn confirmed(&mut self, now: i64) {
         self.heard = now;
         if self.known.as_ref().is_some_and(|known| Some(known.state.generation) >= self.awaited) {
@@ -148,27 +148,27 @@ impl Follower {
         }
     }
 
-    /// Notes that the connection was lost.
+    /// Records that the connection was lost.
     pub(crate) const fn lost(&mut self, now: i64) {
         if self.lost.is_none() {
             self.lost = Some(now);
         }
     }
 
-    /// Notes that the service will not tell any more.
+    /// Records that the service rejects further requests.
     pub(crate) fn refused(&mut self, problem: &Problem) {
         self.end.get_or_insert_with(|| ClockUnavailable::Refused(Box::new(problem.clone())));
     }
 
-    /// Notes that nobody listens any more.
+    /// Records that the clock was closed.
     pub(crate) fn closed(&mut self) {
         self.end.get_or_insert(ClockUnavailable::Closed);
     }
 
-    /// Takes what a request for the clock was answered, before a stream is opened again.
+    /// Processes the response to a request for the clock, sent before a stream is reopened.
     ///
-    /// Newer changes are left to the stream, which tells each of them; until it has, nothing is vouched for. An older
-    /// generation, or the same one with another past, means that the service was taken back, and is a reset.
+    /// Newer changes are left to the stream, which reports each of them; until then, readings are invalid. An older
+    /// generation, or the same one with a different history, means that the service was rolled back, and is a reset.
     pub(crate) fn answered(&mut self, body: &Clock, now: i64) -> Option<ClockChange> {
         let state = body.clock_state();
         self.measure(&state, body.current_time, now, true);
@@ -189,7 +189,7 @@ impl Follower {
         None
     }
 
-    /// Takes one message of the stream. `is_first` where it answers the request that was noted last.
+    /// Processes a message of the stream. `is_first` if it responds to the last recorded request.
     pub(crate) fn told(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
         self.heard = now;
         let state = body.clock_state();
@@ -201,10 +201,10 @@ impl Follower {
         self.take(state, now, is_reset)
     }
 
-    /// Returns what the clock shows.
+    /// Returns the current reading.
     ///
     /// # Errors
-    /// Nobody can vouch for it.
+    /// The state is not valid.
     pub(crate) fn read(&self, now: i64) -> Result<Reading, ClockUnavailable> {
         self.vouch(now)?;
         let known = self.known.as_ref().ok_or(ClockUnavailable::Unknown)?;
@@ -215,7 +215,7 @@ impl Follower {
         })
     }
 
-    /// Returns what readings are computed from until something happens; `None` where there is nothing to read.
+    /// Returns the parameters of readings until the next event; `None` if there is no valid state.
     pub(crate) fn line(&self) -> Option<Line> {
         let known = self.known.as_ref().filter(|_| self.end.is_none())?;
         let state = &known.state;
@@ -227,14 +227,15 @@ impl Follower {
         })
     }
 
-    /// Returns how much host time is left until the clock shows this, in microseconds; `None` if it never will as it is.
+    /// Returns the host time until the clock shows this, in microseconds; `None` if that never happens without a
+    /// change.
     pub(crate) fn micros_until(&self, virtual_micros: i64, now: i64) -> Option<i64> {
         let known = self.known.as_ref()?;
         let host = known.state.host_when(virtual_micros)?;
         Some(host.saturating_sub(known.offset).saturating_sub(now).max(0))
     }
 
-    /// Returns for how much longer the clock may be vouched for if nothing more is heard, in microseconds.
+    /// Returns how long the state remains valid without further news, in microseconds.
     pub(crate) fn micros_vouched(&self, now: i64) -> i64 {
         self.vouched_until().saturating_sub(now).max(0)
     }
@@ -278,25 +279,25 @@ impl Follower {
         Some(ClockChange { before, after, jump_micros, is_reset })
     }
 
-    /// Narrows down how far the service's host time is from monotonic time here.
+    /// Narrows the offset between the service's host time and the local monotonic time.
     fn measure(&mut self, state: &ClockState, shown: Instant, now: i64, is_answer: bool) {
         let (mut first, mut last) = (state.origin_host.micros(), None);
         if state.is_running && Instant::MIN < shown && shown < Instant::MAX {
-            // All host times at which the clock shows this very microsecond.
+            // Include all host times at which the clock shows this very microsecond.
             first = state.host_when(shown.micros()).unwrap_or(first);
             last = state.host_when(shown.micros() + 1);
         }
-        // The message was written before it came: service time is at least this much ahead of time here.
+        // The message was written before it arrived, which bounds the offset from below.
         let low = first.saturating_sub(now);
         self.low = Some(self.low.map_or(low, |known| known.max(low)));
         if let Some(last) = last.filter(|_| is_answer) {
-            // And after it was asked for.
+            // It was written after the request, which bounds the offset from above.
             let high = last.saturating_sub(self.asked);
             self.high = Some(self.high.map_or(high, |known| known.min(high)));
         }
     }
 
-    /// Returns what is known of a state, with an offset that moves no more than what was measured asks for.
+    /// Returns the data of a state, with the offset changed no more than the measurement requires.
     fn with(&self, state: ClockState, now: i64) -> Known {
         let low = self.low.unwrap_or(0);
         let offset_max = self.high.map(|high| high.max(low));

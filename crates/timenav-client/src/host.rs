@@ -1,16 +1,15 @@
-//! The host's own clocks, and chance.
+//! The host's clocks, and random numbers.
 
 use std::time::Duration;
 
-/// Longest name of a host that the service takes, in bytes.
+/// Maximum length of a host name that the service accepts, in bytes.
 const HOST_BYTES_MAX: usize = 253;
 
-/// Returns the host's monotonic time in whole microseconds: that which counts on while the machine sleeps, as that of the
-/// service does.
+/// Returns the host's monotonic time in whole microseconds. It includes suspended time, like that of the service.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
 pub(crate) fn monotonic_micros() -> i64 {
-    // On macOS it is this one that counts sleep.
+    // On macOS, this clock includes suspended time.
     #[cfg(target_vendor = "apple")]
     const COUNTER: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -31,14 +30,14 @@ pub(crate) fn monotonic_micros() -> i64 {
     i64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Returns the host's own time in whole seconds since 1970: what dates in the head of an answer are compared with.
+/// Returns the host's time in whole seconds since 1970, for comparison with dates in response headers.
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
 pub(crate) fn wall_seconds() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Returns where this process runs, as fields of a request's head. Only Linux tells the name of the host without more.
+/// Returns headers that say where this process runs. The host name is only available on Linux.
 pub(crate) fn own_place() -> Vec<(&'static str, String)> {
     let mut place = vec![("timenav-process", std::process::id().to_string())];
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -49,14 +48,15 @@ pub(crate) fn own_place() -> Vec<(&'static str, String)> {
     place
 }
 
-/// Returns half to one and a half of a delay, so that those who failed together do not come back together.
+/// Returns a random delay between half and one and a half of the given one, so that clients that failed together do not
+/// retry together.
 #[expect(clippy::disallowed_methods, reason = "the door by which chance enters the client")]
 pub(crate) fn jitter(delay: Duration) -> Duration {
     let (draw, _) = uuid::Uuid::new_v4().as_u64_pair();
     delay / 2 + delay.mul_f64(f64::from(u32::try_from(draw >> 32).unwrap_or_default()) / f64::from(u32::MAX))
 }
 
-/// Returns a key that nobody has had (a UUID of version 4, RFC 9562 §5.4).
+/// Returns a unique key (a UUID of version 4, RFC 9562 §5.4).
 #[expect(clippy::disallowed_methods, reason = "the door by which chance enters the client")]
 pub(crate) fn idempotency_key() -> String {
     uuid::Uuid::new_v4().to_string()

@@ -11,17 +11,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// A moment, in whole microseconds since 1970.
+/// An instant of virtual or host time, in whole microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
 impl Instant {
-    /// The first instant that a clock can show: −9999-01-01T00:00:00Z.
+    /// The earliest instant of a clock: −9999-01-01T00:00:00Z.
     pub const MIN: Self = Self(-377_705_116_800_000_000);
-    /// The last: 9999-12-31T23:59:59.999999Z.
+    /// The latest instant of a clock: 9999-12-31T23:59:59.999999Z.
     pub const MAX: Self = Self(253_402_300_799_999_999);
 
-    /// Returns the instant that is so many microseconds after 1970; `None` where no clock can show it.
+    /// Returns the instant with this number of microseconds since 1970; `None` if it is out of range.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Option<Self> {
         if micros < Self::MIN.0 || micros > Self::MAX.0 { None } else { Some(Self(micros)) }
@@ -33,13 +33,13 @@ impl Instant {
         self.0
     }
 
-    /// Returns the instant that much later; `None` where no clock can show it.
+    /// Returns the instant that much later; `None` if it is out of range.
     #[must_use]
     pub fn checked_add(self, length: Duration) -> Option<Self> {
         Self::from_micros(self.0.checked_add(i64::try_from(length.as_micros()).ok()?)?)
     }
 
-    /// Returns the nearest instant that a clock can show.
+    /// Returns the nearest instant in range.
     pub(crate) fn clamped(micros: i128) -> Self {
         let micros = micros.clamp(i128::from(Self::MIN.0), i128::from(Self::MAX.0));
         i64::try_from(micros).map_or(Self::MAX, Self)
@@ -74,7 +74,7 @@ const fn civil_from_days(days: i64) -> (i64, i64, i64) {
 }
 
 impl fmt::Display for Instant {
-    /// Writes the instant as the API does: UTC, fraction digits only where they are not zero.
+    /// Formats the instant like the API: UTC, with fraction digits only if they are not zero.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, rest) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
         let (year, month, day) = civil_from_days(days);
@@ -89,7 +89,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Reads a timestamp piece by piece.
+/// Parses a timestamp piece by piece.
 struct Text<'a>(&'a str);
 
 impl Text<'_> {
@@ -115,7 +115,7 @@ impl Text<'_> {
         }
     }
 
-    /// Returns the microseconds of a fraction. Digits finer than these are cut off, towards the past.
+    /// Returns the microseconds of a fraction. Further digits are truncated, towards the past.
     fn fraction(&mut self) -> Option<i64> {
         let end = self.0.find(|found: char| !found.is_ascii_digit()).unwrap_or(self.0.len());
         let (digits, rest) = self.0.split_at(end);
@@ -157,7 +157,7 @@ impl Text<'_> {
     }
 }
 
-/// A text that is no timestamp with a zone.
+/// The error for a text that is not a timestamp with a zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a timestamp with a zone; write one such as 2028-02-29T09:00:00Z")]
 pub struct NotAnInstant(String);
@@ -165,7 +165,7 @@ pub struct NotAnInstant(String);
 impl FromStr for Instant {
     type Err = NotAnInstant;
 
-    /// Reads a timestamp with a zone, such as the API writes: `2028-02-29T09:00:00Z`.
+    /// Parses a timestamp with a zone, such as `2028-02-29T09:00:00Z`.
     fn from_str(text: &str) -> Result<Self, NotAnInstant> {
         Text(text).instant().ok_or_else(|| NotAnInstant(text.to_owned()))
     }

@@ -12,9 +12,9 @@ use crate::place::Geo;
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
-    /// It does not happen.
+    /// It is canceled.
     Cancel,
-    /// It happens again, as last recorded.
+    /// It is restored to its last recorded version.
     Restore,
     /// It happens later.
     Delay {
@@ -26,16 +26,16 @@ pub enum Effect {
         /// By how much.
         duration: Length,
     },
-    /// It happens at another moment.
+    /// It happens at another time.
     Move {
-        /// The moment.
+        /// The time.
         time: Instant,
     },
     /// It happens at another place.
     Relocate {
         /// The place, in words.
         location: String,
-        /// The place on the earth.
+        /// The coordinates.
         #[serde(skip_serializing_if = "Option::is_none")]
         geo: Option<Geo>,
     },
@@ -51,7 +51,7 @@ pub enum Effect {
     },
     /// It gets a note.
     Note,
-    /// An effect that this version does not know.
+    /// An effect unknown to this version.
     #[serde(other)]
     Other,
 }
@@ -64,9 +64,9 @@ pub struct Intervention {
     pub intervention_id: String,
     /// The event.
     pub event_id: String,
-    /// The action, in the words of the request.
+    /// The action as written in the request.
     pub action: String,
-    /// The virtual moment of the intervention.
+    /// The virtual time of the intervention.
     pub time: Instant,
     /// The effect of the action.
     pub effect: Effect,

@@ -1,4 +1,4 @@
-//! Ledgers: where an entry is, and whether somebody has tampered with one (`/v1/detect-tampering`).
+//! Ledger positions, and scans for tampering (`/v1/detect-tampering`).
 
 use serde::{Deserialize, Serialize};
 
@@ -36,11 +36,11 @@ pub struct LedgerHead {
 pub struct TamperingScan {
     /// A sentence about the outcome.
     pub status: String,
-    /// Whether anything does not match what was signed.
+    /// Whether anything differs from what was signed.
     pub tampering_detected: bool,
     /// The first finding and where it is.
     pub details: String,
-    /// What does not match, by position.
+    /// The differences, by position.
     pub findings: Vec<Finding>,
     /// The number of findings that are not listed.
     pub findings_untold: u64,
@@ -52,7 +52,7 @@ pub struct TamperingScan {
     pub ledger: LedgerPosition,
 }
 
-/// Something that does not match what was signed.
+/// A difference from what was signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -84,7 +84,7 @@ impl Call<'_, TamperingScan> {
 }
 
 impl Client {
-    /// Compares a timeline with what was signed (`POST /v1/detect-tampering`). The scan may take any time.
+    /// Scans a timeline for tampering (`POST /v1/detect-tampering`). The scan has no timeout.
     pub fn detect_tampering(&self, timeline_id: &str) -> Call<'_, TamperingScan> {
         self.post(&["v1", "detect-tampering"]).set("timeline_id", timeline_id).unbounded()
     }

@@ -1,4 +1,4 @@
-//! Works on what fires in a queue.
+//! Processes the firings of a queue.
 
 use std::collections::{BTreeSet, HashSet};
 use std::future::Future;
@@ -21,28 +21,29 @@ use crate::host::{jitter, monotonic_micros};
 use crate::request::seconds_text;
 use crate::retry::{Retries, delay};
 
-/// How long a claim waits until there is something.
+/// How long a claim waits for a firing.
 const CLAIM_WAIT: Duration = Duration::from_secs(20);
-/// A queue counts as heard for ten seconds after a claim. A handler that takes longer is followed by another claim before
-/// it is acknowledged, or else the clock would leave what is left at this moment behind.
+/// The service assumes a listener for ten seconds after a claim. If a handler takes longer, another claim is sent
+/// before its acknowledgment. Otherwise an advance would leave the instant without the remaining firings.
 const HEARD_MICROS: i64 = 5_000_000;
 const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
 const CONCURRENCY_MAX: usize = 1_000;
-/// Firings that one request may name.
+/// Maximum number of firings per request.
 const NAMED_MAX: usize = 1_000;
 const REASON_BYTES_MAX: usize = 1_024;
 
-/// What a handler fails with.
+/// The error of a handler.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// On which terms firings are claimed.
+/// Options of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenOptions {
-    /// How many firings are worked on side by side, 1 to 1000. Defaults to 1.
+    /// The number of concurrent handlers, 1 to 1000. Defaults to 1.
     pub concurrency: usize,
-    /// After how much host time others get a firing if this program dies, 1 second to 10 minutes. Defaults to 30 seconds.
+    /// Duration of leases in host time, after which other workers get the firings of a crashed program: 1 second to 10
+    /// minutes. Defaults to 30 seconds.
     pub ack_timeout: Duration,
 }
 
@@ -77,8 +78,8 @@ impl ClaimedFiringBody {
     }
 }
 
-/// Claims firings of a queue and hands them to a handler, until it is closed. One that is dropped claims nothing more, and
-/// finishes what it has in hand.
+/// Claims firings of a queue and passes them to a handler, until it is closed. If it is dropped, it stops claiming and
+/// finishes its current firings.
 #[derive(Debug)]
 pub struct Listener {
     stopping: watch::Sender<bool>,
@@ -86,13 +87,14 @@ pub struct Listener {
 }
 
 impl Client {
-    /// Hands each firing of a queue to a handler, until the listener is closed.
+    /// Passes each firing of a queue to a handler, until the listener is closed.
     ///
-    /// A firing is acknowledged when the handler is done, failed when it fails or panics, and then handed out again. It is
-    /// kept for as long as the handler takes. When this returns, the queue is heard: an advance waits for its handlers.
+    /// A firing is acknowledged when the handler succeeds. If the handler fails or panics, the firing fails and is
+    /// delivered again. Leases are extended as long as the handler runs. When this returns, the service knows the
+    /// listener, and advances wait for its handlers.
     ///
     /// # Errors
-    /// The service does not answer, or does not let you claim.
+    /// The service does not respond, or does not allow claims.
     pub async fn on<H, F>(&self, queue: &str, handler: H) -> Result<Listener, Error>
     where
         H: Fn(Firing) -> F + Send + Sync + 'static,
@@ -101,10 +103,10 @@ impl Client {
         self.on_with(queue, handler, ListenOptions::default()).await
     }
 
-    /// As [`Client::on`], on terms of your own.
+    /// Like [`Client::on`], with custom options.
     ///
     /// # Errors
-    /// The service does not answer or does not let you claim, or the terms are wrong.
+    /// The service does not respond or does not allow claims, or the options are invalid.
     pub async fn on_with<H, F>(&self, queue: &str, handler: H, options: ListenOptions) -> Result<Listener, Error>
     where
         H: Fn(Firing) -> F + Send + Sync + 'static,
@@ -127,7 +129,7 @@ impl Client {
 }
 
 impl Listener {
-    /// Returns whether firings are claimed.
+    /// Returns whether the listener is running.
     #[must_use]
     pub fn is_running(&self) -> bool {
         !self.task.is_finished() && !*self.stopping.borrow()
@@ -136,7 +138,7 @@ impl Listener {
     /// Waits until the listener has ended.
     ///
     /// # Errors
-    /// The service does not let it claim any more.
+    /// The service no longer allows claims.
     pub async fn join(self) -> Result<(), Error> {
         let Self { stopping, task } = self;
         let ended = task.await;
@@ -144,37 +146,37 @@ impl Listener {
         ended.unwrap_or_else(|error| Err(Error::Invalid(format!("the listener ended: {error}"))))
     }
 
-    /// Claims nothing more, and returns when all handlers are done and what they did is acknowledged.
+    /// Stops claiming, and returns when all handlers are done and their results are reported.
     ///
     /// # Errors
-    /// The service did not let it claim any more.
+    /// The service no longer allowed claims.
     pub async fn close(self) -> Result<(), Error> {
         self.stopping.send_replace(true);
         self.join().await
     }
 }
 
-/// A firing in hand: which, and under which lease.
+/// A claimed firing and its lease.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Held {
     firing_id: String,
     lease_id: Option<String>,
 }
 
-/// What is asked of the service.
+/// Requests to the service.
 struct Desk {
     client: Client,
     queue: String,
     options: ListenOptions,
     in_hand: Mutex<HashSet<Held>>,
-    /// When the last claim was answered, if none is under way.
+    /// Time of the last response to a claim.
     claimed_at: Mutex<Option<i64>>,
 }
 
 impl Desk {
     async fn claim(&self, client: &Client, max: usize, wait: Duration) -> Result<Vec<ClaimedFiringBody>, Error> {
         let call: Call<'_, ClaimedBody> = client.post(&["v1", "queues", &self.queue, "claim"]).on_default_timeline();
-        // The answer comes before it counts as lost.
+        // Stay below the client's timeout.
         let call = call.set("wait", seconds_text(wait.min(client.timeout() / 2))).set("max", max);
         let claimed = call.set("ack_timeout", seconds_text(self.options.ack_timeout)).await?.firings;
         *self.claimed_at.lock() = Some(monotonic_micros());
@@ -182,7 +184,7 @@ impl Desk {
         Ok(claimed)
     }
 
-    /// Claims what else has fallen due if nobody has asked for some time.
+    /// Claims another firing if the last claim was some time ago, so that the queue keeps its listener.
     async fn be_heard(&self) -> Vec<ClaimedFiringBody> {
         let at = *self.claimed_at.lock();
         if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < HEARD_MICROS) {
@@ -208,7 +210,7 @@ impl Desk {
         call.await.map(drop)
     }
 
-    /// Tells the service what became of a firing.
+    /// Reports the result of a firing to the service.
     async fn settle(&self, held: Held, failed: Option<String>) {
         let named = std::slice::from_ref(&held);
         let said = match failed {
@@ -227,9 +229,9 @@ impl Desk {
         self.in_hand.lock().remove(&held);
     }
 
-    /// Keeps firings for longer while handlers work on them.
+    /// Extends leases while handlers run.
     async fn keep(&self, mut is_over: watch::Receiver<bool>) {
-        // Two requests may fail before somebody else is given the firing.
+        // Allows for two failed requests before the lease expires.
         while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
             let in_hand: Vec<Held> = self.in_hand.lock().iter().cloned().collect();
             for some in in_hand.chunks(NAMED_MAX) {
@@ -242,14 +244,14 @@ impl Desk {
     }
 }
 
-/// How much a listener has to do. A handler that is done makes room while the service is told what became of its firing:
-/// an advance waits for that and for the next claim.
+/// The load of a listener. A handler that is done frees its slot while its result is being reported, because an advance
+/// waits for both the report and the next claim.
 #[derive(Clone, Copy, Default)]
 struct Load {
-    /// Handlers at work.
+    /// Running handlers.
     at_work: usize,
-    /// Firings of which the service is being told. Where they are more than handlers may be at work, no more is claimed: a
-    /// slow service would have a fast handler hold ever more.
+    /// Results being reported. If there are more of them than handlers may run, claiming stops. Otherwise a fast
+    /// handler would accumulate firings on a slow service.
     untold: usize,
 }
 
@@ -259,13 +261,13 @@ impl Load {
     }
 }
 
-/// What is under way.
+/// Running work.
 struct Work<H> {
     desk: Arc<Desk>,
     handler: Arc<H>,
     running: JoinSet<()>,
     load: watch::Sender<Load>,
-    /// Firings that handlers claimed so that the queue stays heard.
+    /// Firings claimed to keep the listener known.
     left: mpsc::UnboundedReceiver<Vec<ClaimedFiringBody>>,
     leave: mpsc::UnboundedSender<Vec<ClaimedFiringBody>>,
 }
@@ -290,7 +292,7 @@ where
             self.take_left();
         }
         over.send_replace(true);
-        // It ends at once, or with the request that it is about to send.
+        // It ends immediately, or after the request it is about to send.
         let _ = keeper.await;
         ended
     }
@@ -312,7 +314,7 @@ where
                 continue;
             }
             *desk.claimed_at.lock() = None;
-            // Where it is given up the connection is closed, and the service gives what it was about to hand out to others.
+            // Canceling closes the connection, and the service delivers the firings to other workers.
             let mut claiming = pin!(desk.claim(&client, free, CLAIM_WAIT));
             let claimed = loop {
                 tokio::select! {
@@ -351,7 +353,7 @@ where
             let held = body.held();
             let firing = Firing::of(body, &self.desk.client);
             let desk = Arc::clone(&self.desk);
-            // A task of its own, so that a panic is the handler's alone.
+            // In a task of its own, so that a panic only affects the handler.
             let handler = Arc::clone(&self.handler);
             let work = async move { handler(firing).await };
             let (load, leave) = (self.load.clone(), self.leave.clone());
@@ -364,7 +366,7 @@ where
                 };
                 match &failed {
                     None => {
-                        // Whoever listens takes it before it claims more, or as the last thing.
+                        // The main loop takes these before its next claim, or at the end.
                         let _ = leave.send(desk.be_heard().await);
                     }
                     Some(reason) => {
@@ -382,7 +384,7 @@ where
     }
 }
 
-/// Cuts a reason to what the service takes, at the end of a character.
+/// Truncates a reason to the service's limit, at a character boundary.
 fn shortened(mut reason: String) -> String {
     reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
     reason

@@ -1,7 +1,7 @@
-//! Methods that set optional parameters.
+//! Declares methods that set optional parameters.
 
-/// Declares methods of a builder that has `set`. `name: Type` takes the type itself, `name: into Type` takes whatever
-/// converts to it, and `name: list` takes several texts.
+/// Declares methods of a builder that has `set`. `name: Type` takes the type itself, `name: into Type` takes anything
+/// that converts to it, and `name: list` takes several texts.
 macro_rules! options {
     () => {};
     ($(#[$about:meta])* $name:ident: list, $($rest:tt)*) => {

@@ -102,7 +102,7 @@ pub struct ParadoxPage {
     pub has_more: bool,
     /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// The last ledger position that all pages consider.
+    /// The last ledger position visible to all pages.
     pub as_of: Option<u64>,
 }
 
@@ -120,7 +120,7 @@ pub struct TimelineCheck {
     pub significant_event: String,
     /// Whether there is such an event and it is not canceled.
     pub occurs: bool,
-    /// What the clock shows.
+    /// The reading of the clock.
     pub current_time: Instant,
     /// `past`, `present` or `future`.
     pub relation: Option<String>,
@@ -178,7 +178,7 @@ pub struct Candidate {
 
 impl Call<'_, Manipulation> {
     options! {
-        /// Sets the effect. Defaults to what the words of the action stand for.
+        /// Sets the effect. Defaults to the one that the action describes.
         effect: Effect,
         /// Returns the effects without changing anything.
         dry_run: bool,

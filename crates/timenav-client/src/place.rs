@@ -1,8 +1,8 @@
-//! Places, in requests and as the service understood them.
+//! Places in requests, and resolved locations.
 
 use serde::{Deserialize, Serialize};
 
-/// A point on the earth (WGS 84), and a radius around it.
+/// A point on earth (WGS 84) with a radius.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Geo {
@@ -29,7 +29,7 @@ impl Geo {
     }
 }
 
-/// How the service understood a location.
+/// How the service resolved a location.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResolvedLocation {
@@ -47,7 +47,7 @@ pub struct ResolvedLocation {
     pub bbox: Option<Vec<f64>>,
     /// For `text` and `area`, the text.
     pub text: Option<String>,
-    /// Whether the name may stand for another place.
+    /// Whether the name is ambiguous.
     pub is_ambiguous: Option<bool>,
     /// Other places with this name, most likely first.
     #[serde(default)]

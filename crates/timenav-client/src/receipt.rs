@@ -24,13 +24,13 @@ pub struct Receipt {
     pub timeline_id: String,
     /// Its state.
     pub state: AdvanceState,
-    /// What the clock showed before.
+    /// The clock's reading at its beginning.
     pub from: Instant,
-    /// The destination.
+    /// The target.
     pub to: Instant,
-    /// How far the clock has come.
+    /// The instant it has reached.
     pub reached: Instant,
-    /// The number of instants at which the clock stopped.
+    /// The number of instants it has reached.
     pub step: u64,
     /// The number of firings.
     pub fired: u64,
@@ -38,7 +38,7 @@ pub struct Receipt {
     pub acknowledged: u64,
     /// The number of failed firings.
     pub failed: u64,
-    /// The number of firings without an outcome: if the advance is settled, their queues have no listener.
+    /// The number of firings without an outcome. If the advance is settled, their queues have no listener.
     pub unheard: u64,
     /// The first 100 firings.
     pub firings: Vec<FiringRecord>,
@@ -48,7 +48,7 @@ pub struct Receipt {
     pub held_by: Option<String>,
 }
 
-/// A firing: a moment at which a timer fell due.
+/// A firing of a timer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FiringRecord {
@@ -56,7 +56,7 @@ pub struct FiringRecord {
     pub firing_id: String,
     /// The timer.
     pub timer_id: String,
-    /// The due moment.
+    /// The due time.
     pub due: Instant,
     /// The round of the timer.
     pub round: u32,

@@ -1,5 +1,3 @@
-//! A request, before it is sent.
-
 use std::time::Duration;
 
 use reqwest::Method;
@@ -17,19 +15,19 @@ const TIMELINE: HeaderName = HeaderName::from_static("timenav-timeline");
 #[derive(Clone, Debug)]
 pub struct Request {
     pub(crate) method: Method,
-    /// The path below the service's own, in its segments.
+    /// The segments of the path below the service's address.
     pub(crate) path: Vec<String>,
-    /// The path and the query as somebody wrote them, instead of these.
+    /// The path and query as given by the caller, instead of these.
     pub(crate) target: Option<String>,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
-    /// How much longer than others the answer may take; `None` if it may take as long as it takes.
+    /// Additional time for the response; `None` for no timeout.
     pub(crate) longer: Option<Duration>,
 }
 
 impl Request {
-    /// Returns a request with a method of your own.
+    /// Returns a request with any method.
     #[must_use]
     pub fn new(method: Method, path: &[&str]) -> Self {
         Self {
@@ -43,13 +41,14 @@ impl Request {
         }
     }
 
-    /// Returns a GET, whose path is given in segments: `["v1", "clock"]`.
+    /// Returns a GET request. The path is given as segments: `["v1", "clock"]`.
     #[must_use]
     pub fn get(path: &[&str]) -> Self {
         Self::new(Method::GET, path)
     }
 
-    /// Returns a request whose path and query are one text, as `/v1/clock?timeline_id=main`. Nothing in it is escaped.
+    /// Returns a request whose path and query are one text, such as `/v1/clock?timeline_id=main`. Nothing in it is
+    /// escaped.
     ///
     /// # Errors
     /// It does not start with a slash.
@@ -60,7 +59,7 @@ impl Request {
         Ok(Self { target: Some(target.to_owned()), ..Self::new(method, &[]) })
     }
 
-    /// Returns a POST that happens once, even if it has to be sent again: it has an idempotency key of its own.
+    /// Returns a POST request with an idempotency key, so that it is carried out once even if it is sent again.
     #[must_use]
     pub fn post(path: &[&str]) -> Self {
         Self::new(Method::POST, path).once()
@@ -73,28 +72,28 @@ impl Request {
         self
     }
 
-    /// Sets the body, in JSON.
+    /// Sets the body as JSON.
     ///
     /// # Errors
-    /// It cannot be written as JSON.
+    /// It cannot be serialized.
     pub fn json(self, body: &impl Serialize) -> Result<Self, Error> {
         let bytes = serde_json::to_vec(body).map_err(|error| Error::Invalid(format!("the body: {error}")))?;
         self.body("application/json", bytes)
     }
 
-    /// Sets the body, and says of what kind it is.
+    /// Sets the body and its content type.
     ///
     /// # Errors
-    /// The kind has characters that no head may have.
+    /// The content type is not a valid header value.
     pub fn body(mut self, content_type: &str, bytes: impl Into<Vec<u8>>) -> Result<Self, Error> {
         self.body = Some(bytes.into());
         self.header(CONTENT_TYPE.as_str(), content_type)
     }
 
-    /// Sets a field of the head.
+    /// Sets a header.
     ///
     /// # Errors
-    /// The name or the value has characters that no head may have.
+    /// The name or the value is invalid.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         let wrong =
             |what: &str| Error::Invalid(format!("the header {name:?}: its {what} has characters that none has"));
@@ -104,25 +103,25 @@ impl Request {
         Ok(self)
     }
 
-    /// Sets several fields of the head.
+    /// Sets several headers.
     #[must_use]
     pub fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers.extend(headers);
         self
     }
 
-    /// Makes the request happen once, even if it has to be sent again.
+    /// Adds an idempotency key, so that the request is carried out once even if it is sent again.
     #[must_use]
     pub fn once(mut self) -> Self {
-        // A structured field string, hence the quotes (RFC 9651 §3.3.3). A UUID has nothing that a head may not have.
+        // A structured field string, hence the quotes (RFC 9651 §3.3.3). A UUID is always a valid header value.
         if let Ok(key) = HeaderValue::try_from(format!("\"{}\"", idempotency_key())) {
             self.headers.insert(IDEMPOTENCY_KEY, key);
         }
         self
     }
 
-    /// Tells load balancers, which do not read bodies, of which timeline it is. A text that is not the id of a timeline is
-    /// left to the service.
+    /// Adds a header with the timeline for load balancers, which do not read bodies. A text that is not a valid header
+    /// value is left to the service.
     pub(crate) fn of_timeline(mut self, timeline: &str) -> Self {
         if let Ok(timeline) = HeaderValue::try_from(timeline) {
             self.headers.insert(TIMELINE, timeline);
@@ -130,22 +129,22 @@ impl Request {
         self
     }
 
-    /// Goes on with a stream after the message of this id.
+    /// Resumes a stream after the message with this id.
     ///
     /// # Errors
-    /// It is no id of a message.
+    /// The id is invalid.
     pub fn after(self, last_event_id: &str) -> Result<Self, Error> {
         self.header("last-event-id", last_event_id)
     }
 
-    /// Gives the answer so much more time than others have.
+    /// Adds time to the timeout of the response.
     #[must_use]
     pub const fn longer(mut self, longer: Duration) -> Self {
         self.longer = Some(longer);
         self
     }
 
-    /// Gives the answer all the time that it takes, as to a stream or a file.
+    /// Disables the timeout of the response, for a stream or a file.
     #[must_use]
     pub const fn unbounded(mut self) -> Self {
         self.longer = None;
@@ -158,7 +157,7 @@ impl Request {
         &self.method
     }
 
-    /// Returns the path below the service's own, in its segments; none if it was written as one text.
+    /// Returns the segments of the path below the service's address. Empty if it was given as one text.
     #[must_use]
     pub fn path(&self) -> &[String] {
         &self.path
@@ -170,7 +169,7 @@ impl Request {
         &self.query
     }
 
-    /// Returns the fields of the head, without the key of whoever asks.
+    /// Returns the headers, without the API key.
     #[must_use]
     pub const fn head(&self) -> &HeaderMap {
         &self.headers
@@ -182,13 +181,13 @@ impl Request {
         self.body.as_deref()
     }
 
-    /// Returns whether sending it twice does no more than sending it once.
+    /// Returns whether it is safe to send it twice.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.method == Method::GET || self.headers.contains_key(IDEMPOTENCY_KEY)
     }
 }
 
-/// Writes a length of host time as the API reads it.
+/// Formats a duration of host time for the API.
 pub(crate) fn seconds_text(length: Duration) -> String {
     match length.as_millis() {
         0 => "0s".to_owned(),

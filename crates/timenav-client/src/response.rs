@@ -1,4 +1,4 @@
-//! Answers of success, as they come.
+//! Successful responses.
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, ETAG};
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::sse::{EventReader, SentEvent};
 
-/// An answer whose body is yet to be read.
+/// A response whose body is not read yet.
 #[derive(Debug)]
 pub struct Response {
     pub(crate) inner: reqwest::Response,
@@ -15,7 +15,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the status: one of success.
+    /// Returns the HTTP status, which is one of success.
     #[must_use]
     pub fn http_status(&self) -> u16 {
         self.inner.status().as_u16()
@@ -33,7 +33,7 @@ impl Response {
         self.inner.headers().get(name)?.to_str().ok()
     }
 
-    /// Returns the tag of what is told, without its quotation marks, where it has one: a later change can be bound to it.
+    /// Returns the entity tag without quotation marks, if there is one, for a conditional request.
     #[must_use]
     pub fn entity_tag(&self) -> Option<&str> {
         let tag = self.inner.headers().get(ETAG)?.to_str().ok()?;
@@ -43,7 +43,7 @@ impl Response {
     /// Returns the whole body.
     ///
     /// # Errors
-    /// It breaks off.
+    /// The connection is lost.
     pub async fn text(self) -> Result<String, Error> {
         self.inner.text().await.map_err(|error| broken(&self.service, &error))
     }
@@ -51,30 +51,30 @@ impl Response {
     /// Returns the next bytes of the body; `None` at its end.
     ///
     /// # Errors
-    /// It breaks off before that.
+    /// The connection is lost.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let chunk = self.inner.chunk().await.map_err(|error| broken(&self.service, &error))?;
         Ok(chunk.map(Vec::from))
     }
 
-    /// Reads the body as JSON.
+    /// Parses the body as JSON.
     ///
     /// # Errors
-    /// It breaks off, or is not what this client knows.
+    /// The connection is lost, or the body has an unexpected form.
     pub async fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
         let service = self.service.to_string();
         let text = self.text().await?;
         serde_json::from_str(&text).map_err(|error| Error::Unreadable { service, detail: error.to_string() })
     }
 
-    /// Reads the body as a stream of messages.
+    /// Reads the body as a stream of events.
     #[must_use]
     pub fn events(self) -> Events {
         Events { response: self, reader: EventReader::default() }
     }
 }
 
-/// The messages of a stream, one after the other, until it ends.
+/// The events of a stream.
 #[derive(Debug)]
 pub struct Events {
     response: Response,
@@ -82,10 +82,10 @@ pub struct Events {
 }
 
 impl Events {
-    /// Returns the next message; `None` where the stream has ended. Nothing is lost if the waiting is given up.
+    /// Returns the next event; `None` at the end of the stream. Cancel safe.
     ///
     /// # Errors
-    /// The stream breaks off.
+    /// The connection is lost.
     pub async fn next(&mut self) -> Result<Option<SentEvent>, Error> {
         loop {
             if let Some(event) = self.reader.next_event() {
@@ -97,29 +97,30 @@ impl Events {
         }
     }
 
-    /// Returns the newest id, with a message or alone: [`Request::after`](crate::Request::after) goes on from there.
+    /// Returns the newest id, with or without an event, to resume with [`Request::after`](crate::Request::after).
     #[must_use]
     pub fn last_id(&self) -> &str {
         self.reader.last_id()
     }
 
-    /// Reads the next bytes, whatever they complete: each is a sign of life. Returns whether there were any.
+    /// Reads the next bytes, whether or not they complete an event: each is a sign of life. Returns whether there were
+    /// any.
     ///
     /// # Errors
-    /// The stream breaks off.
+    /// The connection is lost.
     pub async fn more(&mut self) -> Result<bool, Error> {
         let Some(bytes) = self.response.chunk().await? else { return Ok(false) };
         self.reader.push(&bytes);
         Ok(true)
     }
 
-    /// Returns a message that was read already.
+    /// Returns an event that was read already.
     pub fn ready(&mut self) -> Option<SentEvent> {
         self.reader.next_event()
     }
 }
 
-/// Says that a service did not answer, and why.
+/// Returns the error for a failed request.
 pub(crate) fn broken(service: &Url, error: &reqwest::Error) -> Error {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
@@ -129,8 +130,7 @@ pub(crate) fn broken(service: &Url, error: &reqwest::Error) -> Error {
     Error::Unreachable { service: service.to_string(), detail, was_sent: !error.is_connect() }
 }
 
-/// Says that a service answers without encryption where https was expected, or the other way round. The libraries tell
-/// of bytes that they do not understand.
+/// Returns an error that explains a mismatch of http and https, which the libraries only report as unexpected bytes.
 fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
     let text = format!("{error:?}");
     let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));

@@ -1,4 +1,4 @@
-//! Which requests are sent again, and when.
+//! The retry policy.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::instant::Instant;
 const DELAY_FIRST: Duration = Duration::from_millis(100);
 const DELAY_MAX: Duration = Duration::from_secs(5);
 
-/// How often a request is sent, and how long all of its waiting may take.
+/// How often to send a request, and how long to wait in total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// How often it is sent in all; 1 sends nothing again.
+    /// The maximum number of attempts; 1 disables retries.
     pub attempts: u32,
-    /// Where the service asks for more, its answer is given to the caller at once.
+    /// The maximum wait. If the service asks for a longer one, its response is returned immediately.
     pub wait_max: Duration,
 }
 
@@ -23,23 +23,23 @@ impl Default for Retries {
     }
 }
 
-/// What came of a request that was not answered with success.
+/// The outcome of a request without a successful response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It was never sent.
     NotSent,
-    /// No answer came.
+    /// There was no response.
     NoAnswer,
-    /// The service, or a proxy before it, answered with this status.
+    /// The status of a response by the service or a proxy.
     Status(u16),
 }
 
 impl Outcome {
     const fn is_worth_it(self, is_repeatable: bool) -> bool {
         match self {
-            // Refused before anything was done: by its quota, for want of room, or because it could not be written.
+            // Rejected before anything was done: by a quota, an overload, or because it could not be written.
             Self::NotSent | Self::Status(429 | 503) => true,
-            // It may have happened, and the answer was lost, here or in a proxy.
+            // The change may have happened, with the response lost here or in a proxy.
             Self::NoAnswer | Self::Status(502 | 504) => is_repeatable,
             Self::Status(_) => false,
         }
@@ -47,10 +47,10 @@ impl Outcome {
 }
 
 impl Retries {
-    /// Returns how long to wait before the next attempt; `None` where there is none.
+    /// Returns how long to wait before the next attempt; `None` if there is none.
     ///
-    /// `attempt` counts from 1. A request is repeatable if sending it twice does no more than sending it once: it only
-    /// looks, or carries an idempotency key.
+    /// `attempt` counts from 1. A request is repeatable if it is safe to send it twice: it only reads, or carries an
+    /// idempotency key.
     pub(crate) fn wait(
         self,
         attempt: u32,
@@ -66,12 +66,12 @@ impl Retries {
     }
 }
 
-/// Returns how long is waited after so many attempts in a row, before it is jittered.
+/// Returns the delay after a number of failed attempts, without jitter.
 pub(crate) fn delay(attempt: u32) -> Duration {
     DELAY_FIRST.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1))).min(DELAY_MAX)
 }
 
-/// Reads a `Retry-After` header: seconds, or an HTTP date (RFC 9110 §10.2.3).
+/// Parses a `Retry-After` header: seconds, or an HTTP date (RFC 9110 §10.2.3).
 pub(crate) fn retry_after(text: &str) -> Option<Duration> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -81,7 +81,7 @@ pub(crate) fn retry_after(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(u64::try_from(at.saturating_sub(wall_seconds())).unwrap_or_default()))
 }
 
-/// Reads a date as servers write it (`Sun, 06 Nov 1994 08:49:37 GMT`), in seconds since 1970.
+/// Parses an HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`), in seconds since 1970.
 fn http_date(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let words: Vec<&str> = text.split(' ').collect();

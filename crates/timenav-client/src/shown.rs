@@ -1,4 +1,4 @@
-//! What a clock shows, for readers that take no lock.
+//! Lock-free readings of a clock.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 use crate::follower::Line;
 use crate::instant::Instant;
 
-/// What is left of a clock that nobody may read: no time is before this.
+/// The end of validity of a clock that cannot be read: no time is before this.
 const NEVER: i64 = i64::MIN;
 
-/// A line that one writer replaces and any number of readers read: a sequence lock of atomics.
+/// The parameters of readings, replaced by one writer and read by any number of readers: a seqlock of atomics.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// Odd while the line is replaced.
+    /// Odd while the parameters are being replaced.
     sequence: AtomicU64,
     start: AtomicI64,
     origin: AtomicI64,
@@ -31,7 +31,7 @@ impl Shown {
         }
     }
 
-    /// Replaces the line. There may be one writer at a time; the lock of the follower sees to that.
+    /// Replaces the parameters. There must be one writer at a time, which the lock of the follower ensures.
     pub(crate) fn set(&self, line: Option<Line>) {
         let line = line.unwrap_or(Line { start: 0, origin: 0, rate_micros: 0, vouched_until: NEVER });
         let sequence = self.sequence.load(Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Shown {
         }
     }
 
-    /// Returns what the clock shows at a monotonic time here; `None` where that takes more than a line.
+    /// Returns the reading at a local monotonic time; `None` if the parameters do not suffice.
     pub(crate) fn at(&self, now: i64) -> Option<Instant> {
         let line = self.line();
         if now > line.vouched_until {

@@ -1,7 +1,7 @@
-//! Server-sent events (WHATWG HTML §9.2.6), read from bytes as they come.
+//! Parser of server-sent events (WHATWG HTML §9.2.6) from chunks of bytes.
 //!
-//! Read by hand: what is a comment to other readers is the sign of life that a clock goes by, and a message without data
-//! carries the id of a silent stream.
+//! Existing parsers drop comments, which serve as signs of life here, and events without data, which carry the id of an
+//! idle stream.
 
 use std::collections::VecDeque;
 
@@ -13,28 +13,28 @@ use serde::de::DeserializeOwned;
 pub struct SentEvent {
     /// The name, such as `clock`.
     pub event: String,
-    /// Send it as `Last-Event-ID` to go on after this event; empty where none was ever told.
+    /// The id to send as `Last-Event-ID` to resume after this event; empty if there was none so far.
     pub id: String,
     /// The body.
     pub data: String,
 }
 
 impl SentEvent {
-    /// Reads the body, which is JSON.
+    /// Parses the body as JSON.
     ///
     /// # Errors
-    /// It is not what this client knows.
+    /// It has an unexpected form.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.data)
     }
 }
 
-/// Takes bytes in pieces of any size, and returns the events that are complete.
+/// Processes chunks of any size, and returns complete events.
 #[derive(Debug, Default)]
 pub(crate) struct EventReader {
     line: Vec<u8>,
     has_begun: bool,
-    /// Whether a line feed that comes next ends the line that a carriage return has ended already.
+    /// Whether a line feed that comes next belongs to the preceding carriage return.
     after_return: bool,
     event: String,
     id: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct EventReader {
 }
 
 impl EventReader {
-    /// Takes the next bytes.
+    /// Processes the next chunk.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             let is_second = std::mem::take(&mut self.after_return) && byte == b'\n';
@@ -60,12 +60,12 @@ impl EventReader {
         }
     }
 
-    /// Returns the next event that is complete.
+    /// Returns the next complete event.
     pub(crate) fn next_event(&mut self) -> Option<SentEvent> {
         self.events.pop_front()
     }
 
-    /// Returns the newest id, with a message or alone.
+    /// Returns the newest id, with or without an event.
     pub(crate) fn last_id(&self) -> &str {
         &self.last_id
     }

@@ -1,4 +1,4 @@
-//! The vectors that every language runs (clients/vectors), and what a service that fails makes of a client.
+//! The test vectors for all languages (clients/vectors), and error handling.
 
 #[cfg(feature = "tower")]
 mod baggage;
@@ -108,7 +108,7 @@ fn what_a_client_vouches_for() {
             take(&mut follower, step, &case["name"]);
             shown.set(follower.line());
             let now = step["at"].as_i64().unwrap();
-            // Whoever reads without a lock reads the same, or is sent to whoever knows more.
+            // A lock-free reading is identical, or unavailable.
             if let Some(fast) = shown.at(now) {
                 assert_eq!(follower.read(now).unwrap().now, fast, "{}: {step}", case["name"]);
             }
@@ -225,7 +225,7 @@ fn settings_that_are_wrong_are_told_without_the_key() {
     assert!(!format!("{client:?}").contains("secret"), "{client:?}");
 }
 
-/// Runs a test that waits.
+/// Runs an async test.
 fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
 }
@@ -293,7 +293,7 @@ fn a_refusal_says_what_would_be_right() {
         let refused = client.clock().await.unwrap_err();
         let problem = refused.problem().unwrap();
         assert_eq!((problem.code.as_str(), problem.request_id.as_deref()), ("http_502", Some("p")));
-        // The key goes to nobody else.
+        // The key is not sent to another host.
         assert_eq!(client.clock().await.unwrap_err().problem().unwrap().http_status, 302);
     });
 }

@@ -116,7 +116,7 @@ pub struct AnchorSet {
     pub status: String,
     /// The id of the anchor.
     pub anchor_id: String,
-    /// The moment that it marks.
+    /// The marked instant.
     pub timestamp: Instant,
     /// Its ledger entry.
     pub ledger: LedgerPosition,
@@ -130,7 +130,7 @@ pub struct AnchorSet {
 pub struct Anchor {
     /// The id of the anchor.
     pub anchor_id: String,
-    /// The moment that it marks.
+    /// The marked instant.
     pub timestamp: Instant,
     /// Its purpose.
     pub description: String,
@@ -176,11 +176,11 @@ impl Call<'_, TimelineCreated> {
     options! {
         /// Forks this timeline.
         fork_of: into String,
-        /// Sets the moment of the fork. Defaults to now.
+        /// Sets the point of the fork. Defaults to now.
         at: into Moment,
         /// Sets whether timers of the fork send webhooks. Defaults to `false`.
         deliver_webhooks: bool,
-        /// Ends the timeline after this host time.
+        /// Sets how long the timeline exists, in host time.
         expires_in: into Length,
     }
 }
@@ -189,7 +189,7 @@ impl Call<'_, AnchorSet> {
     options! {
         /// Sets the purpose.
         description: into String,
-        /// Sets the moment. Defaults to what the clock shows.
+        /// Sets the instant. Defaults to the clock's reading.
         timestamp: Instant,
         /// Makes changing history before it a paradox.
         fixed: bool,

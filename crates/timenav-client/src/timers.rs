@@ -20,11 +20,11 @@ words! {
 }
 
 words! {
-    /// What happens to moments of a rule that fall due together, because the clock jumped over them.
+    /// The misfire policy: what happens to due times of a rule that the clock jumped over.
     Misfire { All = "all", Once = "once", Skip = "skip", }
 }
 
-/// A timer to set. It fires at a virtual moment, or at each moment of a rule.
+/// A timer to set. It fires at a virtual time, or at each time of a rule.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Timer {
@@ -32,13 +32,13 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Fires once. If the clock has passed the moment, the timer fires at once.
+    /// Fires once. If the clock has passed that time, the timer fires at once.
     pub fn at(moment: Instant) -> Self {
         Self::default().set("at", moment)
     }
 
-    /// Fires by an iCalendar rule (RRULE of RFC 5545, with `SKIP` of RFC 7529) that starts at a moment, in the local time
-    /// of a zone.
+    /// Fires by an iCalendar rule (RRULE of RFC 5545, with `SKIP` of RFC 7529) that starts at an instant, in the local
+    /// time of a zone.
     pub fn every(rule: &str, starts: Instant, zone: &str) -> Self {
         Self::default().set("every", json!({ "rule": rule, "starts": starts, "zone": zone }))
     }
@@ -72,17 +72,17 @@ impl Timer {
         self.set("deliver", deliver)
     }
 
-    /// Fires for moments of a rule that passed before the timer was set, up to 10,000.
+    /// Fires for due times of a rule that passed before the timer was set, up to 10,000.
     pub fn catch_up(self) -> Self {
         self.set("catch_up", true)
     }
 
     options! {
-        /// Sets what each firing carries, up to 64 KiB of JSON.
+        /// Sets the payload of firings, up to 64 KiB of JSON.
         payload: into Value,
         /// Delivers firings with the same key one after the other.
         order_key: into String,
-        /// Sets what happens to moments of a rule that fall due together. Defaults to `all`.
+        /// Sets the misfire policy. Defaults to `all`.
         misfire: into Misfire,
     }
 
@@ -100,9 +100,9 @@ pub struct TimerRecord {
     pub timer_id: String,
     /// Its state.
     pub state: TimerState,
-    /// The next moment at which it fires, if it is armed.
+    /// The next due time, if it is armed.
     pub next: Option<Instant>,
-    /// The moment at which it fires, if it fires once.
+    /// The due time, if it fires once.
     pub at: Option<Instant>,
     /// Its cron expression.
     pub cron: Option<CronRule>,
@@ -110,13 +110,13 @@ pub struct TimerRecord {
     pub every: Option<CalendarRule>,
     /// The destination of its firings.
     pub deliver: Delivery,
-    /// What each firing carries.
+    /// The payload of firings.
     pub payload: Value,
     /// Firings with the same key are delivered one after the other.
     pub order_key: Option<String>,
-    /// What happens to moments that fall due together.
+    /// The misfire policy.
     pub misfire: Option<Misfire>,
-    /// A number that grows when moments that have passed come again.
+    /// A number that is incremented when past due times recur.
     pub round: u32,
     /// The user who set it.
     pub set_by: String,

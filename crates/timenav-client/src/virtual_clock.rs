@@ -1,4 +1,4 @@
-//! The clock of a timeline: subscribed to once, then read without a lock or a request.
+//! The clock of a timeline, which is subscribed to once and then read without a lock or a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,24 +20,24 @@ use crate::response::Events;
 use crate::retry::{Retries, delay};
 use crate::shown::Shown;
 
-/// How long a service may take to tell the clock for the first time.
+/// How long to wait for the initial state of the clock.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long an answer on the way back to a stream may take.
+/// How long to wait for a response when a stream is reopened.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What readers, waiters and the task that listens share.
+/// State shared by readers, waiting tasks, and the task that reads the stream.
 #[derive(Debug)]
 struct Shared {
     shown: Shown,
     follower: Mutex<Follower>,
-    /// Counts what happened.
+    /// The number of events so far.
     happened: watch::Sender<u64>,
     listeners: Mutex<Vec<mpsc::UnboundedSender<ClockChange>>>,
     failure: Mutex<Option<Error>>,
 }
 
 impl Shared {
-    /// Lets the follower know of something, and whoever waits of what became of it.
+    /// Updates the follower, and notifies waiting tasks.
     fn note<T>(&self, change: impl FnOnce(&mut Follower) -> T) -> T {
         let mut follower = self.follower.lock();
         let done = change(&mut follower);
@@ -47,7 +47,7 @@ impl Shared {
         done
     }
 
-    /// Returns whether the clock is known, or will never be.
+    /// Returns whether the clock is known, or has failed permanently.
     fn is_decided(&self) -> bool {
         let follower = self.follower.lock();
         follower.state().is_some() || follower.end().is_some()
@@ -60,9 +60,9 @@ impl Shared {
     }
 }
 
-/// The clock of a timeline. It reads without a lock, a request or an `await`; a task listens to the stream.
+/// The clock of a timeline. Reading it takes no lock, request or `await`; a background task follows the stream.
 ///
-/// It answers for what the service has confirmed, and fails rather than showing anything else.
+/// It returns only readings that the service has confirmed, and fails otherwise.
 #[derive(Debug)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -73,29 +73,30 @@ impl Client {
     /// Subscribes to the clock of this client's timeline, and returns it once it is known.
     ///
     /// # Errors
-    /// The service does not answer, or does not let you.
+    /// The service does not respond, or rejects the request.
     pub async fn virtual_clock(&self) -> Result<VirtualClock, Error> {
         self.virtual_clock_within(Bounds::default()).await
     }
 
-    /// As [`Client::virtual_clock`], with bounds of your own.
+    /// Like [`Client::virtual_clock`], with custom bounds.
     ///
     /// # Errors
-    /// The service does not answer, or does not let you.
+    /// The service does not respond, or rejects the request.
     pub async fn virtual_clock_within(&self, bounds: Bounds) -> Result<VirtualClock, Error> {
         self.subscribe(bounds, None).await
     }
 
-    /// As [`Client::virtual_clock`], under a name: each change is confirmed to the service once the clock shows it here. A
-    /// clock change with `followers` waits for that, and `timenav followers` lists it. Several may have the same name.
+    /// Like [`Client::virtual_clock`], as a named follower: each change is confirmed to the service once this clock
+    /// shows it. A clock change with `followers` waits for that, and `timenav followers` lists it. Several followers
+    /// may have the same name.
     ///
     /// # Errors
-    /// As [`Client::virtual_clock`]; or the name is not one that a follower may have.
+    /// As [`Client::virtual_clock`]; or the name is not allowed.
     pub async fn follow_clock(&self, name: &str) -> Result<VirtualClock, Error> {
         self.follow_clock_within(name, Bounds::default()).await
     }
 
-    /// As [`Client::follow_clock`], with bounds of your own.
+    /// Like [`Client::follow_clock`], with custom bounds.
     ///
     /// # Errors
     /// As [`Client::follow_clock`].
@@ -148,10 +149,10 @@ impl Client {
 }
 
 impl VirtualClock {
-    /// Returns what the clock shows, to the microsecond, anywhere from −9999 to 9999.
+    /// Returns the current reading, to the microsecond, in the range −9999 to 9999.
     ///
     /// # Errors
-    /// Nobody can vouch for it.
+    /// The clock cannot be read reliably.
     pub fn now(&self) -> Result<Instant, ClockUnavailable> {
         let now = monotonic_micros();
         match self.shared.shown.at(now) {
@@ -160,29 +161,29 @@ impl VirtualClock {
         }
     }
 
-    /// Returns what the clock shows, with the state that it was computed from.
+    /// Returns the current reading, with the state from which it was computed.
     ///
     /// # Errors
-    /// Nobody can vouch for it.
+    /// The clock cannot be read reliably.
     pub fn reading(&self) -> Result<Reading, ClockUnavailable> {
         self.shared.follower.lock().read(monotonic_micros())
     }
 
-    /// Returns the clock as it was last told.
+    /// Returns the last known state of the clock.
     ///
     /// # Errors
-    /// Nobody can vouch for it.
+    /// The clock cannot be read reliably.
     pub fn state(&self) -> Result<ClockState, ClockUnavailable> {
         self.reading().map(|reading| reading.state)
     }
 
-    /// Returns whether the stream is open and has told everything that the service knows.
+    /// Returns whether the stream is open and up to date.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.shared.follower.lock().is_connected()
     }
 
-    /// Returns each change of the clock from now on, in order, none left out.
+    /// Returns all later changes of the clock, in order and without gaps.
     #[must_use]
     pub fn changes(&self) -> mpsc::UnboundedReceiver<ClockChange> {
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -190,36 +191,36 @@ impl VirtualClock {
         receiver
     }
 
-    /// Waits until the clock shows a moment or a later one, however it moves meanwhile, and returns the reading.
+    /// Waits until the clock shows an instant or a later one, regardless of how it moves, and returns the reading.
     ///
-    /// A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. Bound it with
+    /// A jump forward ends the wait, a rewind extends it, and a pause suspends it. Limit it with
     /// `tokio::time::timeout`.
     ///
     /// # Errors
-    /// Nobody can vouch for the clock any more.
+    /// The clock can no longer be read reliably.
     pub async fn until(&self, moment: Instant) -> Result<Reading, ClockUnavailable> {
         let target = moment.micros();
         self.wait(|reading| reading.now >= moment, |follower, now| follower.micros_until(target, now)).await
     }
 
-    /// Waits until the clock shows a moment that is so much virtual time from now.
+    /// Waits for a duration of virtual time.
     ///
     /// # Errors
-    /// Nobody can vouch for the clock any more.
+    /// The clock can no longer be read reliably.
     pub async fn sleep(&self, length: Duration) -> Result<Reading, ClockUnavailable> {
         let moment = self.now()?.checked_add(length).unwrap_or(Instant::MAX);
         self.until(moment).await
     }
 
-    /// Waits until this clock knows of a change, by the generation that the change was answered with.
+    /// Waits until this clock has received a change, given the generation in the response to that change.
     ///
     /// # Errors
-    /// Nobody can vouch for the clock any more.
+    /// The clock can no longer be read reliably.
     pub async fn until_generation(&self, generation: u64) -> Result<Reading, ClockUnavailable> {
         self.wait(|reading| reading.state.generation >= generation, |_, _| None).await
     }
 
-    /// Ends the subscription. Whoever waits gets [`ClockUnavailable::Closed`].
+    /// Ends the subscription. Waiting tasks get [`ClockUnavailable::Closed`].
     pub fn close(&self) {
         self.shared.note(Follower::closed);
         self.task.abort();
@@ -243,7 +244,7 @@ impl VirtualClock {
                 let vouched = follower.micros_vouched(now).saturating_add(1_000);
                 left(&follower, now).map_or(vouched, |left| left.min(vouched)).max(1)
             };
-            // Timers go by milliseconds, and may come a little early.
+            // Timers have a resolution of milliseconds, and may fire slightly early.
             let _ = timeout(Duration::from_micros(wait.unsigned_abs()), happened.changed()).await;
         }
     }
@@ -255,25 +256,25 @@ impl Drop for VirtualClock {
     }
 }
 
-/// What the task that listens goes by.
+/// State of the background task.
 struct Following<'a> {
     client: &'a Client,
     shared: &'a Shared,
     bounds: Bounds,
-    /// Under which name the clock is followed, if changes are confirmed.
+    /// The name of the follower, if changes are confirmed.
     name: Option<String>,
-    /// The newest change that is shown here.
+    /// The newest change that this clock shows.
     applied: watch::Sender<Option<Applied>>,
 }
 
 impl Following<'_> {
-    /// Follows one connection after the other.
+    /// Reconnects until the clock ends.
     async fn run(&self) {
         let mut failed = 0;
         loop {
             let mut was_open = false;
             let failure = self.follow(&mut was_open).await.err();
-            // Whoever loses a connection now and then need not wait long for the next.
+            // After an occasional loss, the next attempt comes soon.
             failed = if was_open { 1 } else { failed + 1 };
             let problem = failure.as_ref().and_then(Error::problem).cloned();
             let after = problem.as_ref().and_then(|problem| problem.retry_after);
@@ -334,7 +335,7 @@ impl Following<'_> {
         Ok(())
     }
 
-    /// Has a change confirmed, where the stream has a name.
+    /// Confirms a change, if the stream has a follower name.
     fn confirm(&self, body: &Clock) {
         if let Some(follower_id) = &body.follower_id {
             let (follower_id, generation) = (follower_id.clone(), body.generation);
@@ -343,12 +344,12 @@ impl Following<'_> {
     }
 }
 
-/// Reads what comes next of a stream, unless the service says nothing for too long. Returns whether there was anything.
+/// Reads from a stream, unless the service is silent for too long. Returns whether there was anything.
 pub(crate) async fn heard(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
     timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(silent(client)))
 }
 
-/// Says that a service that is there says nothing.
+/// Returns the error for a silent service.
 pub(crate) fn silent(client: &Client) -> Error {
     let detail = "it says nothing".to_owned();
     Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }

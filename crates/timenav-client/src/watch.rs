@@ -1,4 +1,4 @@
-//! Streams of messages that go on where they were once a lost connection is back.
+//! Event streams that resume after a lost connection.
 
 use std::time::Duration;
 
@@ -16,11 +16,10 @@ use crate::retry::{Retries, delay};
 use crate::sse::SentEvent;
 use crate::virtual_clock::{ANSWER_TIMEOUT, heard, silent};
 
-/// What a stream tells, message by message, across lost connections.
+/// An event stream that continues across lost connections.
 ///
-/// It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as lost
-/// once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. Drop it to
-/// end it.
+/// It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
+/// seconds without a message. Nothing is read unless the next message is requested. Drop it to end it.
 #[derive(Debug)]
 pub struct Watch<T> {
     told: mpsc::Receiver<Result<SentEvent, Error>>,
@@ -31,17 +30,17 @@ pub struct Watch<T> {
 }
 
 impl Client {
-    /// Reads a stream, whichever it is: `Request::get(&["v1", "stream"]).query("topics", "events")`. With
-    /// [`Request::after`] it begins after that message, otherwise now. If the connection is lost before the service has
-    /// told any id, a message `reset` with an empty id says that something may be missing.
+    /// Reads any event stream: `Request::get(&["v1", "stream"]).query("topics", "events")`. With [`Request::after`] it
+    /// resumes after that message, otherwise it begins now. If the connection is lost before the first id, a message
+    /// `reset` with an empty id reports that messages may be missing.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service does not respond, or rejects the request.
     pub async fn watch(&self, request: Request) -> Result<Watch<SentEvent>, Error> {
         self.watch_as(request, |event| Ok(Some(event))).await
     }
 
-    /// As [`Client::watch`], for messages that are read: those that say nothing to whoever watches are left out.
+    /// Like [`Client::watch`], for parsed messages. Messages without content for the caller are skipped.
     pub(crate) async fn watch_as<T>(
         &self,
         request: Request,
@@ -60,11 +59,10 @@ impl Client {
 }
 
 impl<T> Watch<T> {
-    /// Returns the next message; `None` once the watch has ended. Nothing is lost if the waiting is given up.
+    /// Returns the next message; `None` once the watch has ended. Cancel safe.
     ///
     /// # Errors
-    /// The service does not let you watch any more, after which the watch has ended; or a message is not what this client
-    /// knows.
+    /// The service no longer allows the stream, which ends the watch; or a message has an unexpected form.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         while let Some(event) = self.told.recv().await.transpose()? {
             self.last_id.clone_from(&event.id);
@@ -77,7 +75,7 @@ impl<T> Watch<T> {
         Ok(None)
     }
 
-    /// Returns the id of the message that was returned last: a later watch goes on after it. Empty if there is none yet.
+    /// Returns the id of the last returned message, to resume after it. Empty if there is none yet.
     #[must_use]
     pub fn last_id(&self) -> &str {
         &self.last_id
@@ -86,7 +84,7 @@ impl<T> Watch<T> {
     /// Ends the watch, and closes its connection. [`Watch::next`] returns `None` from then on.
     pub fn close(&mut self) {
         self.task.abort();
-        // What was read ahead is told no more.
+        // Drop messages that were read ahead.
         self.told = mpsc::channel(1).1;
     }
 }
@@ -97,17 +95,17 @@ impl<T> Drop for Watch<T> {
     }
 }
 
-/// What the task that listens goes by.
+/// State of the background task.
 struct Watching {
     client: Client,
     request: Request,
-    /// The id of the newest message that was told.
+    /// The id of the newest message.
     id: String,
     telling: mpsc::Sender<Result<SentEvent, Error>>,
 }
 
 impl Watching {
-    /// Follows one connection after the other.
+    /// Reconnects until the watch ends.
     async fn run(mut self, mut events: Events) {
         loop {
             while let Ok(true) = heard(&self.client, &mut events, Bounds::default()).await {

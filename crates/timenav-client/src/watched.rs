@@ -1,4 +1,4 @@
-//! What can be watched: what happens to firings, and which events the clock passes.
+//! Watches of firings, and of events that the clock passes.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,77 +14,78 @@ use crate::request::Request;
 use crate::sse::SentEvent;
 use crate::watch::Watch;
 
-/// One message of a watch.
+/// A message of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watched<T> {
-    /// Something happened.
+    /// A change.
     News(T),
-    /// Something may be missing here.
+    /// Messages may be missing here.
     Gap(Gap),
 }
 
-/// Something may be missing here.
+/// A gap in a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {
     /// The id of the message.
     pub id: String,
-    /// Whether everything may be missing, because you were away for more than 100,000 entries: reload what you know. If
-    /// not, only claims, extensions and failed attempts are, which no ledger has.
+    /// Whether all kinds of changes may be missing, because the watch was interrupted for more than 100,000 entries:
+    /// reload the state. Otherwise, only claims, extensions and failed attempts may be missing, which are not in the
+    /// ledger.
     pub is_reset: bool,
 }
 
-/// What happened to a firing.
+/// A change of a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FiringChange {
-    /// It fell due, or came again after a return, and waits in its queue.
+    /// It fell due, or recurred after a return, and waits in its queue.
     Offered,
-    /// It is another firing of a moment whose firing had failed.
+    /// It replaces a failed firing with the same due time.
     Redelivered,
-    /// Somebody claimed it.
+    /// A worker claimed it.
     Leased,
-    /// Whoever has claimed it keeps it for longer.
+    /// Its lease was extended.
     Extended,
-    /// An attempt failed, or its lease ended.
+    /// An attempt failed, or its lease expired.
     TriedAgain,
     /// It is done.
     Acknowledged,
-    /// It has failed for good.
+    /// It has failed permanently.
     Failed,
-    /// It was not done when the clock went back, and need not be any more.
+    /// It was pending when the clock went back, and has become obsolete.
     Superseded,
-    /// Something that this version does not know.
+    /// A change unknown to this version.
     #[serde(other)]
     Other,
 }
 
-/// Something that happened to a firing.
+/// A message about a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FiringNews {
-    /// The id of the message: a later watch goes on after it.
+    /// The id of the message, to resume after it.
     pub id: String,
     /// The timeline.
     pub timeline_id: String,
-    /// The position of the newest ledger entry that was told.
+    /// The position of the newest ledger entry that was reported.
     pub position: u64,
-    /// The firing, and what happened to it.
+    /// The firing and its change.
     pub firing: WatchedFiring,
 }
 
-/// A firing, and what happened to it.
+/// A firing and its change.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct WatchedFiring {
-    /// What happened.
+    /// The change.
     pub change: FiringChange,
     /// The id of the firing.
     pub firing_id: String,
     /// The timer that fired.
     pub timer_id: String,
-    /// The moment at which it fell due, in virtual time.
+    /// The due time, in virtual time.
     pub due: Instant,
     /// The round of the timer.
     pub round: u32,
@@ -94,37 +95,37 @@ pub struct WatchedFiring {
     pub event_id: Option<String>,
     /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
-    /// Who has claimed it.
+    /// The worker that claimed it.
     pub claimed_by: Option<String>,
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: Option<u32>,
-    /// Host time until which it is leased.
+    /// Host time at which its lease ends.
     pub leased_until: Option<Instant>,
-    /// Host time before which it is not tried again.
+    /// Host time before which it is not retried.
     pub not_before: Option<Instant>,
     /// Why it failed.
     pub reason: Option<String>,
 }
 
-/// A stretch of virtual time that the clock has passed, and that has events. Both ends are included.
+/// A range of virtual time with events that the clock has passed. Both ends are inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passed {
-    /// The id of the message: a later watch goes on after it.
+    /// The id of the message, to resume after it.
     pub id: String,
     /// The timeline.
     pub timeline_id: String,
-    /// The position of the newest ledger entry that was told.
+    /// The position of the newest ledger entry that was reported.
     pub position: u64,
     /// Its first instant.
     pub first: Instant,
     /// Its last instant.
     pub last: Instant,
-    /// Both, as `GET /v1/monitor-events` takes them.
+    /// Both, in the format of `GET /v1/monitor-events`.
     pub time_range: String,
 }
 
-/// Virtual time that a clock has passed, and that has events. Both ends are included.
+/// A range of virtual time with events that a clock has passed. Both ends are inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Stretch {
@@ -134,43 +135,43 @@ pub struct Stretch {
     /// Its last instant.
     #[serde(rename = "to")]
     pub last: Instant,
-    /// Both, as `GET /v1/monitor-events` takes them.
+    /// Both, in the format of `GET /v1/monitor-events`.
     pub time_range: String,
 }
 
-/// A message of `GET /v1/stream`, which [`Client::watch`] opens: read it with [`SentEvent::json`]. Its members depend on the
-/// name of the message.
+/// A message of `GET /v1/stream`, which [`Client::watch`] opens: parse it with [`SentEvent::json`]. Its members depend
+/// on the name of the message.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct StreamMessage {
     /// The timeline.
     pub timeline_id: String,
-    /// The position of the newest ledger entry that was told.
+    /// The position of the newest ledger entry that was reported.
     pub position: u64,
-    /// The clock as it is since then.
+    /// The clock after the change.
     pub clock: Option<Clock>,
-    /// What became of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `healed`.
+    /// The change of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `healed`.
     pub change: Option<String>,
     /// The event's id.
     pub event_id: Option<String>,
-    /// The event as it was recorded or corrected; absent if it was erased since.
+    /// The event as recorded or corrected; absent if it was erased since.
     pub event: Option<Event>,
-    /// What was done to the event; absent if it was erased since.
+    /// The intervention on the event; absent if it was erased since.
     pub intervention: Option<Intervention>,
-    /// The paradox that is there since, or is gone since and is told as it was.
+    /// The paradox that was created or healed. A healed one is sent as it was.
     pub paradox: Option<Paradox>,
-    /// The time that the clock has passed, if it has passed events.
+    /// The time that the clock has passed, if there were events in it.
     pub due: Option<Stretch>,
 }
 
 impl Client {
-    /// Watches what happens to the firings of a queue, and claims none; with `None`, to all firings of the timeline.
+    /// Watches the firings of a queue without claiming any; with `None`, all firings of the timeline.
     ///
-    /// When this returns, everything that happens from now on is told, across lost connections (`GET
-    /// /v1/firings/stream`). After one, [`Watched::Gap`] says where claims, extensions and failed attempts may be missing.
+    /// When this returns, all later changes are reported, across lost connections (`GET /v1/firings/stream`). After a
+    /// lost connection, [`Watched::Gap`] marks where claims, extensions and failed attempts may be missing.
     ///
     /// # Errors
-    /// The service does not answer, or does not let you.
+    /// The service does not respond, or rejects the request.
     pub async fn watch_firings<'a>(
         &self,
         queue: impl Into<Option<&'a str>>,
@@ -178,10 +179,10 @@ impl Client {
         self.watch_as(self.firings_of(queue.into())?, firing_news).await
     }
 
-    /// As [`Client::watch_firings`], beginning after the message of this id.
+    /// Like [`Client::watch_firings`], resuming after the message with this id.
     ///
     /// # Errors
-    /// The service does not answer or does not let you, or it is no id of a message.
+    /// The service does not respond or rejects the request, or the id is invalid.
     pub async fn watch_firings_after<'a>(
         &self,
         queue: impl Into<Option<&'a str>>,
@@ -190,21 +191,22 @@ impl Client {
         self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_news).await
     }
 
-    /// Watches which events the clock passes, as stretches of virtual time, to play them back.
+    /// Watches which events the clock passes, as ranges of virtual time, to play them back.
     ///
-    /// When this returns, everything that the clock passes from now on is told, across lost connections (`GET
-    /// /v1/stream?topics=due`). A stretch that begins before the last one ended says that the clock went back.
+    /// When this returns, everything that the clock passes from now on is reported, across lost connections (`GET
+    /// /v1/stream?topics=due`). A range that begins before the end of the last one means that the clock went back.
     ///
     /// # Errors
-    /// The service does not answer, or does not let you.
+    /// The service does not respond, or rejects the request.
     pub async fn watch_due(&self) -> Result<Watch<Watched<Passed>>, Error> {
         self.watch_as(self.due()?, passed).await
     }
 
-    /// As [`Client::watch_due`], beginning after the message of this id: what the clock passed since is told first.
+    /// Like [`Client::watch_due`], resuming after the message with this id: everything that the clock has passed since
+    /// is reported first.
     ///
     /// # Errors
-    /// The service does not answer or does not let you, or it is no id of a message.
+    /// The service does not respond or rejects the request, or the id is invalid.
     pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<Watched<Passed>>, Error> {
         self.watch_as(self.due()?.after(last_event_id)?, passed).await
     }
@@ -246,7 +248,7 @@ fn passed(event: SentEvent) -> Result<Option<Watched<Passed>>, serde_json::Error
     })
 }
 
-/// Reads a message; `None` if it is of a kind that this version does not know.
+/// Parses a message; `None` if its kind is unknown to this version.
 fn read<M: DeserializeOwned, T>(
     event: SentEvent,
     name: &str,

@@ -1,6 +1,6 @@
-//! Sets of words to which later versions of the API may add.
+//! String enums that later versions of the API may extend.
 
-/// Declares a set of words. A word that this version does not know is kept in `Other`.
+/// Declares a string enum. A word unknown to this version is kept in `Other`.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
@@ -8,7 +8,7 @@ macro_rules! words {
         #[non_exhaustive]
         pub enum $name {
             $(#[doc = concat!("`", $word, "`")] $variant,)+
-            /// A word that this version does not know.
+            /// A word unknown to this version.
             Other(String),
         }
 

@@ -1,21 +1,20 @@
-//! The door to what knows where webhooks may go.
+//! Policy for webhook URLs, and sealing of their secrets.
 
 use timenav_core::ids::TimelineId;
 
-/// Knows where the operator lets the service send requests, and seals what they are signed under.
+/// Decides where the operator allows webhooks to be sent, and seals their signing secrets.
 ///
-/// Whoever controls an implementation decides which machines the service talks to, and reads every secret.
+/// An implementation determines which machines the service connects to, and sees all secrets.
 pub trait Webhooks: Send + Sync + 'static {
-    /// Returns an address in the one form in which it is kept.
+    /// Returns the normalized form of a URL, in which it is stored.
     ///
     /// # Errors
-    /// Requests may not go there: why, and what would be right.
+    /// The URL is not allowed; says why, and what would be valid.
     fn check(&self, url: &str) -> Result<String, String>;
 
-    /// Seals a secret of a timeline. The same secret of the same timeline gives the same text, so that whoever sets a timer
-    /// again sets the very same one.
+    /// Seals a secret of a timeline. Deterministic, so that setting the same timer again is recognized as identical.
     ///
     /// # Errors
-    /// It is no secret as Standard Webhooks writes one: why. The secret is not repeated.
+    /// It is not a valid Standard Webhooks secret; says why, without repeating the secret.
     fn seal(&self, timeline: &TimelineId, secret: &str) -> Result<String, String>;
 }

@@ -1,4 +1,4 @@
-//! Firings that the service sends to webhooks itself: claimed and settled as anybody's, in the service's own name.
+//! Delivery of webhook firings, which the service claims and settles in its own name.
 
 use std::collections::BTreeSet;
 
@@ -20,42 +20,42 @@ use crate::payload::WebhookTarget;
 use crate::refusal::Refusal;
 use crate::timing::Settling;
 
-/// Who holds firings that are on their way to a webhook.
+/// The holder of firings that are being sent.
 const HOLDER: &str = "the service, which sends it to a webhook";
 
-/// Why a fork sends no more webhooks of timers that it took along. Neither names the timeline that was forked, nor a user:
-/// not everybody who reads the fork may know of them.
+/// The reason why a fork no longer sends webhooks of inherited timers. It names neither the origin nor a user, which
+/// not every reader of the fork may know.
 const FORKER_LOST_WRITE: &str = "whoever created the fork is no longer allowed to write to the timeline that it was forked \
     from, so the fork sends no webhooks for timers that it took along; set one on the fork";
 const FORKED_ENDED: &str = "the timeline that was forked has ended, so the fork sends no webhooks for timers that it took \
     along; set one on the fork";
 
 impl Engine {
-    /// Returns the timelines with firings for webhooks, now or later.
+    /// Returns the timelines with current or future webhook firings.
     #[must_use]
     pub fn webhook_timelines(&self) -> BTreeSet<TimelineId> {
         self.timing().webhook_timelines(|timeline| self.state(timeline).is_some())
     }
 
-    /// Waits until there may be others. For one who waits.
+    /// Waits until there may be new ones. Only one task may wait.
     #[boxed]
     pub async fn webhook_timelines_changed(&self) {
         self.timing().sender().notified().await;
     }
 
-    /// Claims firings of a timeline that are to be sent, and waits until there is one. None where the timeline has ended.
+    /// Claims webhook firings of a timeline, and waits until there is one. Returns none if the timeline has ended.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn claim_webhooks(&self, timeline: &TimelineId, max: usize) -> Result<Vec<ClaimedFiring>, Refusal> {
         let claim = Claim { queue: QueueId::of_webhooks(), max, ttl: lease(), waits: true };
         self.claim_as((HOLDER, &|| Ok(())), timeline, &claim).await
     }
 
-    /// Returns the timelines under whose name the secret of a firing's timer may be sealed, its own one first: a fork keeps
-    /// those of timers that it took along as they are. `None` where it sends none of them: what a fork does touches nobody
-    /// outside of it, unless whoever forked wanted it to, and what was adopted touches nobody at all.
+    /// Returns the timelines for which the secret of a firing's timer may be sealed, the given one first: a fork keeps
+    /// inherited secrets as they are. `None` if the timeline must not send the webhook: a fork has no external effects
+    /// unless its creator asked for them, and an adopted timer never has.
     #[must_use]
     pub fn webhook_sealed_for(&self, timeline: &TimelineId, claimed: &ClaimedFiring) -> Option<Vec<TimelineId>> {
         let Some(state) = self.state(timeline) else { return Some(vec![timeline.clone()]) };
@@ -68,12 +68,12 @@ impl Engine {
         is_sent.then(|| std::iter::once(timeline).chain(ancestors).cloned().collect())
     }
 
-    /// Returns why a fork does not send a webhook of a timer that it took along, although whoever forked wanted it to: they
-    /// have to be allowed to set timers on the timeline that they forked, now and not only then; and so has whoever forked
-    /// that one, where the timer came from further. A timer that was set on the timeline itself is sent.
+    /// Returns why a fork does not send the webhook of an inherited timer, although its creator asked for that. The
+    /// creator must still be allowed to set timers on the origin; for timers inherited through several forks, this
+    /// applies to each of them. Webhooks of the fork's own timers are always sent.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn webhook_stopped(
         &self,
@@ -84,7 +84,7 @@ impl Engine {
         while let Some(fork) = sender.filter(|fork| claimed.firing.fallen.position < fork.head.timers.base) {
             let forked = fork.lineage.last();
             if let Some(forked) = forked {
-                // What another service was told about rights counts here too.
+                // Permissions acknowledged by another service must count here too.
                 self.hear_of(forked).await?;
             }
             let Some(forked) = forked.and_then(|forked| self.state(forked)) else { return Ok(Some(FORKED_ENDED)) };
@@ -99,10 +99,10 @@ impl Engine {
         Ok(None)
     }
 
-    /// Keeps a firing leased that is about to be sent. Returns whether it still is.
+    /// Extends the lease of a firing before it is sent. Returns whether it is still leased.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store does not respond.
     #[boxed]
     pub async fn renew_webhook(
         &self,
@@ -120,7 +120,7 @@ impl Engine {
         Ok(renewed.is_some())
     }
 
-    /// Tells that a webhook has taken a firing. It has, whoever may be about to send it again.
+    /// Records a successful delivery, even if another service is about to send the firing again.
     ///
     /// # Errors
     /// The ledger cannot be written.
@@ -129,11 +129,11 @@ impl Engine {
         self.settle_webhook(timeline, (firing_id, Under::Anybody), (FiringState::Acknowledged, None)).await
     }
 
-    /// Tells that a webhook has not taken a firing, which the entry at a position made. It is tried again unless it
-    /// `is_final`, or was tried as often as it may be: then it has failed.
+    /// Records a failed delivery of a firing, which was created by the entry at a position. It is retried unless it
+    /// `is_final` or has reached the maximum number of attempts, in which case it fails.
     ///
     /// # Errors
-    /// Another service sends it by now, the ledger cannot be written, or the store does not answer.
+    /// Another service sends it now, the ledger cannot be written, or the store does not respond.
     #[boxed]
     pub async fn webhook_refused(
         &self,
@@ -171,7 +171,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks where a webhook is to go, and seals what it is signed under.
+    /// Checks the URL of a webhook, and seals its secret.
     pub(crate) fn checked_webhook(
         &self,
         timeline: &TimelineId,

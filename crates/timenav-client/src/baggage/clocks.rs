@@ -1,4 +1,4 @@
-//! The clocks of the timelines that requests go by: opened for the first request of each, kept for the next ones.
+//! The clocks of requests, opened on the first request for a timeline and kept for later ones.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use crate::client::Client;
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::Bounds;
 
-/// How many clocks are open at once by default, each a stream of the service: a user may have 100 there by default.
+/// Default limit of open clocks. Each is a stream, of which the service allows 100 per user by default.
 pub const CLOCKS_MAX: usize = 64;
 
 type Allowed = dyn Fn(&str) -> bool + Send + Sync;
 type Cell = Arc<OnceCell<RequestClock>>;
 
-/// Why a request cannot be served. It never is by the host's time instead.
+/// Why a request cannot be served. It is never served by the host's time instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotServed {
-    /// The baggage names no timeline that the request can go by. Answer it with 400.
+    /// The baggage does not name a valid timeline. Respond with 400.
     #[error(transparent)]
     Baggage(#[from] BaggageError),
-    /// Requests of too many timelines are being served. Answer with 503: it is over soon.
+    /// Requests of too many timelines are being served. Respond with 503, because this is temporary.
     #[error("requests of {0} timelines are being served; try again")]
     TooMany(usize),
-    /// The clock cannot be read. Answer with 503.
+    /// The clock cannot be read. Respond with 503.
     #[error("the clock of this request cannot be read: {0}")]
     Unavailable(#[from] Error),
 }
 
-/// The clocks that requests go by. Clones share them.
+/// The clocks of requests. Clones share them.
 #[derive(Clone)]
 pub struct RequestClocks {
     client: Client,
@@ -42,7 +42,8 @@ pub struct RequestClocks {
     shelf: Arc<Mutex<Shelf>>,
 }
 
-/// Which clocks are open, or being opened, and when each was used last, in uses. `None` is the client's own timeline.
+/// Open clocks and those being opened, with the time of the last use, as a counter. `None` is the client's own
+/// timeline.
 #[derive(Default)]
 struct Shelf {
     kept: HashMap<Option<String>, (Cell, u64)>,
@@ -50,19 +51,19 @@ struct Shelf {
 }
 
 impl RequestClocks {
-    /// Returns clocks that a client opens, none of which is open yet.
+    /// Returns an empty set of clocks that a client opens.
     #[must_use]
     pub fn new(client: Client) -> Self {
         Self { client, allowed: None, clocks_max: CLOCKS_MAX, shelf: Arc::default() }
     }
 
-    /// Lets requests name only some of the timelines that the key may see.
+    /// Restricts the timelines that requests may name, among those visible to the key.
     #[must_use]
     pub fn allowed(self, allowed: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self { allowed: Some(Arc::new(allowed)), ..self }
     }
 
-    /// Keeps another number of clocks open at most, and at least one.
+    /// Sets the limit of open clocks, which is at least one.
     #[must_use]
     pub fn clocks_max(self, clocks_max: usize) -> Self {
         Self { clocks_max: clocks_max.max(1), ..self }
@@ -71,7 +72,7 @@ impl RequestClocks {
     /// Returns the clock that a `baggage` header names, or that of the client's own timeline.
     ///
     /// # Errors
-    /// The header names none, too many are in use, or the clock cannot be read.
+    /// The header is invalid, too many clocks are in use, or the clock cannot be read.
     pub async fn of(&self, header: Option<&str>) -> Result<RequestClock, NotServed> {
         let timeline = timeline_in(header)?;
         if let (Some(timeline), Some(allowed)) = (&timeline, &self.allowed)
@@ -80,7 +81,7 @@ impl RequestClocks {
             return Err(BaggageError(format!("requests may not go by the timeline `{timeline}`")).into());
         }
         let cell = self.shelf.lock().find(timeline.as_ref(), self.clocks_max)?;
-        // Whoever comes while it is opened waits for that, and opens it if it was in vain.
+        // Concurrent requests wait for the same attempt, and try again if it fails.
         let opened = cell.get_or_try_init(|| self.open(timeline.as_deref())).await.cloned();
         let clock = opened.inspect_err(|_| self.shelf.lock().failed(timeline.as_ref(), &cell))?;
         clock.reading().map_err(Error::Clock)?;
@@ -102,10 +103,10 @@ impl std::fmt::Debug for RequestClocks {
 }
 
 impl Shelf {
-    /// Returns the place of a clock, in use from now on.
+    /// Returns the slot of a clock, and marks it as used.
     fn find(&mut self, timeline: Option<&String>, clocks_max: usize) -> Result<Cell, NotServed> {
         self.uses += 1;
-        // One that will never show a time again gives way to a new attempt, which says why.
+        // A clock that has ended is opened again, which fails with the reason.
         self.kept.retain(|of, (cell, _)| of.as_ref() != timeline || !cell.get().is_some_and(is_over));
         if let Some((cell, used)) = self.kept.get_mut(&timeline.cloned()) {
             *used = self.uses;
@@ -114,7 +115,7 @@ impl Shelf {
         if self.kept.len() >= clocks_max {
             let unused = self.kept.iter().filter(|(_, (cell, _))| is_unused(cell));
             let oldest = unused.min_by_key(|(_, (_, used))| *used).map(|(of, _)| of.clone());
-            // Its stream ends with it.
+            // Dropping the clock ends its stream.
             self.kept.remove(&oldest.ok_or(NotServed::TooMany(clocks_max))?);
         }
         let cell = Cell::default();
@@ -122,28 +123,28 @@ impl Shelf {
         Ok(cell)
     }
 
-    /// Gives up the place of a clock that could not be opened, unless somebody else is about to try.
+    /// Frees the slot of a clock that could not be opened, unless another request is about to try.
     fn failed(&mut self, timeline: Option<&String>, failed: &Cell) {
         let timeline = timeline.cloned();
         let is_it = self.kept.get(&timeline).is_some_and(|(cell, _)| Arc::ptr_eq(cell, failed));
-        // One is the shelf's own, one the caller's.
+        // One reference is the shelf's, one the caller's.
         if is_it && failed.get().is_none() && Arc::strong_count(failed) <= 2 {
             self.kept.remove(&timeline);
         }
     }
 }
 
-/// Returns whether nobody opens a clock, and no request goes by it.
+/// Returns whether a clock is neither being opened nor used by a request.
 fn is_unused(cell: &Cell) -> bool {
     Arc::strong_count(cell) == 1 && cell.get().is_none_or(|kept| Arc::strong_count(&kept.clock) == 1)
 }
 
-/// Returns whether a clock will never show a time again, because its timeline ended or its key did.
+/// Returns whether a clock has ended permanently, because its timeline or its key did.
 fn is_over(kept: &RequestClock) -> bool {
     matches!(kept.reading(), Err(ClockUnavailable::Refused(_) | ClockUnavailable::Closed))
 }
 
-/// Returns what is told where a request names a timeline that it cannot go by, which is its own mistake.
+/// Returns the error for a request that names a timeline it cannot use, which is the request's fault.
 fn mistaken(timeline: Option<&str>, error: Error) -> NotServed {
     match (timeline, error.problem()) {
         (Some(timeline), Some(problem)) if matches!(problem.http_status, 400 | 403 | 404 | 410) => {

@@ -1,4 +1,4 @@
-//! The header: reading a timeline out of it, and putting one into it.
+//! Reading and writing the timeline in the header.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,21 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 /// The name of the header (W3C Baggage).
 pub const HEADER: &str = "baggage";
-/// The member of it that names a timeline.
+/// The baggage member that names a timeline.
 pub const MEMBER: &str = "timenav";
-/// What is escaped in a value: everything but the unreserved characters of RFC 3986, section 2.3.
+/// Characters to escape in a value: all but the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const SPACE: [char; 2] = [' ', '\t'];
 
-/// The baggage of a request names no timeline that it can go by. Answer it with 400.
+/// The baggage of a request does not name a valid timeline. Respond with 400.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BaggageError(pub(super) String);
 
-/// Returns the timeline that a `baggage` header names, if it names one.
+/// Returns the timeline that a `baggage` header names, if any.
 ///
 /// # Errors
-/// It names two, or what is no name: whoever sent it means another time than the host's.
+/// It names two timelines or an invalid one, so the sender wants another time than the host's.
 pub fn timeline_in(header: Option<&str>) -> Result<Option<String>, BaggageError> {
     let mut found: Option<String> = None;
     for member in members(header) {
@@ -37,7 +37,7 @@ pub fn timeline_in(header: Option<&str>) -> Result<Option<String>, BaggageError>
     Ok(found)
 }
 
-/// Returns a `baggage` header that names a timeline, with what else is in it as it was.
+/// Returns a `baggage` header that names a timeline and keeps all other members.
 #[must_use]
 pub fn with_timeline(header: Option<&str>, timeline_id: &str) -> String {
     let is_other = |member: &&str| !member.is_empty() && name(member.split('=').next().unwrap_or_default()) != MEMBER;
@@ -51,7 +51,7 @@ fn members(header: Option<&str>) -> impl Iterator<Item = &str> {
     header.unwrap_or_default().split(',')
 }
 
-/// Returns the name of a member, without the properties of one that has no value.
+/// Returns the name of a member, without the properties of a member that has no value.
 fn name(key: &str) -> &str {
     key.split(';').next().unwrap_or_default().trim_matches(SPACE)
 }

@@ -1,5 +1,3 @@
-//! The layer of `tower`.
-
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,17 +10,17 @@ use tower_service::Service;
 use super::clocks::{NotServed, RequestClocks};
 use super::served::joined;
 
-/// Serves each request by the clock of the timeline that its `baggage` header names, else by that of the client's own.
+/// Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 ///
-/// A header that names no timeline, or none that there is, is answered with 400. If the clock cannot be read, the answer
-/// is 503: no request is ever served by the host's time.
+/// An invalid header or an unknown timeline results in 400. If the clock cannot be read, the response is 503: no
+/// request is ever served by the host's time.
 #[derive(Clone, Debug)]
 pub struct ClockLayer {
     clocks: RequestClocks,
 }
 
 impl ClockLayer {
-    /// Returns a layer that takes its clocks from there.
+    /// Returns a layer that uses these clocks.
     #[must_use]
     pub const fn new(clocks: RequestClocks) -> Self {
         Self { clocks }
@@ -37,7 +35,7 @@ impl<S> Layer<S> for ClockLayer {
     }
 }
 
-/// A service within a [`ClockLayer`].
+/// A service inside a [`ClockLayer`].
 #[derive(Clone, Debug)]
 pub struct ClockService<S> {
     inner: S,
@@ -60,7 +58,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        // The one that is ready is used, and its copy is asked next time.
+        // Use the instance that is ready, and keep the clone for the next call.
         let copy = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, copy);
         let clocks = self.clocks.clone();
@@ -75,14 +73,14 @@ where
     }
 }
 
-/// Answers a request for which there is no clock.
+/// Responds to a request without a clock.
 fn refusal<R: From<String>>(error: &NotServed) -> Response<R> {
     let (status, text) = match error {
         NotServed::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
         NotServed::TooMany(_) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         NotServed::Unavailable(error) => {
             tracing::warn!(%error, "a request was refused, because its clock cannot be read");
-            // What is wrong is for who runs this service, and not for who asked.
+            // Details are for the operator of this service, not for its clients.
             let text = "the clock of this request cannot be read; try again\n";
             (StatusCode::SERVICE_UNAVAILABLE, text.to_owned())
         }

@@ -1,4 +1,4 @@
-//! The clock of the request that is being served.
+//! The clock of the current request.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -14,9 +14,9 @@ tokio::task_local! {
     static SERVED: RequestClock;
 }
 
-/// The clock that a request goes by. It stays open for as long as somebody has it.
+/// The clock of a request. It stays open as long as there is a reference to it.
 ///
-/// It is an extension of the request, which a handler of axum takes as `Extension(clock): Extension<RequestClock>`.
+/// It is an extension of the request, which an axum handler takes as `Extension(clock): Extension<RequestClock>`.
 #[derive(Clone, Debug)]
 pub struct RequestClock {
     pub(super) timeline_id: Arc<str>,
@@ -30,16 +30,18 @@ impl RequestClock {
         &self.timeline_id
     }
 
-    /// Does something with this clock as [`clock`]. A task that a handler spawns needs it, as it is not part of the request.
+    /// Runs a future with this clock as [`clock`]. Needed in tasks spawned by a handler, which are not part of the
+    /// request.
     pub async fn serve<F: Future>(self, work: F) -> F::Output {
         SERVED.scope(self, work).await
     }
 
-    /// Names the timeline in the head of a request to another service, with what else is in its baggage as it was.
+    /// Adds the timeline to the headers of a request to another service, and keeps all other baggage.
     pub fn outgoing(&self, headers: &mut HeaderMap) {
         let given = joined(headers);
         let sent = with_timeline(given.as_deref(), &self.timeline_id);
-        // What came in one header goes out in one: these are its bytes, or escapes.
+        // Several incoming headers become one outgoing header. Each character stands for a byte, or is part of an
+        // escape.
         let bytes: Vec<u8> = sent.chars().filter_map(|letter| u8::try_from(letter).ok()).collect();
         if let Ok(value) = HeaderValue::from_bytes(&bytes) {
             headers.insert(HEADER, value);
@@ -55,25 +57,25 @@ impl Deref for RequestClock {
     }
 }
 
-/// Returns the clock of the request that is being served here; `None` outside a request. Take that for a mistake, and not
-/// for a reason to read the host's clock.
+/// Returns the clock of the current request; `None` outside a request. Treat that as a bug, and do not fall back to the
+/// host's clock.
 #[must_use]
 pub fn clock() -> Option<RequestClock> {
     SERVED.try_with(RequestClock::clone).ok()
 }
 
-/// Names the timeline of the request that is being served here in the head of a request to another service. Outside a
-/// request, the head stays as it is.
+/// Adds the timeline of the current request to the headers of a request to another service. Does nothing outside a
+/// request.
 pub fn outgoing(headers: &mut HeaderMap) {
     if let Some(clock) = clock() {
         clock.outgoing(headers);
     }
 }
 
-/// Returns a moment as PostgreSQL reads it, which knows no year 0 and no sign.
+/// Formats an instant for PostgreSQL, which does not support the year 0 and signs.
 ///
-/// `SELECT set_config('timenav.now', $1, true)` with it makes `timenav_now()` of `timenav sql-clock` show that moment until
-/// the transaction ends.
+/// After `SELECT set_config('timenav.now', $1, true)` with it, `timenav_now()` of `timenav sql-clock` returns that
+/// instant until the transaction ends.
 #[must_use]
 pub fn sql_moment(moment: Instant) -> String {
     let text = moment.to_string();
@@ -85,12 +87,12 @@ pub fn sql_moment(moment: Instant) -> String {
     }
 }
 
-/// Returns the baggage of a head, which may come in several headers.
+/// Returns the combined baggage of all `baggage` headers.
 pub(super) fn joined(headers: &HeaderMap) -> Option<String> {
     let given: Vec<String> = headers
         .get_all(HEADER)
         .iter()
-        // Bytes beyond ASCII stand for themselves: they belong to somebody else, and are handed on as they are.
+        // Bytes beyond ASCII belong to other members, and are passed on unchanged.
         .map(|value| value.as_bytes().iter().copied().map(char::from).collect())
         .collect();
     (!given.is_empty()).then(|| given.join(","))

@@ -1,4 +1,4 @@
-//! The clock that travels with a request: the vectors, and what needs no service.
+//! Test vectors for per-request clocks, and tests without a service.
 
 use crate::baggage::{clock, outgoing, sql_moment, timeline_in, with_timeline};
 use crate::header::{HeaderMap, HeaderValue};

@@ -1,4 +1,4 @@
-//! Requests that calls become, and responses of newer versions of the service.
+//! Requests of calls, and responses of newer versions of the service.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn timeline_of_the_client_is_the_default() {
     assert!(query(unbound().clock()).is_empty());
     assert_eq!(body(bound.pause_time()), json!({ "timeline_id": "ours" }));
     assert_eq!(body(bound.pause_time().timeline_id("other")), json!({ "timeline_id": "other" }));
-    // The timeline is in the path, and a request of one's own has what was given.
+    // The timeline is in the path, and a custom request has only the given parameters.
     assert!(query(bound.timeline("other")).is_empty());
     assert!(query(bound.request::<Value>(Method::GET, &["v1", "limits"], ())).is_empty());
 }
@@ -72,7 +72,7 @@ fn request_sends_any_operation() {
     assert_eq!(body(erased.set("event_id", "e")), json!({ "data_id": "d", "event_id": "e" }));
     assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "log-out"], ())), json!({}));
     assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "events"], [1])), json!([1]));
-    // A DELETE happens twice if it is sent twice, unless it has a key.
+    // A DELETE is not repeatable without an idempotency key.
     let deleted = client.request::<Value>(Method::DELETE, &["v1", "users", "u"], ());
     assert!(!deleted.request().unwrap().is_repeatable());
     assert!(client.request::<Value>(Method::GET, &["v1"], [1]).request().is_err(), "a query has names");

@@ -14,10 +14,10 @@ use crate::{
 };
 
 const MOMENT: &str = "2027-01-01T00:00:00Z";
-/// The member of a sample that stands for a member of any name.
+/// The member of a sample that stands for members of any name.
 const ANY: &str = "*";
 
-/// A call with its options, and how its response is read and written again.
+/// A call with its options, and a function that parses and serializes its response.
 struct Row {
     request: Request,
     read: fn(Value) -> Result<Value, serde_json::Error>,
@@ -98,7 +98,7 @@ fn access_rows(client: &Client) -> Vec<Row> {
 
 struct Document(Value);
 
-/// The operation of a request, in the document.
+/// The operation of a request in the document.
 struct Operation<'a> {
     name: String,
     value: &'a Value,
@@ -118,7 +118,7 @@ impl Document {
             template.len() == request.path().len() && pairs().all(|(a, b)| a.starts_with('{') || a == b)
         };
         let paths = self.0["paths"].as_object().unwrap();
-        // A path without parameters goes before one with them, and sorts before it.
+        // Paths are sorted, and `{` sorts after letters: in reverse order, a path with parameters comes first.
         let found = paths.iter().rev().find(|(path, item)| is_path(path) && item.get(&method).is_some());
         let (path, item) = found.unwrap_or_else(|| panic!("the document has no {method} {:?}", request.path()));
         Operation { name: format!("{method} {path}"), value: &item[&method] }
@@ -135,7 +135,7 @@ impl Document {
         keys(&self.0["components"]["schemas"][name]["properties"])
     }
 
-    /// Returns a value with all members of a schema, or with those alone that are required. Each text is a moment, since
+    /// Returns a value with all members of a schema, or with only the required ones. Each text is an instant, because
     /// responses have no formats.
     fn sample(&self, schema: &Value, is_whole: bool) -> Value {
         let schema = self.resolve(schema);
@@ -162,7 +162,7 @@ impl Document {
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_wanted = |name: &str| is_whole || required.iter().any(|one| one == name);
         let member = |(name, schema): (&String, &Value)| match name.as_str() {
-            // A clock in any other state cannot be read.
+            // A clock in any other state cannot be parsed.
             "state" => (name.clone(), "paused".into()),
             _ => (name.clone(), self.sample(schema, is_whole)),
         };
@@ -204,7 +204,7 @@ fn check_request(document: &Document, request: &Request, operation: &Operation<'
     }
 }
 
-/// Fails for a member that the document does not have. An object without members in the document may have any.
+/// Fails for a member that is not in the document. An object without members in the document may have any.
 fn check_members(document: &Value, value: &Value, path: &str) {
     if document.as_object().is_some_and(Map::is_empty) {
         return;

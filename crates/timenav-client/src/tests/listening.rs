@@ -1,4 +1,4 @@
-//! Firings that are claimed while the service is told what became of others.
+//! Claims while results of other firings are being reported.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,12 +16,12 @@ use crate::{Client, ListenOptions};
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// Hands a firing out once, takes its acknowledgement once the next claim has come, and answers that after it.
+/// A service that delivers a firing once, and responds to its acknowledgment only after the next claim.
 struct Service {
     claims: AtomicUsize,
     claimed: watch::Sender<bool>,
     told: watch::Sender<bool>,
-    /// Requests that came in vain.
+    /// Number of requests that timed out waiting for the other.
     alone: AtomicUsize,
 }
 
@@ -44,13 +44,13 @@ impl Service {
                 self.alone.fetch_add(1, Ordering::SeqCst);
             }
         }
-        // Whoever closes breaks a claim off.
+        // A listener that is closed cancels its claim.
         let _ = connection.write_all(answer(200, &[], &json!({ "firings": firings })).as_bytes()).await;
         let _ = connection.shutdown().await;
     }
 }
 
-/// Hands out a firing with each claim, and answers no acknowledgement before it may.
+/// Delivers a firing with each claim, and delays all responses to acknowledgments.
 async fn hand_out(mut connection: TcpStream, handed: Arc<watch::Sender<usize>>, may_tell: Arc<watch::Sender<bool>>) {
     let request = read(&mut connection).await;
     let mut firings = Vec::new();

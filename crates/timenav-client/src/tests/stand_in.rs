@@ -1,4 +1,4 @@
-//! A server that answers what a test wants: for failures that a real service does not have at will.
+//! A server with scripted responses, for failures that a real service does not produce on demand.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Takes one answer after the other, each on a connection of its own; an empty one closes it.
+/// Sends one response after the other, each on a connection of its own; an empty one closes the connection.
 pub(super) struct StandIn {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -36,7 +36,7 @@ impl StandIn {
         format!("http://{}", self.address)
     }
 
-    /// Returns the requests that came.
+    /// Returns the received requests.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().clone()
     }
@@ -58,7 +58,7 @@ pub(super) async fn read(connection: &mut TcpStream) -> String {
     }
 }
 
-/// Returns an answer in JSON.
+/// Returns a JSON response.
 pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> String {
     let body = body.to_string();
     let mut text = format!("HTTP/1.1 {status} Told\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());

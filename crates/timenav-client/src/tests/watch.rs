@@ -1,4 +1,4 @@
-//! Streams whose connection is lost.
+//! Streams with a lost connection.
 
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn a_watch_goes_on_after_the_newest_id_and_says_where_it_cannot() {
         ];
         let stand_in = StandIn::start(answers).await;
         let mut watch = client(&stand_in).watch_due().await.unwrap();
-        // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
+        // Without an id, events in the meantime are lost; unknown kinds are skipped.
         assert_eq!(told(watch.next().await.unwrap().as_ref()), "reset");
         assert_eq!(told(watch.next().await.unwrap().as_ref()), range);
         assert_eq!(watch.last_id(), "7@1");
