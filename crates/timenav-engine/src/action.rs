@@ -115,7 +115,7 @@ actions! {
     /// Rejected attempts without valid credentials, as a count.
     AttemptsCounted = "unauthorized_access_attempts": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
     RotateSigningKey = "rotate_signing_key": admins(Demanded::Service).by_nobody(Nobody::Service),
-    /// The service was started with `accept-rollback`, although the database differs from what was signed.
+    /// An operator accepted that the database differs from what was signed.
     AcceptRollback = "accept_rollback": admins(Demanded::Service).by_nobody(Nobody::Service),
     /// A timeline of another service was adopted.
     Adopt = "adopt": admins(CREATE),

@@ -97,7 +97,7 @@ impl Committer {
         }
     }
 
-    /// Decides and commits one group. `None` on failure, after all submitters were told.
+    /// Decides and commits one group. `None` on failure, after all submitters were notified.
     fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<Grouped> {
         let shared = Arc::clone(&self.shared);
         let mut also = BTreeSet::new();
@@ -288,7 +288,7 @@ impl Committer {
         }
         self.runtime.block_on(self.store.release());
         match taken? {
-            // No lock is held meanwhile.
+            // No lock is held in the meantime.
             Some(untold) => Err(self.load(untold).err().unwrap_or(NotCommitted::Moved)),
             None => Err(NotCommitted::Moved),
         }

@@ -204,7 +204,7 @@ impl Engine {
                     self.timing().forget(timeline);
                     return Next::Unless;
                 }
-                // The service stops or cannot write, which waiting callers are told.
+                // The service stops or cannot write; waiting callers are notified.
                 Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {
                     done_here.has_failed = true;
                     return self.after_failure();
@@ -308,7 +308,7 @@ impl Engine {
         Some(StepAdvance { advance_id, heard, is_resumed, look_up, left, keeper: None, _lasting: lasting })
     }
 
-    /// Stops an advance that cannot continue because the database contradicts the ledger. Waiting callers are told.
+    /// Stops an advance that cannot continue because the database contradicts the ledger. Waiting callers are notified.
     async fn stop_damaged(&self, state: &TimelineState, refusal: &Refusal) {
         let Some(advance) = state.head.timers.advance.as_ref().filter(|_| matches!(refusal, Refusal::Damaged(_)))
         else {
