@@ -302,7 +302,7 @@ impl Engine {
         &self.0.shared.timelines
     }
 
-    /// Returns the time of the last check for timelines that have reached their end.
+    /// Returns the lock held while ends of timelines are handled.
     pub(crate) fn tending(&self) -> &tokio::sync::Mutex<()> {
         &self.0.shared.tending
     }

@@ -103,8 +103,8 @@ impl EventExport {
         self.engine.now()
     }
 
-    /// Passes the next events to `write` in the requested order, and returns its result; `None` at the end. A part may be
-    /// empty if there is a filter. Runs in the caller's turn, so that concurrent exports take turns with other work.
+    /// Passes the next events to `write` in the requested order, and returns its result; `None` at the end. A part may
+    /// be empty if there is a filter. Runs in the caller's turn, so that concurrent exports take turns with other work.
     ///
     /// # Errors
     /// The caller is no longer authorized, or the store does not respond.

@@ -9,7 +9,8 @@ use timenav_core::ids::{FiringId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Notify;
 
-/// Maximum number of buffered firings per observer. If more arrive, the buffer is dropped, and the observer is notified.
+/// Maximum number of buffered firings per observer. If more arrive, the buffer is dropped, and the observer is
+/// notified.
 pub const KEPT_FIRINGS_MAX: usize = 2_000;
 
 /// A change of a firing.

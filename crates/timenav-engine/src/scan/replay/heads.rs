@@ -13,7 +13,7 @@ const ACCEPTED_TOLD_MAX: usize = 32;
 #[derive(Clone, Debug)]
 pub(in crate::scan) struct ToldHeads {
     pub(in crate::scan) position: u64,
-    /// The root of the commitments according to its leaf.
+    /// The subject in its leaf, which must match the commitments.
     pub(in crate::scan) subject: String,
     pub(in crate::scan) heads: CommittedHeads,
 }
