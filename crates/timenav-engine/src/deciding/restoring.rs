@@ -179,7 +179,7 @@ fn append(
         before: head.timers.last,
     };
     let rows = firings_restored(&told, TimersEntry { timeline: &timeline, position: made, advance: None });
-    let rows = rows.expect("firings that are known can be read again");
+    let rows = rows.ok_or_else(|| Refusal::Damaged("the names of a stored firing are invalid".to_owned()))?;
     let position = draft.append(ledger, Action::RestoreTimers, "timers", json(&told), host);
     let step = draft.step_mut(ledger);
     let known = Arc::make_mut(&mut step.state.head.timers);
