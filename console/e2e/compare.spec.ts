@@ -154,7 +154,7 @@ describe('a fork and its parent', () => {
     await page.getByRole('application', { name: /at least 2,000 differences/ }).waitFor();
     await page.getByRole('button', { name: '0 so far changed' }).click();
     await page.getByText('None among the first 2,000 differences.').waitFor();
-    // More is asked for while what is shown is compared again.
+    // Request more differences during a renewal.
     let asked = 0;
     const renewed = new Promise<void>((resolve) => {
       void page.route('**/timelines/diff?*', async (route) => {

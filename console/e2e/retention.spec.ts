@@ -99,7 +99,7 @@ describe('a retention', () => {
 describe('what is due', () => {
   it('is pruned at once, and the access log and the ledger say so', async () => {
     await on.service.timeline('swept');
-    // Longer than pruning takes: what the page reads meanwhile would be due before it ends, and so on.
+    // Longer than pruning takes. Otherwise the reads of the page itself become due, and pruning never ends.
     const kept = 3 * RETENTION_FLOOR_SECS;
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${kept}s` });
     for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');

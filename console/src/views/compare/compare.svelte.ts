@@ -75,7 +75,7 @@ export class Comparison {
     readonly b: string,
   ) {
     // Whatever happens on either side is compared. What was read before the line was open is read again.
-    const heard = (): void => this.#heard();
+    const heard = (): void => this.#schedule();
     this.#streams = [a, b].map(
       (timeline) =>
         new Stream({ timeline, events: ['events', 'interventions', 'advances', 'reset'] }, heard, () => {
@@ -97,16 +97,16 @@ export class Comparison {
     if (!this.isViewChosen && this.error === null) await this.fit();
   }
 
-  /** Compares again before long. */
-  #heard(): void {
+  /** Schedules a renewal. */
+  #schedule(): void {
     this.#renewing ??= setTimeout(() => void this.#renew(), RENEW_MS);
   }
 
-  /** Compares again what is shown, which stays until all of the answer is there. */
+  /** Compares both sides again. The current differences stay until all pages have arrived. */
   async #renew(): Promise<void> {
     this.#renewing = undefined;
     if (this.isReading) {
-      this.#heard();
+      this.#schedule();
       return;
     }
     const { signal } = this.#reading;
@@ -118,7 +118,7 @@ export class Comparison {
         found.push(...page.differences.map(timed));
         if (page.has_more && found.length < most) continue;
         this.differences = found.sort(byTime);
-        this.#turnTo(page);
+        this.#continueAfter(page);
         break;
       }
       this.stamp += 1;
@@ -126,8 +126,8 @@ export class Comparison {
       else this.#settle();
     } catch (error) {
       if (!isAborted(error)) this.error = error;
-      // More was asked for meanwhile, which goes on from what was shown.
-      else if (signal !== this.#reading.signal) this.#heard();
+      // The user requested more differences. Those continue what is shown, so the renewal waits.
+      else if (signal !== this.#reading.signal) this.#schedule();
     }
   }
 
@@ -141,8 +141,8 @@ export class Comparison {
     } while (next);
   }
 
-  /** Further differences come after this page. */
-  #turnTo(page: DiffBody): void {
+  /** Continues after this page when more differences are requested. */
+  #continueAfter(page: DiffBody): void {
     this.common = page.common;
     this.#cursor = page.next_cursor ?? null;
     this.hasMore = page.has_more;
@@ -159,7 +159,7 @@ export class Comparison {
     try {
       for await (const page of this.#pages(this.#cursor, signal)) {
         this.differences = [...this.differences, ...page.differences.map(timed)].sort(byTime);
-        this.#turnTo(page);
+        this.#continueAfter(page);
         if (this.differences.length >= until) break;
       }
     } catch (error) {

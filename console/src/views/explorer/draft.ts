@@ -18,7 +18,7 @@ export interface WireRequest {
   path: string;
   query: Record<string, string>;
   headers: Record<string, string>;
-  /** The JSON to send; undefined if there is none. */
+  /** The JSON to send, if any. */
   json: unknown;
   /** A body that is not JSON yet, sent as it is for the service to judge. */
   text: string | null;
@@ -42,7 +42,7 @@ export const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Returns the JSON value that a field's text stands for. Text that fits no other type is sent as text. */
+/** Parses the text of a field as JSON. Text that matches no other type is sent as a string. */
 function valueOf({ control, schema }: Field, text: string): unknown {
   const types = typesOf(schema);
   const bare = text.trim();
@@ -100,7 +100,7 @@ export function asForm(operation: Operation, draft: Draft): Draft | null {
   return { ...draft, texts, raw: null };
 }
 
-/** Returns what is wrong with a field before it is sent, or null. The service checks everything else. */
+/** Returns the error of a field before it is sent, or null. The service checks everything else. */
 function issueOf(field: Field, text: string): string | null {
   const { control, schema, isRequired } = field;
   if (text === '') return isRequired ? 'This is required.' : null;
@@ -118,7 +118,7 @@ function issueOf(field: Field, text: string): string | null {
   return value > maximum ? `Use at most ${maximum.toLocaleString('en')}.` : null;
 }
 
-/** Returns what is wrong with a draft, by the keys of its fields; `raw` and `file` are those of the body. */
+/** Returns the errors of a draft by field key; `raw` and `file` are the keys of the body. */
 export function issuesOf(operation: Operation, draft: Draft): Record<string, string> {
   const issues: Record<string, string> = {};
   for (const field of operation.fields) {
@@ -159,7 +159,7 @@ export function strangersOf(operation: Operation, params: Record<string, string>
   return Object.keys(params).filter((name) => !known.includes(name));
 }
 
-/** Returns the draft without what must not be stored. */
+/** Drops private fields, and a raw body that may contain them. */
 export function withoutSecrets(operation: Operation, draft: Draft): Draft {
   const open = filled(operation, draft).filter(([field]) => !field.isPrivate);
   const texts = Object.fromEntries(open.map(([field, text]) => [field.key, text]));

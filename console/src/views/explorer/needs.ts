@@ -2,11 +2,11 @@
 import type { RestrictionLevel } from '../../lib/session.svelte';
 import type { Operation } from './openapi';
 
-type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'nobody';
+type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'public';
 
 /** Everything else needs `read` for a GET, and `write` for a change. */
 const NEEDS: Partial<Record<Need, string>> = {
-  nobody: 'limits log_in session',
+  public: 'limits log_in session',
   known: 'api_keys create_api_key revoke_api_key timelines create_timeline sessions end_session log_out set_password',
   read: 'scan_events detect_tampering decrypt_data confirm_clock',
   admin:
@@ -17,7 +17,7 @@ const NEEDS: Partial<Record<Need, string>> = {
 
 export function needOf({ id, method, isOpen }: Operation): Need {
   const named = Object.entries(NEEDS).find(([, ids]) => ids.split(' ').includes(id))?.[0] as Need | undefined;
-  return isOpen ? 'nobody' : (named ?? (method === 'GET' ? 'read' : 'write'));
+  return isOpen ? 'public' : (named ?? (method === 'GET' ? 'read' : 'write'));
 }
 
 const ROLES = ['read', 'write', 'admin', 'operator'];
@@ -38,7 +38,7 @@ export function refusalOf(
     ['set_rate', 'manipulate_event', 'undo_import', 'return_to_anchor'].includes(id)
   )
     return 'Your access is limited to moments near host time and does not include this.';
-  if (who.isOperator || need === 'known' || need === 'nobody') return null;
+  if (who.isOperator || need === 'known' || need === 'public') return null;
   if (need === 'operator') return 'Only operators of the service can use this.';
   if (who.role === undefined || ROLES.indexOf(who.role) >= ROLES.indexOf(need)) return null;
   return `This needs ${need} on ${who.timeline}; you have ${who.role}.`;

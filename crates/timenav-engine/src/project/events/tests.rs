@@ -1,7 +1,7 @@
 use super::{EventChange, EventMade};
 
 #[test]
-fn an_own_version_ends_when_another_takes_its_place() {
+fn replaced_own_version_ends() {
     let corrected = EventChange::corrected("after", false);
     let expected = EventChange { made: EventMade::Version("after"), ends: true, count: 0, overrides: false };
     assert_eq!(corrected, expected);
@@ -9,14 +9,14 @@ fn an_own_version_ends_when_another_takes_its_place() {
 }
 
 #[test]
-fn an_inherited_version_is_overridden_and_never_ended() {
+fn inherited_version_is_overridden_and_does_not_end() {
     let expected = EventChange { made: EventMade::Version("after"), ends: false, count: 0, overrides: true };
     assert_eq!(EventChange::corrected("after", true), expected);
     assert_eq!(EventChange::intervened(Some("after"), true, true), expected);
 }
 
 #[test]
-fn a_cancelled_event_leaves_a_tombstone_only_if_it_was_inherited() {
+fn canceled_event_leaves_tombstone_only_if_inherited() {
     let own = EventChange::<&str>::intervened(None, true, false);
     assert_eq!(own, EventChange { made: EventMade::Nothing, ends: true, count: -1, overrides: false });
     let inherited = EventChange::<&str>::intervened(None, true, true);
@@ -24,13 +24,13 @@ fn a_cancelled_event_leaves_a_tombstone_only_if_it_was_inherited() {
 }
 
 #[test]
-fn a_cancelled_event_that_is_restored_ends_no_version() {
+fn restored_event_ends_no_version() {
     let restored = EventChange::intervened(Some("again"), false, false);
     assert_eq!(restored, EventChange { made: EventMade::Version("again"), ends: false, count: 1, overrides: false });
 }
 
 #[test]
-fn only_versions_and_tombstones_are_rows() {
+fn only_versions_and_tombstones_make_rows() {
     assert!(EventChange::recorded("new").makes_row());
     assert!(EventChange::<&str>::intervened(None, true, true).makes_row());
     assert!(!EventChange::<&str>::unchanged().makes_row());

@@ -34,7 +34,7 @@ fn project(told: &TimersFired) -> Option<crate::timer_rows::TimerRows> {
 }
 
 #[test]
-fn a_timer_that_fires_twice_moves_once() {
+fn timer_that_fires_twice_moves_once() {
     let rows = project(&fired(vec![(3, 10, 2, Some(30)), (3, 20, 2, Some(30))], Vec::new())).unwrap();
     let moments: Vec<i64> = rows.fired.iter().map(|firing| firing.fallen.due.micros()).collect();
     assert_eq!(moments, [10, 20]);
@@ -43,7 +43,7 @@ fn a_timer_that_fires_twice_moves_once() {
 }
 
 #[test]
-fn a_firing_has_what_its_timer_says_and_names_its_entry_and_advance() {
+fn firing_copies_timer_and_names_entry_and_advance() {
     let rows = project(&fired(vec![(3, 10, 2, None)], Vec::new())).unwrap();
     let firing = &rows.fired[0];
     assert_eq!((firing.queue.as_str(), firing.order_key.as_deref()), ("bills", Some("customer-1")));
@@ -52,21 +52,21 @@ fn a_firing_has_what_its_timer_says_and_names_its_entry_and_advance() {
 }
 
 #[test]
-fn skipped_moments_move_a_timer_and_make_no_firing() {
+fn skipped_moments_move_timer_without_firing() {
     let rows = project(&fired(Vec::new(), vec![(3, 10, 20, Some(30))])).unwrap();
     assert!(rows.fired.is_empty());
     assert_eq!((rows.moved[0].next, rows.moved[0].round), (Instant::from_micros(30), 2));
 }
 
 #[test]
-fn an_unknown_timer_or_moment_is_refused() {
+fn unknown_timer_or_moment_is_rejected() {
     assert!(project(&fired(vec![(4, 10, 0, None)], Vec::new())).is_none());
     assert!(project(&fired(vec![(3, i64::MAX, 2, None)], Vec::new())).is_none());
     assert!(project(&fired(vec![(3, 10, 2, Some(i64::MAX))], Vec::new())).is_none());
 }
 
 #[test]
-fn an_outcome_that_is_not_one_is_refused() {
+fn unknown_outcome_is_rejected() {
     let told = |outcome: &str| FiringsSettled {
         outcomes: vec![OutcomeOfFiring {
             firing_id: "firing".to_owned(),
