@@ -57,12 +57,18 @@ impl<'a> Target<'a> {
         &self.admin
     }
 
-    /// Creates a user who is not an operator, and returns their key.
+    /// Creates a user who is not an operator and administers a timeline of the same name, and returns their key.
     pub(crate) async fn user(&self, name: &str) -> anyhow::Result<String> {
         let mut connection = Connection::open(self.address()).await?;
-        ask(&mut connection, &self.admin, "POST", "/v1/users", Some(&json!({ "user_id": name }))).await?;
-        let key = self.api_key(name, name).await?;
-        Ok(key)
+        let lists = json!({ "timeline_id": name, "permissions": { "admin": [name, "admin"] } });
+        for (path, body) in [
+            ("/v1/users", json!({ "user_id": name })),
+            ("/timelines", json!({ "timeline_id": name })),
+            ("/v1/set-access-control", lists),
+        ] {
+            ask(&mut connection, &self.admin, "POST", path, Some(&body)).await?;
+        }
+        self.api_key(name, name).await
     }
 
     /// Creates a key for a user, bound to a timeline.

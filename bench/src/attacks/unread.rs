@@ -74,7 +74,8 @@ fn pages(setting: &Setting) -> anyhow::Result<Verdict> {
         let user = target.user("reader").await?;
         let mut connection = Connection::open(target.address()).await?;
         let mut record = async |numbers: std::ops::Range<usize>| {
-            let event = |number: usize| json!({ "event_id": format!("large-{number}"), "time": "2030-01-01T00:00:00Z", "description": "x".repeat(EVENT_BYTES) });
+            let attributes = json!({ "text": "x".repeat(EVENT_BYTES) });
+            let event = |number: usize| json!({ "event_id": format!("large-{number}"), "time": "2030-01-01T00:00:00Z", "attributes": attributes });
             let events: Value = numbers.map(event).collect();
             ask(&mut connection, &user, "POST", "/v1/events?timeline_id=large", Some(&events)).await
         };
