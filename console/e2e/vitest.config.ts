@@ -14,8 +14,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     // As long as the browser waits.
     expect: { poll: { timeout: 60_000 } },
-    // A test that passes only then is marked in the output (`retry x1`): find out why.
-    retry: 1,
     globalSetup: './setup.ts',
     setupFiles: './each-file.ts',
   },

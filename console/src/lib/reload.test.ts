@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { reloadOnceBack, SETTLE_MS } from './reload';
+
+const reload = vi.fn();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('location', { reload });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  reload.mockReset();
+});
+
+/** Lets the time pass that a service may take to shut down, while requests are answered by `answer`. */
+async function settle(answer: () => Promise<Response>, isWanted = (): boolean => true): Promise<void> {
+  vi.stubGlobal('fetch', answer);
+  const over = reloadOnceBack(isWanted);
+  await vi.advanceTimersByTimeAsync(SETTLE_MS);
+  await over;
+}
+
+it('reloads if the service answers', async () => {
+  await settle(() => Promise.resolve(new Response('page')));
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+it('keeps the page if the service has shut down after all', async () => {
+  await settle(() => Promise.reject(new TypeError('Failed to fetch')));
+  expect(reload).not.toHaveBeenCalled();
+});
+
+it('keeps the page if a proxy answers for the service', async () => {
+  await settle(() => Promise.resolve(new Response('bad gateway', { status: 502 })));
+  expect(reload).not.toHaveBeenCalled();
+});
+
+it('keeps the page if somebody has begun to fill in a form', async () => {
+  const answers = vi.fn(() => Promise.resolve(new Response('page')));
+  await settle(answers, () => false);
+  expect(reload).not.toHaveBeenCalled();
+  expect(answers).not.toHaveBeenCalled();
+});
