@@ -88,7 +88,10 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
         _ => {}
     }
     for arguments in step.cargo_calls() {
-        let mut call = process::cargo(root, arguments);
+        let mut call = match step {
+            Step::Build => suites::linted(root, arguments)?,
+            _ => process::cargo(root, arguments),
+        };
         if step == Step::Doc {
             call.env("RUSTDOCFLAGS", "-D warnings");
         }
@@ -100,7 +103,7 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
         process::run(&mut call)?;
     }
     match step {
-        Step::Console => console::run(root, is_built),
+        Step::Console => console::run(root, is_built).map(|unsteady| report.add_unsteady(unsteady)),
         Step::Clients => clients::run(root, is_built),
         Step::Deny => deny(root),
         Step::Shear => shear(root),
@@ -117,8 +120,8 @@ fn elsewhere(root: &Path) -> anyhow::Result<()> {
         println!("other processors skipped: `rustup target add {ELSEWHERE}` has the compiler look at them");
         return Ok(());
     }
-    let call = ["clippy", "-p", "timenav-exec", "--target", ELSEWHERE, "--", "-D", "warnings"];
-    process::run(&mut process::cargo(root, &call)).context("where programs cannot be put on a clock, they are refused")
+    let call = ["check", "-p", "timenav-exec", "--target", ELSEWHERE];
+    process::run(&mut suites::linted(root, &call)?).context("where programs cannot be put on a clock, they are refused")
 }
 
 fn deny(root: &Path) -> anyhow::Result<()> {

@@ -79,6 +79,11 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// Adds tests that failed at first and passed alone.
+    pub(crate) fn add_unsteady(&mut self, tests: Vec<String>) {
+        self.unsteady.extend(tests);
+    }
+
     pub(crate) fn print_unsteady(&self) {
         for name in &self.unsteady {
             println!("unsteady: {name} failed among others and passed alone; find out why (CONTRIBUTING.md)");
@@ -112,7 +117,7 @@ pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
     let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
     report.times.extend(outcomes.iter().flat_map(|(_, outcome)| outcome.times.clone()));
-    report.unsteady.extend(once_more(&outcomes)?);
+    report.add_unsteady(once_more(&outcomes)?);
     // `--doc` would rebuild the workspace: without its programs, packages have fewer features.
     process::run(&mut linted(
         root,
@@ -121,8 +126,9 @@ pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
 }
 
 /// Returns a Cargo command that compiles the workspace with clippy, so that linting needs no second pass. Any warning
-/// is an error. Only calls with the same settings can reuse each other's results.
-fn linted(root: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
+/// is an error. Only calls with the same settings can reuse each other's results: a plain `cargo clippy` in between would
+/// have the tests compiled again.
+pub(crate) fn linted(root: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
     let sysroot = process::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root))?;
     let clippy = Path::new(String::from_utf8_lossy(&sysroot).trim()).join("bin/clippy-driver");
     let mut call = process::cargo(root, arguments);
