@@ -88,7 +88,7 @@ fn entries_have_the_published_bytes() {
 }
 
 #[test]
-fn the_tree_has_the_published_roots_and_proofs() {
+fn tree_has_the_published_roots_and_proofs() {
     let vectors = published();
     let leaves = items(&vectors["leaves"]);
     let leaves: Vec<Hash> = leaves.iter().map(|leaf| hash(&leaf["leaf_hash"])).collect();
@@ -142,7 +142,7 @@ fn checkpoints_are_signed_as_published() {
 }
 
 #[test]
-fn the_published_tlog_proof_is_true() {
+fn published_tlog_proof_verifies() {
     let vectors = published();
     let written = text(&vectors["tlog_proof"]["text"]);
     let proof = TlogProof::parse(written.as_bytes()).unwrap();
@@ -156,7 +156,7 @@ fn the_published_tlog_proof_is_true() {
 }
 
 #[test]
-fn the_page_quotes_the_vectors() {
+fn ledger_page_quotes_the_vectors() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specs/ledger.md");
     let page = std::fs::read_to_string(page).expect("the page is part of the repository");
     let vectors = published();
@@ -179,7 +179,7 @@ fn the_page_quotes_the_vectors() {
 }
 
 #[test]
-fn a_hash_has_one_spelling() {
+fn hash_has_one_accepted_spelling() {
     let hash = sha256(&[b"a"]);
     assert_eq!(Hash::from_hex(&hash.to_hex()), Some(hash));
     assert_eq!(Hash::from_base64(&hash.to_base64()), Some(hash));
@@ -193,7 +193,7 @@ fn a_hash_has_one_spelling() {
 }
 
 #[test]
-fn a_decimal_number_has_one_spelling() {
+fn decimal_number_has_one_accepted_spelling() {
     for (text, expected) in [
         ("0", Some(0)),
         ("7", Some(7)),

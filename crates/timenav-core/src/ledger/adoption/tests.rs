@@ -20,7 +20,7 @@ fn adopted(names: &[(&str, &str)]) -> Adopted<'static> {
 }
 
 #[test]
-fn a_user_is_mapped_once() {
+fn adopted_users_are_mapped_once() {
     let payload = String::from_utf8(adopted(&[("ada", "ada"), ("bob", "eve")]).encode()).unwrap();
     assert!(payload.contains(r#""map":{"ada":"ada","bob":"eve"}"#), "{payload}");
     for map in
@@ -41,7 +41,7 @@ fn layer(name: &str, size: u64) -> AdoptedLayer {
 }
 
 #[test]
-fn layers_are_told_of_forks_alone_and_not_too_many() {
+fn adopted_layers_appear_only_for_forks_and_are_limited() {
     let plain = adopted(&[]).encode();
     assert!(!String::from_utf8(plain).unwrap().contains("layers"));
     let with = |count: usize| Adopted { layers: (0..count).map(|_| layer("a", 7)).collect(), ..adopted(&[]) };

@@ -16,14 +16,14 @@ fn checkpoint() -> Checkpoint {
 }
 
 #[test]
-fn a_checkpoint_has_three_lines() {
+fn checkpoint_text_has_three_lines() {
     let text = checkpoint().to_text();
     assert_eq!(text, format!("log.example/main\n20\n{}\n", leaf_hash(b"root").to_base64()));
     assert_eq!(Checkpoint::parse(&text), Ok(checkpoint()));
 }
 
 #[test]
-fn further_lines_are_kept() {
+fn checkpoint_extension_lines_are_kept() {
     let extensions = vec!["one".to_owned(), " two ".to_owned()];
     let checkpoint = Checkpoint { extensions, ..checkpoint() };
     let text = checkpoint.to_text();
@@ -32,7 +32,7 @@ fn further_lines_are_kept() {
 }
 
 #[test]
-fn a_malformed_checkpoint_is_refused() {
+fn malformed_checkpoint_is_rejected() {
     let text = checkpoint().to_text();
     let root = checkpoint().root.to_base64();
     for (changed, expected) in [
@@ -58,7 +58,7 @@ fn a_malformed_checkpoint_is_refused() {
 }
 
 #[test]
-fn the_key_is_named_after_the_ledger() {
+fn checkpoint_key_must_be_named_after_the_ledger() {
     let (main, other) = (key("log.example/main"), key("log.example/other"));
     let signed = checkpoint().sign(&main, ed25519_sign(&SEED)).unwrap().to_string();
     assert_eq!(Checkpoint::open(signed.as_bytes(), &main, ed25519_verify), Ok(checkpoint()));
@@ -76,7 +76,7 @@ fn the_key_is_named_after_the_ledger() {
 }
 
 #[test]
-fn a_changed_checkpoint_is_refused() {
+fn altered_checkpoint_is_rejected() {
     let key = key("log.example/main");
     let signed = checkpoint().sign(&key, ed25519_sign(&SEED)).unwrap().to_string();
     let changed = signed.replace("\n20\n", "\n21\n");
@@ -89,7 +89,7 @@ fn a_changed_checkpoint_is_refused() {
 
 proptest! {
     #[test]
-    fn what_is_read_is_written_the_same(
+    fn parsed_checkpoint_is_written_identically(
         text in any::<String>(),
         near in "[a\n]{1,3}\n[0-9]{1,3}\n[A-Za-z]{42}A=\n(.{0,3}\n){0,2}",
     ) {

@@ -30,7 +30,7 @@ fn cosigned(time: u64) -> NoteSignature {
 }
 
 #[test]
-fn keys_are_read_and_written() {
+fn witness_keys_are_read_and_written() {
     assert_eq!(key().to_string(), KEY);
     assert_eq!(WitnessKey::new("witness.example/w1", ed25519_public(&SEED)).unwrap(), key());
     let log = VerifierKey::new("log.example", ed25519_public(&SEED)).unwrap().to_string();
@@ -43,7 +43,7 @@ fn keys_are_read_and_written() {
 }
 
 #[test]
-fn the_cosignature_of_another_program_is_the_same() {
+fn cosignature_matches_another_implementation() {
     assert_eq!(cosigned(TIME).to_string(), LINE);
     let note = note().with_signature(cosigned(TIME)).unwrap();
     let (time, line) = key().cosigned_at(&note, ed25519_verify).unwrap();
@@ -54,7 +54,7 @@ fn the_cosignature_of_another_program_is_the_same() {
 }
 
 #[test]
-fn the_lines_of_the_standard_are_read() {
+fn cosignature_lines_of_the_standard_are_parsed() {
     // Examples of C2SP tlog-witness and tlog-cosignature, whose keys are not published.
     let answer = "— witness.example/w1 CMp+6LWBU0anHGH5aNDTJkH/gj79sG+T6+iP2ThYN5krrDJbR1HDnucjL39QsZTSvVjyQLrdk3DXDqI5G2HgLatVs0pWh6Up69HVOw==\n\
         — witness.example/w1 I7rEps0pvK2UqkS2gSpVUDhrhVtQV9lgF6pRrWAvjJHjyWpW7VcE3SiOlVlbQNt64vWhO+DlkL0+UfzuOBMh9ChdMkP1vi/lCAsmlw==\n";
@@ -70,7 +70,7 @@ fn the_lines_of_the_standard_are_read() {
 }
 
 #[test]
-fn cosignatures_of_ml_dsa_44_are_passed_over() {
+fn ml_dsa_44_cosignatures_are_skipped() {
     let line = NoteSignature::new("witness.example/w1".into(), NoteKeyId::from_bytes([6; 4]), vec![6; 8 + 2_420]);
     let answer = format!("{line}\n{}\n", cosigned(TIME));
     let lines = cosignatures_in(answer.as_bytes()).unwrap();
@@ -81,7 +81,7 @@ fn cosignatures_of_ml_dsa_44_are_passed_over() {
 }
 
 #[test]
-fn a_cosignature_over_anything_else_is_refused() {
+fn cosignature_over_other_bytes_is_rejected() {
     let wrong = Err(CosignatureError::Wrong("witness.example/w1".to_owned()));
     let check = |line: &NoteSignature| key().check(note().text(), line, ed25519_verify);
     let good = cosigned(TIME);
@@ -107,7 +107,7 @@ fn a_cosignature_over_anything_else_is_refused() {
 }
 
 #[test]
-fn times_are_those_that_the_format_allows() {
+fn cosignature_times_are_within_the_format_limits() {
     for (time, is_one) in [(0, false), (1, true), (TIME_MAX, true), (TIME_MAX + 1, false), (u64::MAX, false)] {
         assert_eq!(key().cosign(note().text(), time, ed25519_sign(&SEED)).is_ok(), is_one, "{time}");
         let signature = ed25519_sign(&SEED)(message(note().text(), time).as_bytes());
@@ -118,7 +118,7 @@ fn times_are_those_that_the_format_allows() {
 }
 
 #[test]
-fn of_several_the_latest_counts_and_each_must_be_right() {
+fn latest_cosignature_counts_and_all_must_be_valid() {
     let of_lines = |lines: &[&NoteSignature]| {
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
         Note::parse(format!("{}{}\n", note(), lines.join("\n")).as_bytes()).unwrap()
@@ -135,7 +135,7 @@ fn of_several_the_latest_counts_and_each_must_be_right() {
 }
 
 #[test]
-fn answers_are_signature_lines_and_nothing_else() {
+fn responses_contain_only_signature_lines() {
     let line = cosigned(TIME);
     for wrong in [
         String::new(),

@@ -37,7 +37,7 @@ fn ended(timeline_id: &TimelineId, size: u64, byte: u8) -> DirectoryRow<'_> {
 }
 
 #[test]
-fn whatever_is_in_a_row_changes_its_digest() {
+fn every_field_of_a_row_changes_its_digest() {
     let (user_id, other) = (UserId::new("ada").unwrap(), UserId::new("bob").unwrap());
     let (timeline_id, key_id) = (TimelineId::new("main").unwrap(), KeyId::new("key_1").unwrap());
     let elsewhere = TimelineId::new("other").unwrap();
@@ -98,7 +98,7 @@ fn whatever_is_in_a_row_changes_its_digest() {
 }
 
 #[test]
-fn rows_of_two_kinds_have_two_names() {
+fn row_names_differ_by_kind() {
     let user_id = UserId::new("ada").unwrap();
     let (key_id, session_id) = (KeyId::new("ada").unwrap(), SessionId::new("ada").unwrap());
     let timeline_id = TimelineId::new("ada").unwrap();
@@ -114,7 +114,7 @@ fn rows_of_two_kinds_have_two_names() {
 }
 
 #[test]
-fn a_row_is_found_by_its_name() {
+fn directory_row_is_found_by_name() {
     let (ada, gone) = (UserId::new("ada").unwrap(), TimelineId::new("gone").unwrap());
     let mut tree: DirectoryTree = [user(&ada, false), ended(&gone, 4, 1)].into_iter().collect();
     assert!(tree.contains(RowName::User(&ada)) && tree.contains(RowName::Ended(&gone)));
@@ -124,7 +124,7 @@ fn a_row_is_found_by_its_name() {
 }
 
 #[test]
-fn a_clone_goes_its_own_way() {
+fn cloned_directory_tree_changes_independently() {
     let (ada, bob) = (UserId::new("ada").unwrap(), UserId::new("bob").unwrap());
     let mut tree: DirectoryTree = [user(&ada, false), user(&bob, false)].into_iter().collect();
     let before = tree.root();
@@ -140,7 +140,7 @@ fn a_clone_goes_its_own_way() {
 }
 
 #[test]
-fn many_rows_have_the_root_made_from_nothing() {
+fn directory_root_of_many_rows_matches_a_full_computation() {
     let ids: Vec<UserId> = (0..20_000).map(|number| UserId::new(&format!("user-{number}")).unwrap()).collect();
     let rows = || ids.iter().map(|id| user(id, id.as_str().ends_with('7')));
     let mut tree: DirectoryTree = rows().collect();
@@ -152,7 +152,7 @@ proptest! {
 
     /// Few names, so that rows are often replaced and removed.
     #[test]
-    fn what_follows_from_changes_is_what_follows_from_nothing(
+    fn incremental_directory_root_matches_a_full_computation(
         steps in prop::collection::vec((0..12_u8, prop::option::of(any::<u8>()), any::<bool>()), 0..60),
     ) {
         let ids: Vec<UserId> = (0..6).map(|number| UserId::new(&format!("user-{number}")).unwrap()).collect();

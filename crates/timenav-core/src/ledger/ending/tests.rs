@@ -14,7 +14,7 @@ fn ended() -> TimelineEnded<'static> {
 }
 
 #[test]
-fn a_kept_checkpoint_fits_the_end_or_does_not() {
+fn checkpoint_matches_or_contradicts_the_end() {
     let kept =
         |size, root| Checkpoint { origin: "timenav.example/apollo-11".to_owned(), size, root, extensions: vec![] };
     assert_eq!(ended().fits(&kept(9, ended().root)), Some(true));
@@ -24,7 +24,7 @@ fn a_kept_checkpoint_fits_the_end_or_does_not() {
 }
 
 #[test]
-fn a_second_spelling_is_refused() {
+fn noncanonical_payloads_are_rejected() {
     let payload = String::from_utf8(ended().encode()).unwrap();
     for (old, new) in [
         ("\"apollo-11\"", "\"apollo/11\""),

@@ -25,7 +25,7 @@ fn erased() -> EventsErased<'static> {
 }
 
 #[test]
-fn a_payload_has_one_spelling() {
+fn payload_has_one_accepted_spelling() {
     let payload = String::from_utf8(erased().encode()).unwrap();
     let value: serde_json::Value = serde_json::from_str(&payload).unwrap();
     assert_eq!(payload.as_bytes(), serde_json_canonicalizer::to_vec(&value).unwrap());
@@ -53,7 +53,7 @@ fn a_payload_has_one_spelling() {
 }
 
 #[test]
-fn nothing_is_erased_before_it_is_there() {
+fn erasure_of_unreached_positions_is_impossible() {
     assert!(erased().is_possible_at(12));
     assert!(!erased().is_possible_at(11), "chosen at a size that was not reached");
     assert!(!EventsErased { versions: runs([12]), ..erased() }.is_possible_at(12));
@@ -61,7 +61,7 @@ fn nothing_is_erased_before_it_is_there() {
 }
 
 #[test]
-fn a_read_that_is_missing_is_named() {
+fn erased_reads_must_be_named_by_an_erasure() {
     let salt = Salt::from_bytes([5; 16]);
     let at = crate::time::Instant::EPOCH;
     let read = Read {
@@ -101,7 +101,7 @@ fn a_read_that_is_missing_is_named() {
 
 proptest! {
     #[test]
-    fn payloads_read_back(
+    fn erasure_payloads_are_read_back(
         asked_by in any::<String>(),
         by in prop::sample::select(&ErasedBy::ALL[..]),
         include_forks in any::<bool>(),
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
+    fn decoding_arbitrary_bytes_does_not_panic(bytes in any::<Vec<u8>>()) {
         prop_assert!(EventsErased::decode(&bytes).is_err());
     }
 }

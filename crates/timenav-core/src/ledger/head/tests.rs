@@ -23,7 +23,7 @@ fn statement(origin: &str) -> HeadStatement {
 }
 
 #[test]
-fn a_head_statement_has_six_lines() {
+fn head_statement_has_six_lines() {
     let [root, state] = [leaf_hash(b"root").to_base64(), leaf_hash(b"state").to_base64()];
     let text = statement("log.example/main").to_text();
     assert_eq!(text, format!("timenav-head/v1\nlog.example/main\n20\n{root}\n{state}\n-\n"));
@@ -47,7 +47,7 @@ fn a_head_statement_has_six_lines() {
 }
 
 #[test]
-fn only_the_key_of_that_ledger_signs() {
+fn head_is_signed_only_with_its_ledger_key() {
     let (main, other) = (statement("log.example/main"), key("log.example/other"));
     let signature = main.sign(&key("log.example/main"), ed25519_sign(&SEED)).unwrap();
     assert_eq!(main.verify(&signature, &key("log.example/main"), ed25519_verify), Ok(()));
@@ -66,7 +66,7 @@ fn only_the_key_of_that_ledger_signs() {
 }
 
 #[test]
-fn it_is_handed_around_with_its_signature() {
+fn signed_head_text_is_read_back() {
     let main = statement("log.example/main");
     let signature = main.sign(&key("log.example/main"), ed25519_sign(&SEED)).unwrap();
     let text = main.to_signed_text(&signature);
@@ -98,7 +98,7 @@ proptest! {
     /// The two texts never coincide, so a signature over one is never valid for the other, however it is wrapped. Only
     /// a numeric ledger name could be ambiguous, and names contain a slash.
     #[test]
-    fn no_reader_of_checkpoints_takes_it_for_one(origin in any_origin(), size in any::<u64>()) {
+    fn head_statement_is_never_a_valid_checkpoint(origin in any_origin(), size in any::<u64>()) {
         let head = HeadStatement { size, ..statement(&origin) };
         let text = head.to_text();
         let checkpoint = Checkpoint::parse(&text);
@@ -119,14 +119,19 @@ proptest! {
     }
 
     #[test]
-    fn texts_read_back(origin in any_origin(), size in any::<u64>(), hashes in any::<[[u8; 32]; 3]>(), indexed in any::<bool>()) {
+    fn head_texts_are_read_back(
+        origin in any_origin(),
+        size in any::<u64>(),
+        hashes in any::<[[u8; 32]; 3]>(),
+        indexed in any::<bool>(),
+    ) {
         let [root, state_hash, index_root] = hashes.map(Hash::from_bytes);
         let head = HeadStatement { origin, size, root, state_hash, index_root: indexed.then_some(index_root) };
         prop_assert_eq!(HeadStatement::parse(&head.to_text()), Ok(head));
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in any::<String>()) {
+    fn parsing_arbitrary_text_does_not_panic(text in any::<String>()) {
         prop_assert!(HeadStatement::parse(&text).is_err());
     }
 }

@@ -14,7 +14,7 @@ fn heads() -> CommittedHeads {
 }
 
 #[test]
-fn the_payload_is_canonical_and_the_subject_that_of_another_program() {
+fn heads_payload_is_canonical_and_subject_matches_another_implementation() {
     let root = |name: &str| sha256(&[name.as_bytes()]).to_hex();
     let payload = format!(
         "{{\"heads\":[{{\"root\":\"{}\",\"size\":5,\"timeline_id\":\"apollo-11\"}},\
@@ -33,7 +33,7 @@ fn the_payload_is_canonical_and_the_subject_that_of_another_program() {
 }
 
 #[test]
-fn a_second_spelling_is_refused() {
+fn noncanonical_payloads_are_rejected() {
     let payload = String::from_utf8(heads().encode()).unwrap();
     for (old, new) in [
         ("\"size\":5", "\"size\":05"),
@@ -51,7 +51,7 @@ fn a_second_spelling_is_refused() {
 }
 
 #[test]
-fn heads_are_some_and_not_too_many_and_one_of_each_timeline() {
+fn heads_are_limited_and_unique_per_timeline() {
     let many = |count: usize| (0..count).map(|number| head(&format!("t{number}"), 1)).collect::<Vec<_>>();
     assert_eq!(CommittedHeads::new(Vec::new(), None), None);
     assert_eq!(CommittedHeads::new(vec![head("main", 1), head("main", 2)], None), None);
@@ -101,7 +101,7 @@ fn proven(index: usize) -> (HeadProof, Checkpoint, Checkpoint) {
 }
 
 #[test]
-fn a_tree_is_shown_to_be_committed_to() {
+fn head_proof_verifies_only_the_committed_tree() {
     for index in 0..3 {
         let (proof, head, system) = proven(index);
         assert_eq!(proof.verify(&head, &system), Ok(()), "{index}");
@@ -130,7 +130,7 @@ fn a_tree_is_shown_to_be_committed_to() {
 }
 
 #[test]
-fn only_an_entry_of_the_service_on_system_commits() {
+fn head_proof_requires_an_entry_of_the_service_on_system() {
     for (old, new) in [
         ("\"action\":\"heads\"", "\"action\":\"heods\""),
         ("\"actor\":\"system\"", "\"actor\":\"mallory\""),

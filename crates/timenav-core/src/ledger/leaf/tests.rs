@@ -41,7 +41,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn every_character_is_written_as_rfc_8785_says() {
+fn characters_are_escaped_as_in_rfc_8785() {
     let everything: String = ('\0'..='\u{17f}').chain(['\u{2028}', '\u{ffff}', '🜨']).collect();
     let leaf = Leaf { subject: &everything, ..EXAMPLE };
     let bytes = leaf.encode();
@@ -50,7 +50,7 @@ fn every_character_is_written_as_rfc_8785_says() {
 }
 
 #[test]
-fn the_largest_seq_is_exact() {
+fn largest_seq_is_exact() {
     let leaf = Leaf { seq: SEQ_MAX, ..EXAMPLE };
     let bytes = leaf.encode();
     assert_eq!(bytes, canonical(&leaf));
@@ -73,7 +73,7 @@ fn encoding_allocates_once() {
 }
 
 #[test]
-fn another_version_is_named() {
+fn unknown_leaf_version_is_named() {
     for v in [0, 3, 10, u64::MAX] {
         let entry = example_with("\"v\":1}", &format!("\"v\":{v}}}"));
         assert_eq!(LeafRecord::decode(&entry), Err(LeafError::UnknownFormat { v }));
@@ -83,7 +83,7 @@ fn another_version_is_named() {
 }
 
 #[test]
-fn one_version_does_not_pass_for_the_other() {
+fn leaf_of_one_version_is_not_valid_as_the_other() {
     let first = EXAMPLE.encode();
     let second = EXAMPLE.encode_v2(&Authority { key: "key_1".into(), directory: 12 });
     for (bytes, old, new) in [(first, "\"v\":1}", "\"v\":2}"), (second, "\"v\":2}", "\"v\":1}")] {
@@ -93,7 +93,7 @@ fn one_version_does_not_pass_for_the_other() {
 }
 
 #[test]
-fn the_members_of_version_2_stand_where_rfc_8785_sorts_them() {
+fn version_2_members_are_sorted_as_in_rfc_8785() {
     let written = EXAMPLE.encode_v2(&Authority { key: "key_\"1\"".into(), directory: SEQ_MAX });
     let mut value: serde_json::Value = serde_json::from_slice(&EXAMPLE.encode()).unwrap();
     value["v"] = json!(LEAF_VERSION_2);
@@ -115,7 +115,7 @@ fn the_members_of_version_2_stand_where_rfc_8785_sorts_them() {
 }
 
 #[test]
-fn a_second_spelling_is_refused() {
+fn noncanonical_entries_are_rejected() {
     for (old, new) in [
         ("{\"action", "{ \"action"),
         ("\"travel\"", "\"trave\\u006c\""),
@@ -149,7 +149,7 @@ fn a_second_spelling_is_refused() {
 }
 
 #[test]
-fn the_place_of_damage_is_named() {
+fn offset_of_damage_is_named() {
     let expected = LeafError::Malformed { offset: 18, expected: ",\"actor\":\"" };
     assert_eq!(LeafRecord::decode(&example_with("\"actor\"", "\"acter\"")), Err(expected));
     let mut bytes = EXAMPLE.encode();
@@ -159,7 +159,7 @@ fn the_place_of_damage_is_named() {
 }
 
 #[test]
-fn every_flipped_bit_changes_the_entry_or_ends_it() {
+fn flipped_bit_changes_the_entry_or_is_rejected() {
     let bytes = Leaf { subject: "a\"b\n\u{1}é", ..EXAMPLE }.encode();
     for bit in 0..bytes.len() * 8 {
         let mut flipped = bytes.clone();
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn entries_of_version_2_are_canonical_json_and_read_back(
+    fn version_2_entries_are_canonical_json_and_read_back(
         texts in prop::array::uniform7(any_text()),
         numbers in prop::array::uniform2(0..=SEQ_MAX),
         hash in any::<[u8; 32]>(),
@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_is_written_the_same(
+    fn decoded_entry_is_encoded_identically(
         texts in prop::array::uniform2(any_text()),
         at in any::<prop::sample::Index>(),
         splice in prop_oneof![any::<Vec<u8>>(), any_text().prop_map(String::into_bytes)],
@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
+    fn decoding_arbitrary_bytes_does_not_panic(bytes in any::<Vec<u8>>()) {
         prop_assert!(LeafRecord::decode(&bytes).is_err());
     }
 }

@@ -30,7 +30,7 @@ fn check(entries: &[Vec<u8>], roots: &[Hash]) {
 }
 
 #[test]
-fn roots_are_those_of_certificate_transparency() {
+fn roots_match_certificate_transparency_vectors() {
     let Some(vectors) = read_json("../shared/data/vectors/merkle_rfc6962.json") else {
         return;
     };
@@ -51,7 +51,7 @@ fn roots_are_those_of_certificate_transparency() {
 }
 
 #[test]
-fn a_push_tells_every_subtree_it_completes() {
+fn push_visits_every_completed_subtree() {
     let mut frontier = Frontier::default();
     let mut subtrees = Vec::new();
     let leaves: Vec<Hash> = (0..600_u32).map(|i| leaf_hash(&i.to_be_bytes())).collect();
@@ -67,7 +67,7 @@ fn a_push_tells_every_subtree_it_completes() {
 }
 
 #[test]
-fn a_frontier_is_as_long_as_its_size_demands() {
+fn frontier_length_must_match_its_size() {
     let hash = [7; Hash::BYTES];
     let expected = FrontierError::Length { size: 3, expected: 64, found: 32 };
     assert_eq!(Frontier::from_bytes(3, &hash), Err(expected));
@@ -81,7 +81,7 @@ fn a_frontier_is_as_long_as_its_size_demands() {
 
 proptest! {
     #[test]
-    fn roots_are_those_of_ct_merkle(
+    fn roots_match_ct_merkle(
         entries in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..8), 1..300),
     ) {
         let mut other = MemoryBackedTree::<Sha256, Vec<u8>>::new();

@@ -29,7 +29,7 @@ fn signature_line(name: &str, id: [u8; 4], signature: &[u8]) -> String {
 }
 
 #[test]
-fn the_example_of_the_standard_verifies() {
+fn note_example_of_the_standard_verifies() {
     assert_eq!(key().to_string(), KEY);
     assert_eq!(key().id().to_string(), "530d903a");
     let note = Note::parse(NOTE.as_bytes()).unwrap();
@@ -39,7 +39,7 @@ fn the_example_of_the_standard_verifies() {
 }
 
 #[test]
-fn the_example_of_go_is_signed_the_same() {
+fn signature_of_the_go_example_is_identical() {
     let signer = SignerKey::parse(GO_SIGNER).unwrap();
     assert_eq!(signer.to_secret_text(), GO_SIGNER);
     let key = signer.verifier_key(ed25519_public(signer.seed())).unwrap();
@@ -51,7 +51,7 @@ fn the_example_of_go_is_signed_the_same() {
 }
 
 #[test]
-fn two_keys_of_one_name_sign_one_note() {
+fn two_keys_with_one_name_sign_one_note() {
     let seeds = [[1; 32], [2; 32]];
     let [old, new] = seeds.map(|seed| VerifierKey::new("log.example/main", ed25519_public(&seed)).unwrap());
     let one = Note::sign("log.example/main\n".to_owned(), &old, ed25519_sign(&seeds[0])).unwrap();
@@ -74,7 +74,7 @@ fn two_keys_of_one_name_sign_one_note() {
 }
 
 #[test]
-fn a_signer_shows_no_seed() {
+fn signer_debug_output_hides_the_seed() {
     let signer = SignerKey::parse(GO_SIGNER).unwrap();
     assert_eq!(format!("{signer:?}"), "SignerKey { name: \"PeterNeumann\", .. }");
     let other = signer.verifier_key([0; 32]);
@@ -82,7 +82,7 @@ fn a_signer_shows_no_seed() {
 }
 
 #[test]
-fn unknown_keys_are_passed_over_and_wrong_signatures_are_not() {
+fn signatures_of_unknown_keys_are_skipped_and_wrong_ones_rejected() {
     let go_key = VerifierKey::parse(GO_KEY).unwrap();
     let bad = NoteError::BadSignature { name: key().name.clone(), id: key().id };
     let (id, wrong) = (*key().id().as_bytes(), [7; 64]);
@@ -105,7 +105,7 @@ fn unknown_keys_are_passed_over_and_wrong_signatures_are_not() {
 }
 
 #[test]
-fn the_last_empty_line_ends_the_text() {
+fn last_empty_line_ends_the_note_text() {
     let text = "a\n\n— not signature\n\n";
     let note = Note::sign(text.to_owned(), &key(), |_| [7; 64]).unwrap();
     let read = Note::parse(note.to_string().as_bytes()).unwrap();
@@ -114,7 +114,7 @@ fn the_last_empty_line_ends_the_text() {
 }
 
 #[test]
-fn a_malformed_note_is_refused() {
+fn malformed_note_is_rejected() {
     let (text, line) = NOTE.split_once("\n\n").unwrap();
     let line_with = |old: &str, new: &str| format!("{text}\n\n{}", line.replace(old, new));
     for (note, expected) in [
@@ -149,7 +149,7 @@ fn a_malformed_note_is_refused() {
 }
 
 #[test]
-fn only_what_can_be_read_is_signed() {
+fn unreadable_text_is_not_signed() {
     let sign = |text: &str| Note::sign(text.to_owned(), &key(), |_| [7; 64]).map(|_| ());
     assert_eq!(sign("a"), Err(NoteError::UnfinishedText));
     assert_eq!(sign(""), Err(NoteError::UnfinishedText));
@@ -158,7 +158,7 @@ fn only_what_can_be_read_is_signed() {
 }
 
 #[test]
-fn signatures_and_bytes_have_a_limit() {
+fn note_signatures_and_bytes_are_limited() {
     let lines = |count| signature_line("a", [1; 4], &[1]).repeat(count);
     let read = |count| Note::parse(format!("a\n\n{}", lines(count)).as_bytes());
     assert_eq!(read(NOTE_SIGNATURES_MAX).unwrap().signatures().len(), NOTE_SIGNATURES_MAX);
@@ -168,7 +168,7 @@ fn signatures_and_bytes_have_a_limit() {
 }
 
 #[test]
-fn no_part_of_a_key_is_a_key() {
+fn truncated_keys_are_rejected() {
     for end in 0..=KEY.len() {
         for start in (0..end).filter(|start| (*start, end) != (0, KEY.len())) {
             assert!(VerifierKey::parse(&KEY[start..end]).is_err());
@@ -180,7 +180,7 @@ fn no_part_of_a_key_is_a_key() {
 }
 
 #[test]
-fn a_malformed_key_is_refused() {
+fn malformed_note_key_is_rejected() {
     let form = NoteError::KeyText("<name>+<id>+<base64>");
     for (old, new, expected) in [
         ("530d903a", "530D903A", form.clone()),
@@ -206,7 +206,7 @@ fn a_malformed_key_is_refused() {
 
 proptest! {
     #[test]
-    fn what_is_read_is_written_the_same(
+    fn parsed_note_is_written_identically(
         bytes in any::<Vec<u8>>(),
         near in "[a\n]{0,4}\n\n(— [a+ ]{1,3} [AQ=]{4,8}\n){0,3}",
     ) {
@@ -218,14 +218,17 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_a_key_panic(text in any::<String>(), near in "[a+]{0,3}\\+[0-9a-f]{8}\\+[A-Za-z]{0,48}") {
+    fn parsing_arbitrary_key_text_does_not_panic(
+        text in any::<String>(),
+        near in "[a+]{0,3}\\+[0-9a-f]{8}\\+[A-Za-z]{0,48}",
+    ) {
         prop_assert!(VerifierKey::parse(&text).is_err());
         prop_assert!(VerifierKey::parse(&near).is_err());
         let _ = SignerKey::parse(&format!("PRIVATE+KEY+{near}"));
     }
 
     #[test]
-    fn any_changed_byte_breaks_the_note(at in 0..NOTE.len(), flip in 1..=255_u8) {
+    fn changed_byte_invalidates_the_note(at in 0..NOTE.len(), flip in 1..=255_u8) {
         let mut bytes = NOTE.as_bytes().to_vec();
         bytes[at] ^= flip;
         let found = Note::parse(&bytes).and_then(|note| note.verify(&[key()], ed25519_verify));

@@ -175,7 +175,7 @@ fn check_consistency(old: u64, new: u64, leaves: &[Hash], proof: &[Hash]) {
 }
 
 #[test]
-fn the_reference_proofs_hold_and_their_neighbors_do_not() {
+fn reference_proofs_verify_and_altered_ones_fail() {
     let Some(vectors) = read_json("../shared/data/vectors/merkle_rfc6962.json") else {
         return;
     };
@@ -194,7 +194,7 @@ fn the_reference_proofs_hold_and_their_neighbors_do_not() {
 }
 
 #[test]
-fn every_proof_of_small_trees_holds() {
+fn all_proofs_of_small_trees_verify() {
     for new in 0..=40 {
         for index in 0..new {
             check_inclusion(index, new, &LEAVES, &TILES.inclusion(index, new));
@@ -206,7 +206,7 @@ fn every_proof_of_small_trees_holds() {
 }
 
 #[test]
-fn tiles_give_the_proofs_of_the_definition() {
+fn tile_proofs_match_the_definition() {
     for size in (1..=2_000_usize).step_by(97).chain([255, 256, 257, 511, 512, 513, 2_000]) {
         let (leaves, size_u64) = (&LEAVES[..size], size as u64);
         assert_eq!(TILES.prove(&[root_node(size_u64)]), [tree_root(leaves)]);
@@ -223,7 +223,7 @@ fn tiles_give_the_proofs_of_the_definition() {
 }
 
 #[test]
-fn sizes_that_make_no_sense_are_named() {
+fn invalid_proof_sizes_are_named() {
     let any = empty_root();
     let expected = ProofError::IndexOutOfRange { index: 3, size: 3 };
     assert_eq!(inclusion_nodes(3, 3), Err(expected));
@@ -235,7 +235,7 @@ fn sizes_that_make_no_sense_are_named() {
 }
 
 #[test]
-fn a_wrong_proof_is_named() {
+fn wrong_proofs_are_rejected_with_the_reason() {
     let (old, new) = (root(&LEAVES, 3), root(&LEAVES, 5));
     let proof = TILES.consistency(3, 5);
     let longer = [proof.as_slice(), &[new]].concat();
@@ -254,7 +254,7 @@ fn a_wrong_proof_is_named() {
 }
 
 #[test]
-fn a_proof_of_the_largest_tree_is_no_longer_than_the_limit() {
+fn proof_of_the_largest_tree_fits_the_limit() {
     let nodes = inclusion_nodes(0, u64::MAX).unwrap();
     assert_eq!(nodes.len(), PROOF_HASHES_MAX);
     assert_eq!(inclusion_nodes(u64::MAX - 1, u64::MAX).unwrap().len(), 63);
@@ -270,7 +270,7 @@ fn sample() -> TlogProof {
 }
 
 #[test]
-fn a_tlog_proof_reads_back() {
+fn tlog_proof_is_read_back() {
     for proof in [sample(), TlogProof { extra: Vec::new(), ..sample() }, TlogProof { hashes: Vec::new(), ..sample() }] {
         assert_eq!(TlogProof::parse(proof.to_text().as_bytes()), Ok(proof));
     }
@@ -280,7 +280,7 @@ fn a_tlog_proof_reads_back() {
 }
 
 #[test]
-fn a_malformed_tlog_proof_is_refused() {
+fn malformed_tlog_proof_is_rejected() {
     let text = sample().to_text();
     let first = leaf_hashes(1)[0].to_base64();
     let many = format!("{first}\n").repeat(PROOF_HASHES_MAX);
@@ -309,7 +309,7 @@ fn a_malformed_tlog_proof_is_refused() {
 
 proptest! {
     #[test]
-    fn proofs_are_those_of_ct_merkle(size in 1..600_u64, at: u64, from: u64) {
+    fn proofs_match_ct_merkle(size in 1..600_u64, at: u64, from: u64) {
         let mut other = MemoryBackedTree::<Sha256, String>::new();
         (0..size).for_each(|i| other.push(format!("entry-{i}")));
         let (index, old) = (at % size, from % size + 1);
@@ -326,7 +326,7 @@ proptest! {
     }
 
     #[test]
-    fn proofs_between_random_sizes_hold(sizes in prop::array::uniform2(0..2_000_u64), at: u64) {
+    fn proofs_between_random_sizes_verify(sizes in prop::array::uniform2(0..2_000_u64), at: u64) {
         let (old, new) = (sizes[0].min(sizes[1]), sizes[0].max(sizes[1]));
         check_consistency(old, new, &LEAVES, &TILES.consistency(old, new));
         if new > 0 {
@@ -335,7 +335,7 @@ proptest! {
     }
 
     #[test]
-    fn no_numbers_make_it_panic(a: u64, b: u64, proof in prop::collection::vec(any::<[u8; 32]>(), 0..70)) {
+    fn arbitrary_proof_numbers_do_not_panic(a: u64, b: u64, proof in prop::collection::vec(any::<[u8; 32]>(), 0..70)) {
         let proof: Vec<Hash> = proof.into_iter().map(Hash::from_bytes).collect();
         let any = empty_root();
         prop_assert!(verify_inclusion(a, b, &any, &proof, &any).is_err());
@@ -344,7 +344,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_parsing_panic(
+    fn parsing_arbitrary_proof_bytes_does_not_panic(
         bytes in any::<Vec<u8>>(),
         lines in "(c2sp.org/tlog-proof@v1\n)?(extra [a-zA-Z=]{0,8}\n)?(index [0-9]{0,3}\n)?\n?.{0,8}\n?",
     ) {

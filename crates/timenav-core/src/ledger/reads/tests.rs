@@ -25,7 +25,7 @@ fn written(count: usize) -> (Vec<u8>, Hash) {
 }
 
 #[test]
-fn each_read_is_shown_without_the_others() {
+fn each_read_is_proven_without_the_others() {
     for count in [1, 2, 3, 7, 8, READS_MAX] {
         let (payload, root) = written(count);
         let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
@@ -46,7 +46,7 @@ fn each_read_is_shown_without_the_others() {
 }
 
 #[test]
-fn an_erased_read_leaves_the_others_as_they_were() {
+fn erasing_a_read_keeps_the_others_and_the_root() {
     let (payload, root) = written(7);
     let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
     let once = kept.without(|number, _| number == 4);
@@ -69,7 +69,7 @@ fn an_erased_read_leaves_the_others_as_they_were() {
 }
 
 #[test]
-fn an_entry_ends_where_its_limits_are() {
+fn reads_entry_is_full_at_its_limits() {
     let mut draft = ReadsDraft::new(SALT);
     (0..READS_MAX).for_each(|number| draft.push(&read(number % 10)).unwrap());
     assert_eq!(draft.push(&read(0)), Err(ReadsFull));
@@ -90,7 +90,7 @@ fn an_entry_ends_where_its_limits_are() {
 }
 
 #[test]
-fn what_is_not_kept_that_way_is_refused() {
+fn malformed_kept_reads_are_rejected() {
     let (payload, _) = written(2);
     let text = std::str::from_utf8(&payload).unwrap();
     let opened = KeptReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
@@ -155,7 +155,7 @@ fn entry() -> ReadsEntry {
 }
 
 #[test]
-fn an_entry_that_tells_more_than_reads_is_kept_whole() {
+fn entry_with_more_than_reads_is_not_compacted() {
     let bytes = entry().leaf("main", 7);
     let record = LeafRecord::decode(&bytes).unwrap();
     assert_eq!(ReadsEntry::of(&record), Some(entry()));
@@ -178,7 +178,7 @@ fn an_entry_that_tells_more_than_reads_is_kept_whole() {
 }
 
 #[test]
-fn the_compact_form_has_one_spelling() {
+fn compact_reads_entry_has_one_spelling() {
     let bytes = entry().to_bytes();
     assert_eq!(bytes.len(), 50);
     assert_eq!(ReadsEntry::from_bytes(&[&bytes[..48], &[0, 1, 44]].concat()), None);
@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn a_compact_entry_is_rebuilt_byte_by_byte(
+    fn compact_entry_is_rebuilt_byte_for_byte(
         recorded_at in -377_705_116_800_000_000..=253_402_300_799_999_999_i64,
         clock_time in -377_705_116_800_000_000..=253_402_300_799_999_999_i64,
         payload_hash in any::<[u8; 32]>(),
@@ -234,7 +234,11 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(salt in any::<bool>(), mut payload in any::<Vec<u8>>(), at in any::<prop::sample::Index>()) {
+    fn parsing_arbitrary_bytes_does_not_panic(
+        salt in any::<bool>(),
+        mut payload in any::<Vec<u8>>(),
+        at in any::<prop::sample::Index>(),
+    ) {
         let salt = if salt { SALT.as_bytes().as_slice() } else { &[] };
         prop_assert!(KeptReads::parse(salt, &payload).is_err());
         let (mut whole, root) = written(3);

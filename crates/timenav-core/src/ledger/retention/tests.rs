@@ -15,7 +15,7 @@ fn policies(list: &[(u64, Option<u32>)]) -> RetentionPolicies {
 }
 
 #[test]
-fn only_reads_and_refusals_are_ever_let_go() {
+fn retention_applies_only_to_reads_and_refusals() {
     for (action, class) in [
         ("read", Some(LetGoClass::Reads)),
         ("reads", Some(LetGoClass::Reads)),
@@ -34,7 +34,7 @@ fn only_reads_and_refusals_are_ever_let_go() {
 }
 
 #[test]
-fn a_shorter_policy_counts_for_what_comes_after_it() {
+fn shorter_policy_applies_only_to_later_records() {
     let long_then_short = policies(&[(10, Some(100)), (20, Some(5))]);
     let decided = |policies: &RetentionPolicies, position, size| {
         let found = policies.deciding(LetGoClass::Reads, position, size);
@@ -59,7 +59,7 @@ fn a_shorter_policy_counts_for_what_comes_after_it() {
 }
 
 #[test]
-fn the_floor_is_for_each_class_alone() {
+fn retention_floor_is_checked_per_class() {
     let policy = Retention { reads_seconds: Some(59), refusals_seconds: Some(60) };
     assert_eq!(policy.check_floor(59), Ok(()));
     assert_eq!(policy.check_floor(60), Err(BelowFloor { class: LetGoClass::Reads, floor_seconds: 60 }));
@@ -69,7 +69,7 @@ fn the_floor_is_for_each_class_alone() {
 }
 
 #[test]
-fn a_payload_has_one_spelling() {
+fn payload_has_one_accepted_spelling() {
     let policy = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
     let payload = br#"{"reads_seconds":86400,"refusals_seconds":null}"#;
     assert_eq!(policy.encode(), payload);
@@ -84,7 +84,7 @@ fn a_payload_has_one_spelling() {
 }
 
 #[test]
-fn a_clock_that_leaps_destroys_nothing() {
+fn clock_leaps_are_detected_between_sweeps() {
     let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
     let usual = Span::from_secs(3_600).unwrap();
     let step = |last, now| clock_step(last, now, usual);
@@ -98,14 +98,20 @@ fn a_clock_that_leaps_destroys_nothing() {
 
 proptest! {
     #[test]
-    fn policies_read_back(reads_seconds in any::<Option<u32>>(), refusals_seconds in any::<Option<u32>>()) {
+    fn retention_policies_are_read_back(
+        reads_seconds in any::<Option<u32>>(),
+        refusals_seconds in any::<Option<u32>>(),
+    ) {
         let policy = Retention { reads_seconds, refusals_seconds };
         prop_assert_eq!(Retention::decode(&policy.encode()), Ok(policy));
     }
 
     /// No later policy shortens the retention promised to earlier records.
     #[test]
-    fn a_later_policy_never_takes_away(list in prop::collection::vec(prop::option::of(0..9_u32), 1..8), position in 0..9_u64) {
+    fn later_policy_never_shortens_retention(
+        list in prop::collection::vec(prop::option::of(0..9_u32), 1..8),
+        position in 0..9_u64,
+    ) {
         let numbered: Vec<(u64, Option<u32>)> = (0..).zip(list).collect();
         let all = policies(&numbered);
         let kept = |size| all.deciding(LetGoClass::Reads, position, size).map_or(i64::MAX, |(_, span)| span.micros());

@@ -11,7 +11,7 @@ fn read(json: &str) -> Result<PositionRuns, Malformed> {
 }
 
 #[test]
-fn runs_have_one_spelling() {
+fn runs_have_one_accepted_spelling() {
     for good in ["[]", "[[0,0]]", "[[0,4],[6,6]]", "[[9007199254740991,9007199254740991]]"] {
         assert!(read(good).is_ok(), "{good}");
     }
@@ -35,7 +35,7 @@ fn runs_have_one_spelling() {
 }
 
 #[test]
-fn what_is_out_of_order_or_too_much_is_refused() {
+fn runs_reject_positions_out_of_order_or_over_the_limit() {
     let mut runs = PositionRuns::default();
     assert_eq!(runs.push(SEQ_MAX + 1), Err(RunsError::Order));
     (0..POSITION_RUNS_MAX as u64).for_each(|number| runs.push(2 * number).unwrap());
@@ -49,7 +49,7 @@ fn what_is_out_of_order_or_too_much_is_refused() {
 
 proptest! {
     #[test]
-    fn positions_are_kept_and_read_back(positions in prop::collection::btree_set(0..40_u64, 0..30)) {
+    fn positions_in_runs_are_read_back(positions in prop::collection::btree_set(0..40_u64, 0..30)) {
         let mut runs = PositionRuns::default();
         for position in &positions {
             prop_assert_eq!(runs.push(*position), Ok(()));

@@ -35,7 +35,7 @@ fn policies(all: &[(u64, Retention)]) -> RetentionPolicies {
 }
 
 #[test]
-fn whatever_lets_in_or_moves_changes_the_hash() {
+fn access_clock_and_counts_change_the_state_hash() {
     let (clock, parent) = (clock(), TimelineId::new("parent").unwrap());
     let permissions = Permissions {
         read: users(&["bob", "ada"]),
@@ -97,7 +97,7 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
 }
 
 #[test]
-fn whatever_is_of_others_or_may_be_let_go_changes_the_hash() {
+fn retention_origins_and_handover_change_the_state_hash() {
     let (clock, permissions, counts) = (clock(), Permissions::default(), TimelineCounts::default());
     let (directory_root, fork, held, timers) = (None, None, Held::NOTHING, "");
     let facts = TimelineFacts { clock: &clock, counts, directory_root, fork, held, permissions: &permissions, timers };
@@ -122,7 +122,7 @@ fn whatever_is_of_others_or_may_be_let_go_changes_the_hash() {
 
 /// The hash was computed by an independent program.
 #[test]
-fn ends_have_these_bytes_and_this_hash() {
+fn role_ends_have_pinned_bytes_and_hash() {
     let (clock, counts) = (clock(), TimelineCounts::default());
     let lists = Permissions {
         read: users(&["ada", "bob", "zoe"]),
@@ -153,7 +153,7 @@ fn ends_have_these_bytes_and_this_hash() {
 
 /// The hash was computed by an independent program.
 #[test]
-fn what_is_of_others_or_may_be_let_go_has_these_bytes_and_this_hash() {
+fn retention_origins_and_handover_have_pinned_bytes_and_hash() {
     let (clock, counts, permissions) = (clock(), TimelineCounts::default(), Permissions::default());
     let retention = policies(&[
         (3, Retention { reads_seconds: Some(86_400), refusals_seconds: None }),
@@ -177,7 +177,7 @@ fn what_is_of_others_or_may_be_let_go_has_these_bytes_and_this_hash() {
 
 proptest! {
     #[test]
-    fn the_bytes_are_canonical_json(
+    fn state_bytes_are_canonical_json(
         location in any::<Option<String>>(),
         names in prop::collection::btree_set("[a-z][a-z0-9:@._-]{0,9}", 0..5),
         ends in prop::collection::vec((prop::sample::select(Role::ALL.to_vec()), 0_i64..1 << 50), 0..5),

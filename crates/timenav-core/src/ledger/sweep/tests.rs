@@ -67,7 +67,7 @@ fn runs(positions: &[u64]) -> PositionRuns {
 }
 
 #[test]
-fn a_sweep_names_what_is_due_and_nothing_else() {
+fn sweep_names_only_expired_payloads() {
     let ledger = ledger(3, &["read", "travel", "reads", "unauthorized_access_attempt", "reads", "reads", "read"]);
     // Three days' retention on the ninth day: records before the sixth go.
     let sweep = ledger.swept(9).unwrap();
@@ -99,7 +99,7 @@ fn a_sweep_names_what_is_due_and_nothing_else() {
 }
 
 #[test]
-fn what_no_sweep_names_may_not_be_missing() {
+fn missing_payloads_without_a_sweep_are_unexplained() {
     let ledger = ledger(3, &["read", "travel", "reads", "reads"]);
     let sweep = ledger.swept(6).unwrap();
     assert_eq!(sweep.positions.as_slice(), [(1, 1)]);
@@ -109,7 +109,7 @@ fn what_no_sweep_names_may_not_be_missing() {
 }
 
 #[test]
-fn a_sweep_that_may_not_is_found() {
+fn invalid_sweep_is_reported_as_a_fault() {
     let ledger = ledger(3, &["read", "set_access_control", "reads", "reads"]);
     let good = ledger.swept(7).unwrap();
     assert_eq!(good.positions.as_slice(), [(1, 1), (3, 3)]);
@@ -141,7 +141,7 @@ fn a_sweep_that_may_not_is_found() {
 }
 
 #[test]
-fn tracks_are_not_swept_with_a_policy_that_came_after_them() {
+fn shorter_policy_does_not_sweep_earlier_reads() {
     // Recorded under a ten-day policy; an operator then sets one day and sweeps.
     let mut ledger = ledger(10, &["read", "set_retention", "read", "travel", "travel"]);
     ledger.policies.set(2, policy(1));
@@ -162,7 +162,7 @@ fn tracks_are_not_swept_with_a_policy_that_came_after_them() {
 }
 
 #[test]
-fn a_floor_keeps_longer_than_the_policy() {
+fn retention_floor_overrides_a_shorter_policy() {
     let ledger = ledger(1, &["read", "read", "read"]);
     let mut draft =
         SweepDraft::new(LetGoClass::Reads, &ledger.policies, 4, day(5), Span::from_secs(3 * 86_400).unwrap());
@@ -172,7 +172,7 @@ fn a_floor_keeps_longer_than_the_policy() {
 }
 
 #[test]
-fn what_an_entry_says_was_erased_may_be_missing() {
+fn payloads_named_by_an_erasure_may_be_missing() {
     let ledger = ledger(3, &["record_event", "correct_event", "manipulate_event", "record_event"]);
     let mut audit = SweepAudit::default();
     audit.erased(&runs(&[2, 3]));
@@ -185,7 +185,7 @@ fn what_an_entry_says_was_erased_may_be_missing() {
 }
 
 #[test]
-fn a_sweep_has_one_spelling() {
+fn sweep_has_one_accepted_spelling() {
     let ledger = ledger(3, &["read", "travel", "reads", "reads"]);
     let payload = String::from_utf8(ledger.swept(7).unwrap().encode()).unwrap();
     let value: serde_json::Value = serde_json::from_str(&payload).unwrap();
@@ -207,7 +207,7 @@ fn a_sweep_has_one_spelling() {
 proptest! {
     /// Every drafted sweep is sound and removes only what it names.
     #[test]
-    fn what_is_drafted_passes(
+    fn drafted_sweep_passes_the_audit(
         actions in prop::collection::vec(prop::sample::select(&["read", "reads", "travel", "set_retention"][..]), 0..40),
         periods in prop::collection::vec(0..20_u32, 41),
         after in 0..30_i64,
@@ -252,7 +252,7 @@ fn read_once(ledger: &Ledger, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (R
 }
 
 #[test]
-fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
+fn missing_payloads_are_checked_against_a_later_sweep() {
     let ledger = ledger(10, &["read", "travel", "read", "read"]);
     let sweep = ledger.swept(20).unwrap();
     assert_eq!(sweep.positions, runs(&[1, 3, 4]));
@@ -275,7 +275,7 @@ fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
 }
 
 #[test]
-fn an_erasure_explains_missing_events_alone() {
+fn erasure_explains_only_missing_events() {
     let ledger =
         ledger(3, &["record_event", "set_access_control", "manipulate_event", "adopt", "correct_event", "read"]);
     let mut missing = MissingPayloads::default();
@@ -292,7 +292,7 @@ fn an_erasure_explains_missing_events_alone() {
 }
 
 #[test]
-fn a_sweep_by_a_policy_that_is_not_known_explains_what_no_known_one_keeps() {
+fn sweep_by_an_unknown_policy_is_limited_by_known_ones() {
     let ledger = ledger(10, &["read", "travel", "read", "unauthorized_access_attempt"]);
     let explained = |sweep: &Sweep<'_>, on: i64, is_known: bool| {
         let mut missing = MissingPayloads::default();
@@ -323,7 +323,7 @@ fn a_sweep_by_a_policy_that_is_not_known_explains_what_no_known_one_keeps() {
 }
 
 #[test]
-fn a_reading_that_begins_in_the_middle_sees_what_comes_after() {
+fn audit_from_the_middle_explains_only_later_payloads() {
     let ledger = ledger(10, &["read", "travel", "read", "travel", "read"]);
     let sweep = ledger.swept(30).unwrap();
     let mut audit = SweepAudit::default();
@@ -359,7 +359,7 @@ fn many(sweeps: u64, named: u64) -> Vec<(u64, u64, Sweep<'static>)> {
 }
 
 #[test]
-fn what_is_remembered_of_sweeps_does_not_grow_with_the_ledger() {
+fn sweep_audit_memory_does_not_grow_with_the_ledger() {
     const NAMED: u64 = 500;
     let audited = |sweeps: u64, is_streamed: bool| {
         let all = many(sweeps, NAMED);

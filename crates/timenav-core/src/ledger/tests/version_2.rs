@@ -40,7 +40,7 @@ fn check_leaf(leaf: &Value) {
 }
 
 #[test]
-fn the_page_quotes_the_vectors() {
+fn ledger_page_quotes_the_vectors() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specs/ledger-2.md");
     let page = std::fs::read_to_string(page).expect("the page is part of the repository");
     let vectors = published();
@@ -94,7 +94,7 @@ fn reads_have_the_published_bytes() {
 }
 
 #[test]
-fn entries_of_reads_are_rebuilt_from_the_published_bytes() {
+fn reads_entries_are_rebuilt_from_the_published_bytes() {
     let vectors = &published()["reads"];
     for entry in [&vectors["entry"], &vectors["entry_of_directory_300"]] {
         let compact = HEXLOWER.decode(text(&entry["compact"]).as_bytes()).unwrap();
@@ -108,7 +108,7 @@ fn entries_of_reads_are_rebuilt_from_the_published_bytes() {
 }
 
 #[test]
-fn the_tree_over_both_has_the_published_roots() {
+fn mixed_version_tree_has_the_published_roots() {
     let vectors = published();
     let reads = hash(&vectors["reads"]["entry"]["leaf_hash"]);
     let leaves = items(&vectors["leaves"]).iter().map(|leaf| hash(&leaf["leaf_hash"]));
@@ -172,7 +172,7 @@ fn with_row<T>(vector: &Value, with: impl FnOnce(&DirectoryRow<'_>) -> T) -> T {
 }
 
 #[test]
-fn the_directory_has_the_published_root() {
+fn directory_has_the_published_root() {
     let vectors = &published()["directory"];
     let mut tree = DirectoryTree::default();
     assert_eq!(tree.root(), hash(&vectors["empty_root"]));
@@ -196,7 +196,7 @@ fn the_directory_has_the_published_root() {
 }
 
 #[test]
-fn a_directory_with_a_timeline_that_has_ended_has_the_published_root() {
+fn directory_with_an_ended_timeline_has_the_published_root() {
     let vectors = published();
     let mut tree = DirectoryTree::default();
     for vector in items(&vectors["directory"]["rows"]) {
@@ -326,7 +326,7 @@ fn records_are_read_and_written_as_published() {
 }
 
 #[test]
-fn a_fork_that_was_adopted_has_the_published_bytes() {
+fn adopted_fork_has_the_published_bytes() {
     let (vectors, before) = (read_json("test-data/ledger-format-v2-forks.json").unwrap(), published());
     let leaf = &vectors["leaf"];
     check_leaf(leaf);

@@ -9,7 +9,7 @@ fn widths(level: u8, size: u64) -> Vec<u16> {
 }
 
 #[test]
-fn the_tiles_of_the_standards_examples() {
+fn tile_widths_match_the_examples_of_the_standard() {
     let mut level_0 = vec![TILE_WIDTH; 273];
     level_0.push(112);
     assert_eq!(widths(0, 70_000), level_0);
@@ -23,7 +23,7 @@ fn the_tiles_of_the_standards_examples() {
 }
 
 #[test]
-fn widths_at_the_ends_of_the_range() {
+fn tile_widths_at_the_range_ends_are_correct() {
     assert_eq!(widths(0, 0).len(), 0);
     assert_eq!(widths(0, 1), [1]);
     assert_eq!(TileId { level: 7, index: 0 }.width(u64::MAX), 255);
@@ -32,7 +32,7 @@ fn widths_at_the_ends_of_the_range() {
 }
 
 #[test]
-fn a_subtree_is_part_of_one_tile() {
+fn subtree_is_part_of_one_tile() {
     let of = |height, index| tile_of(Subtree { height, index });
     assert_eq!(of(0, 0), (TileId { level: 0, index: 0 }, 0..1));
     assert_eq!(of(0, 1_000), (TileId { level: 0, index: 3 }, 232..233));
@@ -44,7 +44,7 @@ fn a_subtree_is_part_of_one_tile() {
 }
 
 #[test]
-fn an_index_is_written_in_groups() {
+fn tile_index_is_written_in_groups() {
     for (index, width, path) in [
         (0, 256, "000"),
         (999, 256, "999"),
@@ -60,7 +60,7 @@ fn an_index_is_written_in_groups() {
 }
 
 #[test]
-fn a_second_spelling_is_refused() {
+fn noncanonical_paths_are_rejected() {
     for path in [
         "",
         "0",
@@ -94,7 +94,7 @@ fn a_second_spelling_is_refused() {
 }
 
 #[test]
-fn a_path_names_a_level_an_index_and_a_width() {
+fn tile_path_has_level_index_and_width() {
     let path = TilePath { tile: TileId { level: 1, index: 1_234 }, width: 5 };
     assert_eq!(path.to_string(), "tile/1/x001/234.p/5");
     assert_eq!("tile/1/x001/234.p/5".parse(), Ok(path));
@@ -102,13 +102,13 @@ fn a_path_names_a_level_an_index_and_a_width() {
 
 proptest! {
     #[test]
-    fn paths_read_back(level in 0..=63_u8, index in any::<u64>(), width in 1..=256_u16) {
+    fn tile_paths_are_read_back(level in 0..=63_u8, index in any::<u64>(), width in 1..=256_u16) {
         let path = TilePath { tile: TileId { level, index }, width };
         prop_assert_eq!(path.to_string().parse(), Ok(path));
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in any::<String>(), near in "[x0-9./p]{0,20}") {
+    fn parsing_arbitrary_text_does_not_panic(text in any::<String>(), near in "[x0-9./p]{0,20}") {
         for text in [text, near.clone(), format!("tile/0/{near}")] {
             if let Ok(path) = text.parse::<TilePath>() {
                 prop_assert_eq!(path.to_string(), text);
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn a_hash_of_a_tile_is_found_there(level in 0..7_u8, index in 0..1_u64 << 7, offset: u8) {
+    fn subtree_of_a_tile_maps_to_its_offset(level in 0..7_u8, index in 0..1_u64 << 7, offset: u8) {
         let tile = TileId { level, index };
         let offset_usize = usize::from(offset);
         prop_assert_eq!(tile_of(tile.subtree(offset)), (tile, offset_usize..offset_usize + 1));

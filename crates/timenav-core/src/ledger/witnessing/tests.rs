@@ -57,7 +57,7 @@ fn decide(request: &AddCheckpoint, recorded: Witnessed) -> Result<Witnessed, Wit
 }
 
 #[test]
-fn the_example_of_the_standard_is_read() {
+fn add_checkpoint_example_of_the_standard_is_parsed() {
     let request = AddCheckpoint::parse(EXAMPLE.as_bytes()).unwrap();
     assert_eq!((request.old_size, request.hashes.len()), (20_852_014, 4));
     assert_eq!(request.origin(), "example.com/behind-the-sofa");
@@ -68,7 +68,7 @@ fn the_example_of_the_standard_is_read() {
 }
 
 #[test]
-fn a_log_that_grows_is_cosigned() {
+fn growing_log_is_cosigned() {
     let mut recorded = Witnessed::default();
     for new in [0, 0, 1, 1, 2, 7, 8, 8, 20, 300] {
         recorded = decide(&request(recorded.size, new), recorded).unwrap();
@@ -77,7 +77,7 @@ fn a_log_that_grows_is_cosigned() {
 }
 
 #[test]
-fn what_was_cosigned_is_never_taken_back() {
+fn replays_and_smaller_trees_are_rejected() {
     let recorded = witnessed(20);
     for old in [0, 1, 19] {
         // Replays, and a restarted log.
@@ -91,7 +91,7 @@ fn what_was_cosigned_is_never_taken_back() {
 }
 
 #[test]
-fn another_history_is_refused() {
+fn inconsistent_history_is_rejected() {
     let recorded = witnessed(20);
     let other = tree_root(&leaves(21)[1..]);
     let equal = AddCheckpoint { old_size: 20, hashes: Vec::new(), note: note(20, other) };
@@ -107,7 +107,7 @@ fn another_history_is_refused() {
 }
 
 #[test]
-fn a_proof_must_be_right_to_the_last_byte() {
+fn altered_consistency_proof_is_rejected() {
     for (old, new) in [(1, 2), (3, 7), (7, 8), (8, 21), (20, 300)] {
         let good = request(old, new);
         let inconsistent = |hashes: Vec<Hash>| {
@@ -137,7 +137,7 @@ fn a_proof_must_be_right_to_the_last_byte() {
 }
 
 #[test]
-fn only_keys_of_the_log_count() {
+fn only_signatures_of_the_log_keys_count() {
     let good = request(0, 20);
     let other = VerifierKey::new("log.example/system", ed25519_public(&[8; 32])).unwrap();
     let decide_by = |keys: &[VerifierKey], request: &AddCheckpoint| {
@@ -158,7 +158,7 @@ fn only_keys_of_the_log_count() {
 }
 
 #[test]
-fn bodies_are_read_strictly() {
+fn malformed_add_checkpoint_bodies_are_rejected() {
     let good = request(3, 7).to_text();
     assert_eq!(AddCheckpoint::parse(good.as_bytes()), Ok(request(3, 7)));
     for (old, new, error) in [
@@ -188,14 +188,14 @@ fn bodies_are_read_strictly() {
 
 proptest! {
     #[test]
-    fn no_body_is_read_in_two_ways(body in "(old [0-9]{1,3}\n)?([A-Za-z0-9+/=]{0,44}\n){0,3}\n?.{0,60}\n?") {
+    fn add_checkpoint_body_has_one_reading(body in "(old [0-9]{1,3}\n)?([A-Za-z0-9+/=]{0,44}\n){0,3}\n?.{0,60}\n?") {
         if let Ok(request) = AddCheckpoint::parse(body.as_bytes()) {
             prop_assert_eq!(request.to_text(), body);
         }
     }
 
     #[test]
-    fn what_is_cosigned_only_grows(sizes in prop::collection::vec((0_u64..40, 0_u64..40), 1..30)) {
+    fn witnessed_size_only_grows(sizes in prop::collection::vec((0_u64..40, 0_u64..40), 1..30)) {
         let mut recorded = Witnessed::default();
         for (old, new) in sizes {
             let asked = if old <= new { request(old, new) } else { AddCheckpoint { old_size: old, ..request(new, new) } };
