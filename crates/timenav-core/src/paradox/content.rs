@@ -55,7 +55,7 @@ mod tests {
     use crate::time::Instant;
 
     #[test]
-    fn ids_are_no_content() {
+    fn event_ids_are_not_part_of_the_content() {
         let draft = EventDraft::at(Instant::EPOCH, "it rained");
         let named = EventDraft {
             event_id: EventId::new("a").ok(),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn actors_are_a_set() {
+    fn order_of_actors_does_not_matter() {
         let of = |actors: [&str; 2]| {
             let actors = actors.map(str::to_owned).to_vec();
             let location = Some("here".to_owned());

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_have_two_units() {
+    fn lengths_are_written_in_up_to_two_units() {
         for (micros, text) in [
             (0, "no time"),
             (1, "1 µs"),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ways_are_cut_in_the_middle() {
+    fn long_chains_are_shortened_in_the_middle() {
         assert_eq!(chain(&["a", "b", "a"], 3), "`a` → `b` → `a`");
         let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
         assert_eq!(chain(&names, 8), "`a` → `b` → `c` → 2 more → `f` → `g` → `h`");

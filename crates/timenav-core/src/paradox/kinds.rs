@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_one_level_lower() {
+    fn uncertain_paradox_has_a_lower_severity() {
         let check = |kind: Kind, grade, expected| assert_eq!(kind.severity(grade), expected, "{kind} {grade}");
         check(Kind::ContradictoryState, Grade::Definite, Severity::Critical);
         check(Kind::ContradictoryState, Grade::Possible, Severity::High);

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_one_number() {
+    fn equal_texts_have_one_number() {
         let mut names = Names::default();
         let numbers: Vec<u32> = ["a", "b", "", "a", "b"].iter().map(|text| names.number(text.as_bytes())).collect();
         assert_eq!(numbers, [0, 1, 2, 0, 1]);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_texts_can_be_forgotten() {
+    fn truncated_names_are_forgotten() {
         let mut names = Names::default();
         (0..100).for_each(|number| assert_eq!(names.number(format!("text {number}").as_bytes()), number));
         names.truncate(40);

@@ -116,7 +116,7 @@ mod tests {
     use crate::time::Instant;
 
     #[test]
-    fn places_are_kept_as_they_are() {
+    fn places_are_stored_unchanged() {
         let mut places = Places::default();
         let mut draft = EventDraft::at(Instant::EPOCH, "");
         assert_eq!(places.number(&draft), NONE);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_farther_than_said() {
+    fn distance_bound_is_never_exceeded() {
         let points =
             [(0.0, 0.0), (89.0, 10.0), (-89.9, -170.0), (0.1, 179.9), (0.1, -179.9), (45.0, 90.0), (90.0, 0.0)];
         let points = points.map(|(lat, lon)| Point::new(lat, lon).unwrap());

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_every_value_in_it() {
+    fn precision_unit_covers_all_values_in_it() {
         let day = Uncertain::new(at("1900-01-01T12:00:00Z"), Some(Precision::Day));
         assert_eq!(day, Uncertain { min: at("1900-01-01T00:00:00Z"), max: at("1900-01-01T23:59:59.999999Z") });
         assert!(Uncertain::new(at("1900-01-01T12:00:00Z"), None).is_exact());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_closed_and_open() {
+    fn intervals_are_half_open_except_for_instants() {
         assert_eq!(exact(1, 5).meets(exact(5, 9)), None);
         assert_eq!(exact(1, 5).meets(exact(4, 9)), Some(Grade::Definite));
         assert_eq!(exact(1, 5).intersection(exact(4, 9)), (micros(4), micros(5)));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_before_the_beginning_is_inverted_and_counts_as_no_length() {
+    fn end_before_the_start_is_inverted_and_has_no_length() {
         assert!(is_inverted(micros(5), Some(micros(4)), None));
         assert!(!is_inverted(micros(5), Some(micros(5)), None));
         let (noon, morning) = (at("1900-01-01T12:00:00Z"), at("1900-01-01T09:00:00Z"));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn two_times_of_one_day_meet_possibly() {
+    fn two_times_of_one_day_possibly_overlap() {
         let day = |text| Stretch::new(at(text), None, Some(Precision::Day));
         let (one, other) = (day("1900-01-01T12:00:00Z"), day("1900-01-01T13:00:00Z"));
         assert_eq!(one.meets(other), Some(Grade::Possible));

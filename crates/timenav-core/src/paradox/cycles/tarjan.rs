@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn components_come_in_order() {
+    fn components_are_in_topological_order() {
         check(3, &[(2, 1), (1, 0)], &[&[0], &[1], &[2]]);
         check(4, &[(0, 1), (1, 2), (2, 0), (3, 0)], &[&[0, 1, 2], &[3]]);
         check(5, &[(0, 1), (1, 0), (2, 3), (3, 2), (1, 2)], &[&[2, 3], &[0, 1], &[4]]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_graph_needs_no_deep_stack() {
+    fn deep_graph_does_not_overflow_the_stack() {
         let nodes_count = 1_000_000;
         let next = |node: u32, number: u32| match number {
             0 => Next::Node((node + 1) % nodes_count),

@@ -8,7 +8,7 @@ use crate::paradox::{
 use crate::time::{Instant, Span};
 
 #[test]
-fn e01_an_effect_before_its_cause() {
+fn e01_effect_before_its_cause() {
     let tell = |settings: Settings| {
         let mut story = Story::with(settings);
         story.record("a", event("2020-01-01T10:00:00Z"));
@@ -28,7 +28,7 @@ fn e01_an_effect_before_its_cause() {
 }
 
 #[test]
-fn e02_what_is_known_to_the_day_is_only_possible() {
+fn e02_day_precision_is_only_possible() {
     let mut story = Story::new();
     story.record("a", event("1900-01-01T00:00:00Z").precisely(Precision::Day));
     story.record("b", event("1900-01-01T00:00:00Z").precisely(Precision::Second).because_of(&["a"]));
@@ -37,7 +37,7 @@ fn e02_what_is_known_to_the_day_is_only_possible() {
 }
 
 #[test]
-fn e03_a_circle_and_what_enters_it() {
+fn e03_causal_circle_with_an_outside_cause() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z").because_of(&["c"]));
     story.record("b", event("2020-01-01T00:00:00Z").because_of(&["a"]));
@@ -59,7 +59,7 @@ fn e03_a_circle_and_what_enters_it() {
 }
 
 #[test]
-fn e04_an_intervention_against_its_own_reason() {
+fn e04_intervention_against_its_own_reason() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z"));
     story.record("b", event("2020-01-02T00:00:00Z").because_of(&["a"]));
@@ -75,7 +75,7 @@ fn e04_an_intervention_against_its_own_reason() {
 }
 
 #[test]
-fn e05_what_only_contributed_is_not_missed() {
+fn e05_contributing_cause_is_not_required() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z"));
     story.record("d", event("2020-01-01T00:00:00Z"));
@@ -90,7 +90,7 @@ const PARIS: (f64, f64) = (48.8566, 2.3522);
 const NEW_YORK: (f64, f64) = (40.7128, -74.006);
 
 #[test]
-fn e06_too_far_for_the_time() {
+fn e06_distance_too_far_for_the_time() {
     let tell = |later: &str| {
         let mut story = Story::new();
         story.record("a", event("2020-01-01T12:00:00Z").by("jo").in_place(PARIS.0, PARIS.1));
@@ -108,7 +108,7 @@ fn e06_too_far_for_the_time() {
 }
 
 #[test]
-fn e07_too_far_for_the_day_is_never_definite() {
+fn e07_distance_at_day_precision_is_never_definite() {
     let mut story = Story::new();
     let day = |time: &str| event(time).precisely(Precision::Day).by("jo");
     story.record("a", day("2020-01-01T12:00:00Z").in_place(PARIS.0, PARIS.1));
@@ -117,7 +117,7 @@ fn e07_too_far_for_the_day_is_never_definite() {
 }
 
 #[test]
-fn e08_a_door_is_open_or_closed() {
+fn e08_door_is_open_or_closed() {
     let tell = |closed_from: &str| {
         let mut story = Story::new();
         let door = |from: &str, until: &str, value: &str| event(from).until(until).asserting("door", "state", value);
@@ -136,7 +136,7 @@ fn e08_a_door_is_open_or_closed() {
 }
 
 #[test]
-fn e09_seen_before_it_happens() {
+fn e09_observation_before_its_event_time() {
     let mut story = Story::new();
     story.record("a", event("2030-01-01T00:00:00Z"));
     story.check_kind(Kind::FutureDated, &["P10 definite a"]);
@@ -151,7 +151,7 @@ fn e09_seen_before_it_happens() {
 }
 
 #[test]
-fn e10_a_clock_that_goes_back_is_sent_or_not() {
+fn e10_backward_clock_is_explained_by_travel_only() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z"));
     story.travel("2025-12-31T23:00:00Z");
@@ -168,7 +168,7 @@ fn e10_a_clock_that_goes_back_is_sent_or_not() {
 }
 
 #[test]
-fn e11_what_an_anchor_stands_for() {
+fn e11_fixed_anchor_protects_earlier_events() {
     let anchor_at = "2020-06-01T00:00:00Z";
     let tell = |time: &str, is_fixed: bool| {
         let mut story = Story::new();
@@ -193,7 +193,7 @@ fn e11_what_an_anchor_stands_for() {
 }
 
 #[test]
-fn e12_its_own_cause() {
+fn e12_event_is_its_own_cause() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z").because_of(&["a"]));
     story.check(&["P02 definite a"]);
@@ -204,7 +204,7 @@ fn e12_its_own_cause() {
 }
 
 #[test]
-fn e13_a_million_events_in_a_circle() {
+fn e13_circle_of_a_million_events() {
     let count: u32 = 1_000_000;
     let start = at("1900-01-01T00:00:00Z").micros();
     let version = |number: u32, cause: Option<u32>| {

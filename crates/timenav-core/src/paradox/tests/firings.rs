@@ -37,7 +37,7 @@ impl Story {
 }
 
 #[test]
-fn a_firing_is_a_cause_like_an_event() {
+fn firing_is_a_cause_like_an_event() {
     let mut story = Story::new();
     let timer = story.set("renew");
     story.fire("firing_1", (timer, DUE, 0));
@@ -67,7 +67,7 @@ fn a_firing_is_a_cause_like_an_event() {
 }
 
 #[test]
-fn the_event_that_a_timer_records_is_an_effect_of_its_firing() {
+fn event_recorded_by_timer_is_an_effect_of_its_firing() {
     let mut story = Story::new();
     let timer = story.set("trial");
     story.fire("firing_1", (timer, DUE, 0));
@@ -95,7 +95,7 @@ fn the_event_that_a_timer_records_is_an_effect_of_its_firing() {
 }
 
 #[test]
-fn another_schedule_takes_back_what_is_later_than_the_clock() {
+fn rescheduled_timer_orphans_effects_of_later_firings() {
     let later = "2026-02-01T09:00:00Z";
     for (moment, clock, expected) in [
         (DUE, "2026-01-01T00:00:00Z", Some(Taken::ComesAgain)),
@@ -243,7 +243,7 @@ fn orphans(view: &View) -> BTreeSet<(String, String)> {
 
 proptest! {
     #[test]
-    fn what_lost_its_firing_is_an_orphan_however_the_view_is_made(ops in prop::collection::vec(op(), 1..40)) {
+    fn incremental_and_full_views_find_the_same_orphaned_effects(ops in prop::collection::vec(op(), 1..40)) {
         let (mut plain, mut told, mut view) = (Plain::default(), Vec::new(), View::new(Settings::default()));
         let mut known = BTreeSet::new();
         for op in ops {
@@ -268,7 +268,7 @@ proptest! {
 }
 
 #[test]
-fn an_entry_that_is_one_of_several_of_a_return_gives_nothing_back() {
+fn second_entry_of_one_return_restores_no_firing() {
     let mut view = View::new(Settings::default());
     let (firing_id, anchor_id) = (id("f"), AnchorId::new("a").unwrap());
     let fallen = Fallen { due: hour(1), position: 0, round: 0 };

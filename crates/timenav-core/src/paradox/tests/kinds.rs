@@ -10,7 +10,7 @@ fn sent_by(source: &str, time: &str, sequence: Option<u64>) -> EventDraft {
 }
 
 #[test]
-fn a_cause_may_be_recorded_later_but_not_much() {
+fn dangling_cause_is_ignored_within_the_grace_period() {
     let grace = Some(Span::from_micros(2_000_000));
     let mut story = Story::with(Settings { grace, ..Settings::default() });
     story.record("b", event("2020-01-02T00:00:00Z").because_of(&["a"]));
@@ -26,7 +26,7 @@ fn a_cause_may_be_recorded_later_but_not_much() {
 }
 
 #[test]
-fn late_is_measured_from_the_latest() {
+fn lateness_is_measured_from_the_latest_event() {
     let mut story = Story::new();
     story.record("a", sent_by("s", "2020-01-03T00:00:00Z", None));
     story.record("b", sent_by("s", "2020-01-01T00:00:00Z", None));
@@ -39,7 +39,7 @@ fn late_is_measured_from_the_latest() {
 }
 
 #[test]
-fn numbers_are_missing_or_repeated() {
+fn sequence_gaps_and_repeats_are_found_per_source() {
     let mut story = Story::new();
     story.record("a", sent_by("s", "2020-01-01T00:00:00Z", Some(1)));
     story.record("b", sent_by("s", "2020-01-02T00:00:00Z", Some(5)));
@@ -57,7 +57,7 @@ fn numbers_are_missing_or_repeated() {
 }
 
 #[test]
-fn the_same_told_twice() {
+fn duplicates_are_exact_or_probable() {
     let mut story = Story::new();
     let seen = |time: &str, lat: f64| event(time).by("jo").in_place(lat, 179.9999);
     story.record("a", seen("2020-01-01T00:00:00Z", 1.0));
@@ -74,7 +74,7 @@ fn the_same_told_twice() {
 }
 
 #[test]
-fn a_track_is_no_paradox_and_an_outlier_is() {
+fn track_is_not_a_paradox_but_an_outlier_is() {
     let mut story = Story::new();
     for hour in 0..24 {
         let fix = event(&format!("2020-01-01T{hour:02}:00:00Z")).by("storm");
@@ -87,7 +87,7 @@ fn a_track_is_no_paradox_and_an_outlier_is() {
 }
 
 #[test]
-fn radii_lengths_and_names_count_for_two_places() {
+fn radius_duration_and_place_name_count_for_two_places() {
     let mut story = Story::new();
     let mut near = event("2020-01-01T12:00:00Z").by("jo").in_place(0.0, 0.0);
     near.geo.as_mut().unwrap().radius_m = Some(200_000.0);
@@ -110,7 +110,7 @@ fn radii_lengths_and_names_count_for_two_places() {
 }
 
 #[test]
-fn an_end_before_the_beginning() {
+fn end_before_the_start_is_a_paradox() {
     let mut story = Story::new();
     story.record("a", event("2020-01-02T00:00:00Z").until("2020-01-01T00:00:00Z"));
     story.check(&["P15 definite a"]);
@@ -121,7 +121,7 @@ fn an_end_before_the_beginning() {
 }
 
 #[test]
-fn an_effect_may_have_to_wait_for_the_end() {
+fn required_cause_must_end_before_the_effect_if_configured() {
     let mut story = Story::with(Settings { requires_complete: true, ..Settings::default() });
     story.record("a", event("2020-01-01T00:00:00Z").until("2020-01-03T00:00:00Z"));
     story.record("b", event("2020-01-02T00:00:00Z").because_of(&["a"]));
@@ -130,7 +130,7 @@ fn an_effect_may_have_to_wait_for_the_end() {
 }
 
 #[test]
-fn interventions_are_part_of_the_history() {
+fn interventions_take_part_in_causality() {
     let mut story = Story::new();
     story.record("a", event("2020-01-05T00:00:00Z"));
     story.intervene("i", "2020-01-01T00:00:00Z", "a", false, &["a"]);
@@ -144,7 +144,7 @@ fn interventions_are_part_of_the_history() {
 }
 
 #[test]
-fn a_late_cause_shows_an_old_intervention_to_be_a_paradox() {
+fn late_cause_turns_an_old_intervention_into_a_paradox() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z"));
     story.prevent("i", "2020-01-03T00:00:00Z", "a", &["b"]);
@@ -157,7 +157,7 @@ fn a_late_cause_shows_an_old_intervention_to_be_a_paradox() {
 }
 
 #[test]
-fn asking_what_would_be_changes_nothing() {
+fn hypothetical_records_change_nothing() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z"));
     story.record("b", event("2020-01-02T00:00:00Z").because_of(&["a"]));
@@ -176,7 +176,7 @@ fn asking_what_would_be_changes_nothing() {
 }
 
 #[test]
-fn what_an_event_hangs_on_and_what_hangs_on_it() {
+fn ancestors_and_descendants_are_listed_with_distance() {
     let mut story = Story::new();
     story.record("a", event("2020-01-01T00:00:00Z"));
     story.record("b", event("2020-01-02T00:00:00Z").because_of(&["a", "missing"]));
@@ -203,7 +203,7 @@ fn what_an_event_hangs_on_and_what_hangs_on_it() {
 }
 
 #[test]
-fn who_is_everywhere_is_told_to_be_at_some_places() {
+fn state_contradictions_per_event_are_limited() {
     let mut view = crate::paradox::View::new(Settings::default());
     let says = |number: u64| {
         event("2020-01-01T00:00:00Z").until("2020-01-02T00:00:00Z").asserting("door", "state", &number.to_string())

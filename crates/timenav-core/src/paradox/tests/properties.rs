@@ -169,7 +169,7 @@ fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
 proptest! {
     /// Incremental and full evaluation agree with each other and with the oracle.
     #[test]
-    fn step_by_step_is_all_at_once(told in history(24), settings in settings()) {
+    fn incremental_view_matches_full_build_and_oracle(told in history(24), settings in settings()) {
         let mut view = View::new(settings);
         let mut before = BTreeSet::new();
         for count in 1..=told.len() {
@@ -193,7 +193,7 @@ proptest! {
 
     /// Ranks stay valid as cycles grow, merge, split and disappear.
     #[test]
-    fn circles_come_and_go(steps in prop::collection::vec(
+    fn changing_cycles_match_a_full_build(steps in prop::collection::vec(
         (0..16_u8, prop::collection::btree_set(0..16_u8, 0..3), 0..10_i64, prop::bool::weighted(0.2)),
         1..80,
     )) {
@@ -220,7 +220,7 @@ proptest! {
 
     /// A view built at once continues like one fed incrementally.
     #[test]
-    fn what_was_built_goes_on(told in history(24), at in 0..24_usize) {
+    fn built_view_continues_like_an_incremental_one(told in history(24), at in 0..24_usize) {
         let at = at.min(told.len());
         let mut view = View::build(Settings::default(), records(&told[..at]));
         for told in &told[at..] {
@@ -231,7 +231,7 @@ proptest! {
 
     /// A batch of records makes and heals the same paradoxes as its single records.
     #[test]
-    fn many_records_are_one_change(told in history(16), at in 0..16_usize) {
+    fn batch_of_records_is_one_change(told in history(16), at in 0..16_usize) {
         let at = at.min(told.len());
         let mut view = View::build(Settings::default(), records(&told[..at]));
         let before = keys(&view);
@@ -245,7 +245,7 @@ proptest! {
 
     /// Arrival order only affects late arrivals.
     #[test]
-    fn arrival_order_shows_in_late_arrivals_only(
+    fn arrival_order_affects_only_late_arrivals(
         drafts in prop::collection::vec(draft(3), 8),
         order in Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle(),
     ) {
@@ -267,7 +267,7 @@ proptest! {
 
     /// An unrelated event heals nothing.
     #[test]
-    fn a_harmless_event_heals_nothing(told in history(24), time in super::histories::time()) {
+    fn unrelated_event_resolves_no_paradox(told in history(24), time in super::histories::time()) {
         let mut view = View::build(Settings::default(), records(&told));
         let draft = EventDraft { name: Some("harmless".to_owned()), ..EventDraft::at(time, "nothing of note") };
         let (id, stamp) = (id("harmless"), stamp(told.len()));
@@ -280,7 +280,7 @@ proptest! {
 
     /// Shifting all events by days or degrees of longitude changes nothing.
     #[test]
-    fn what_counts_is_relative(
+    fn shifting_all_events_keeps_the_paradoxes(
         drafts in prop::collection::vec(draft(3), 8),
         days in -4_000..4_000_i64,
         degrees in -180..180_i32,
@@ -306,7 +306,7 @@ proptest! {
 }
 
 #[test]
-fn units_of_days_are_shifted_by_days() {
+fn day_precision_has_constant_length() {
     // The property above requires units of constant length.
     let day = Some(Precision::Day);
     let one = crate::paradox::Uncertain::new(at("2026-03-01T12:00:00Z"), day);
