@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_begin_where_calendars_do() {
+    fn buckets_begin_at_calendar_boundaries() {
         let check = |bucket: &str, at: &str, begin: &str, end: &str| {
             let bucket = Bucket::new(parse_duration(bucket).unwrap()).unwrap();
             let micros = |text: &str| parse_timestamp::<Virtual>(text).unwrap().micros();
@@ -84,7 +84,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_instant_is_in_its_stretch(
+        fn every_instant_is_in_its_bucket(
             micros in Instant::<Virtual>::MIN.micros()..=Instant::<Virtual>::MAX.micros(),
             months in 0..40_000_u32,
             exact in 1..i64::MAX,

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn units_begin_and_end_where_the_calendar_says() {
+    fn units_begin_and_end_at_calendar_boundaries() {
         let at = "2024-02-29T13:14:15.5Z";
         check(at, Unit::Year, "2024-01-01T00:00:00Z", "2024-12-31T23:59:59.999999Z");
         check(at, Unit::Month, "2024-02-01T00:00:00Z", "2024-02-29T23:59:59.999999Z");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_time_lie_in_units() {
+    fn ends_of_time_are_within_units() {
         check("9999-12-31T23:59:59Z", Unit::Year, "9999-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z");
         check("9999-12-31T23:59:59Z", Unit::Month, "9999-12-01T00:00:00Z", "9999-12-31T23:59:59.999999Z");
         check("-009999-01-01T00:00:00Z", Unit::Year, "-009999-01-01T00:00:00Z", "-009999-12-31T23:59:59.999999Z");

@@ -3,7 +3,7 @@
 use super::{Rule, RuleError, check, cron, zone};
 
 #[test]
-fn fields_are_those_of_crontab() {
+fn cron_fields_match_crontab() {
     let tuesday = "2026-09-01T00:00:00Z";
     check(&cron("30 9 * * MON-FRI", "UTC"), "2026-09-04T09:30:00Z", &["2026-09-07T09:30:00+00:00"]);
     check(
@@ -42,7 +42,7 @@ fn fields_are_those_of_crontab() {
 }
 
 #[test]
-fn words_are_those_of_crontab() {
+fn cron_words_match_crontab() {
     for (word, expression) in [
         ("@yearly", "0 0 1 1 *"),
         ("@annually", "0 0 1 1 *"),
@@ -57,7 +57,7 @@ fn words_are_those_of_crontab() {
 }
 
 #[test]
-fn errors_say_what_to_write() {
+fn cron_errors_suggest_a_correction() {
     let check = |text: &str, expected: &[&str]| {
         let error = Rule::cron(text, zone("UTC")).unwrap_err().to_string();
         assert!(expected.iter().all(|part| error.contains(part)), "{text}: {error}");

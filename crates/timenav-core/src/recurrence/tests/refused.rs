@@ -7,7 +7,7 @@ fn refused(text: &str) -> RuleError {
 }
 
 #[test]
-fn errors_say_what_to_write() {
+fn rule_errors_suggest_a_correction() {
     let check = |text: &str, expected: &[&str]| {
         let error = refused(text).to_string();
         assert!(expected.iter().all(|part| error.contains(part)), "{text}: {error}");
@@ -51,7 +51,7 @@ fn errors_say_what_to_write() {
 }
 
 #[test]
-fn what_never_fires_is_refused_and_not_searched_for_ever() {
+fn rule_that_never_fires_is_rejected_quickly() {
     let check = |text: &str| {
         assert_eq!(refused(text), RuleError::NeverFires { text: text.to_owned() }, "{text}");
     };

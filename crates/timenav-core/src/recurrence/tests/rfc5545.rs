@@ -36,7 +36,7 @@ fn check_from(starts: &str, rule: &str, expected: &str) {
 }
 
 #[test]
-fn days_and_weeks() {
+fn daily_and_weekly_examples_match_rfc_5545() {
     check("FREQ=DAILY;COUNT=10", "1997 09-02 09-03 09-04 09-05 09-06 09-07 09-08 09-09 09-10 09-11");
     check("FREQ=DAILY;INTERVAL=2", "1997 09-02 09-04 09-06 09-08 ...");
     check("FREQ=DAILY;INTERVAL=10;COUNT=5", "1997 09-02 09-12 09-22 10-02 10-12");
@@ -61,7 +61,7 @@ fn days_and_weeks() {
 }
 
 #[test]
-fn every_day_in_january_for_three_years() {
+fn daily_january_rules_match_rfc_5545() {
     let january = |days: i64| (1..=days).map(|day| format!("01-{day:02}")).collect::<Vec<_>>().join(" ");
     let expected = format!("1998 {} 1999 {} 2000 {}", january(31), january(31), january(31));
     let start = "1998-01-01T14:00:00Z";
@@ -71,7 +71,7 @@ fn every_day_in_january_for_three_years() {
 }
 
 #[test]
-fn months() {
+fn monthly_examples_match_rfc_5545() {
     let first_friday = "1997 09-05 10-03 11-07 12-05 1998 01-02 02-06 03-06 04-03 05-01 06-05";
     check_from("1997-09-05T13:00:00Z", "FREQ=MONTHLY;COUNT=10;BYDAY=1FR", first_friday);
     check_from("1997-09-05T13:00:00Z", "FREQ=MONTHLY;UNTIL=19971224T000000Z;BYDAY=1FR", "1997 09-05 10-03 11-07 12-05");
@@ -124,7 +124,7 @@ fn months() {
 }
 
 #[test]
-fn years() {
+fn yearly_examples_match_rfc_5545() {
     check_from(
         "1997-06-10T13:00:00Z",
         "FREQ=YEARLY;COUNT=10;BYMONTH=6,7",
@@ -160,7 +160,7 @@ fn years() {
 }
 
 #[test]
-fn hours_and_minutes() {
+fn hourly_and_minutely_examples_match_rfc_5545() {
     // The RFC writes UNTIL=19970902T170000Z but lists moments until 17:00 in New York.
     check("FREQ=HOURLY;INTERVAL=3;UNTIL=19970902T170000", "1997 09-02 09:00 12:00 15:00");
     check("FREQ=MINUTELY;INTERVAL=15;COUNT=6", "1997 09-02 09:00 09:15 09:30 09:45 10:00 10:15");
@@ -172,7 +172,7 @@ fn hours_and_minutes() {
 }
 
 #[test]
-fn what_a_month_does_not_have_is_moved_as_rfc_7529_says() {
+fn missing_month_days_are_skipped_or_moved_per_rfc_7529() {
     let start = "2013-01-31T14:00:00Z";
     check_from(start, "FREQ=MONTHLY", "2013 01-31 03-31 05-31 07-31 ...");
     check_from(start, "FREQ=MONTHLY;SKIP=OMIT;COUNT=3", "2013 01-31 03-31 05-31");

@@ -56,7 +56,7 @@ fn check(rule: &Rule, expected: &[i64], about: &Value) {
 }
 
 #[test]
-fn rules_are_those_of_dateutil() {
+fn rules_match_dateutil() {
     for vector in list("rules") {
         let starts = second(number(&vector["starts"]));
         let rule = Rule::rrule(text(&vector["rule"]), starts, zone(text(&vector["zone"])))
@@ -73,7 +73,7 @@ fn rules_are_those_of_dateutil() {
 }
 
 #[test]
-fn far_from_the_start_it_is_the_same() {
+fn rules_far_from_their_start_match_dateutil() {
     for vector in list("far_rules") {
         let rule = Rule::rrule(text(&vector["rule"]), second(number(&vector["starts"])), zone("UTC")).unwrap();
         assert_eq!(
@@ -85,7 +85,7 @@ fn far_from_the_start_it_is_the_same() {
 }
 
 #[test]
-fn cron_is_that_of_croniter() {
+fn cron_matches_croniter() {
     let mut rejected = 0;
     for vector in list("crons") {
         let rule = match Rule::cron(text(&vector["cron"]), zone("UTC")) {
@@ -105,7 +105,7 @@ fn cron_is_that_of_croniter() {
 }
 
 #[test]
-fn a_daily_cron_over_a_hundred_years_in_three_zones() {
+fn daily_cron_matches_for_a_century_in_three_zones() {
     for vector in list("daily") {
         let expected = unpacked(&vector["runs"]);
         assert_eq!(expected.len(), 36_525);
@@ -116,7 +116,7 @@ fn a_daily_cron_over_a_hundred_years_in_three_zones() {
 }
 
 #[test]
-fn cron_with_a_star_fires_whenever_clocks_show_it() {
+fn cron_with_a_star_matches_every_local_clock_reading() {
     for vector in list("passing") {
         check(&cron(text(&vector["cron"]), text(&vector["zone"])), &unpacked(&vector["runs"]), &vector["cron"]);
     }

@@ -5,7 +5,7 @@ use crate::recurrence::Count;
 use crate::time::{Virtual, zone_tables_version};
 
 #[test]
-fn a_time_that_clocks_skip_is_read_with_the_offset_before() {
+fn skipped_local_time_uses_the_offset_before_the_gap() {
     check(
         &cron("30 2 * * *", "Europe/Paris"),
         "2026-03-28T00:00:00Z",
@@ -39,7 +39,7 @@ fn a_time_that_clocks_skip_is_read_with_the_offset_before() {
 }
 
 #[test]
-fn a_time_that_clocks_show_twice_fires_once() {
+fn repeated_local_time_fires_once() {
     check(
         &cron("30 2 * * *", "Europe/Paris"),
         "2026-10-24T12:00:00Z",
@@ -55,7 +55,7 @@ fn a_time_that_clocks_show_twice_fires_once() {
 }
 
 #[test]
-fn five_minutes_stay_five_minutes() {
+fn minute_steps_stay_even_across_clock_changes() {
     check(
         &cron("*/20 * * * *", "Europe/Paris"),
         "2026-10-25T00:30:00Z",
@@ -141,7 +141,7 @@ fn rules_reach_both_ends_of_time() {
 }
 
 #[test]
-fn a_fraction_of_a_second_stays() {
+fn fraction_of_a_second_is_kept() {
     let rule = rrule("FREQ=DAILY", "2026-01-01T09:00:00.25Z", "UTC");
     assert_eq!(rule.first(), Some(at("2026-01-01T09:00:00.25Z")));
     assert_eq!(rule.next_after(at("2026-01-02T09:00:00.249999Z")), Some(at("2026-01-02T09:00:00.25Z")));
@@ -151,7 +151,7 @@ fn a_fraction_of_a_second_stays() {
 }
 
 #[test]
-fn until_is_inclusive() {
+fn rule_until_is_inclusive() {
     let rule = |until: &str| rrule(&format!("FREQ=DAILY;UNTIL={until}"), "2026-03-27T08:00:00Z", "Europe/Paris");
     let three = ["2026-03-27T09:00:00+01:00", "2026-03-28T09:00:00+01:00", "2026-03-29T09:00:00+02:00"];
     for until in
@@ -166,7 +166,7 @@ fn until_is_inclusive() {
 }
 
 #[test]
-fn moments_are_counted_up_to_a_limit() {
+fn rule_moments_are_counted_up_to_a_limit() {
     let rule = rrule("FREQ=DAILY;COUNT=10", "2026-01-01T00:00:00Z", "UTC");
     let count = |after: &str, through: &str, limit| rule.count(at(after), at(through), limit);
     let of = |moments, is_complete| Count { moments, is_complete };
@@ -178,7 +178,7 @@ fn moments_are_counted_up_to_a_limit() {
 }
 
 #[test]
-fn count_ends_a_rule_from_wherever_it_is_asked() {
+fn rule_count_ends_independent_of_the_query_time() {
     let rule = rrule("FREQ=MINUTELY;COUNT=10000", "2026-01-01T00:00:00Z", "UTC");
     assert_eq!(rule.next_after(at("2026-01-07T22:38:00Z")), Some(at("2026-01-07T22:39:00Z")));
     assert_eq!(rule.next_after(at("2026-01-07T22:39:00Z")), None);
@@ -188,7 +188,7 @@ fn count_ends_a_rule_from_wherever_it_is_asked() {
 }
 
 #[test]
-fn the_edition_of_the_zone_tables_is_known() {
+fn zone_tables_version_is_known() {
     let version = zone_tables_version();
     assert!(version.starts_with("20") && version.len() == 5, "{version}");
 }

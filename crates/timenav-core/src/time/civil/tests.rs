@@ -13,7 +13,7 @@ fn midnight(year: i64, month: i64, day: i64) -> Civil {
 }
 
 #[test]
-fn known_days() {
+fn civil_dates_match_known_day_numbers() {
     let check = |civil: Civil, days: i64| {
         assert_eq!(civil.micros(), Some(days * DAY_MICROS), "{civil:?}");
         assert_eq!(Civil::from_micros(days * DAY_MICROS), civil);
@@ -36,7 +36,7 @@ fn known_days() {
 }
 
 #[test]
-fn every_day_follows_the_one_before() {
+fn every_day_follows_the_previous_one() {
     let mut yesterday = Civil::from_micros(MIN);
     for day in (MIN / DAY_MICROS + 1)..=(MAX / DAY_MICROS) {
         let today = Civil::from_micros(day * DAY_MICROS);
@@ -52,7 +52,7 @@ fn every_day_follows_the_one_before() {
 }
 
 #[test]
-fn months_end_where_the_calendar_says() {
+fn month_arithmetic_clamps_to_the_month_end() {
     let check = |from: (i64, i64, i64), months: i64, to: (i64, i64, i64)| {
         let moved = midnight(from.0, from.1, from.2).months_later(months);
         assert_eq!((moved.year, moved.month, moved.day), to, "{from:?} + {months}");
@@ -73,7 +73,7 @@ fn months_end_where_the_calendar_says() {
 }
 
 #[test]
-fn micros_that_do_not_fit_are_none() {
+fn out_of_range_civil_micros_return_none() {
     assert_eq!(midnight(294_247, 1, 11).micros(), None);
     assert!(midnight(294_247, 1, 10).micros().is_some());
     assert_eq!(midnight(999_999, 12, 31).micros(), None);
@@ -83,7 +83,7 @@ fn micros_that_do_not_fit_are_none() {
 }
 
 #[test]
-fn the_longest_text_fits() {
+fn longest_civil_text_fits_the_buffer() {
     let civil = Civil::from_micros(MIN + DAY_MICROS - 1);
     let check = |text: CivilText, expected: &str| assert_eq!(text.as_str(), expected);
     let longest = "-009999-01-01T23:59:59.999999+00:09:21";
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn the_calendar_is_that_of_jiff(micros in MIN..=MAX, months in -300_000i64..300_000) {
+    fn calendar_matches_jiff(micros in MIN..=MAX, months in -300_000i64..300_000) {
         let civil = Civil::from_micros(micros).months_later(months);
         let from = Civil::from_micros(micros);
         let date = jiff::civil::date(

@@ -33,7 +33,7 @@ fn check_message(text: &str, expected: &str) {
 }
 
 #[test]
-fn numbers_and_unit_letters() {
+fn short_durations_are_parsed() {
     check("1s", 0, 1_000_000, "PT1S");
     check("90m", 0, 90 * 60_000_000, "PT1H30M");
     check("5m", 0, 300_000_000, "PT5M");
@@ -60,7 +60,7 @@ fn numbers_and_unit_letters() {
 }
 
 #[test]
-fn iso_8601() {
+fn iso_8601_durations_are_parsed() {
     check("PT2H", 0, 2 * HOUR, "PT2H");
     check("P1M", 1, 0, "P1M");
     check("PT1M", 0, 60_000_000, "PT1M");
@@ -80,7 +80,7 @@ fn iso_8601() {
 }
 
 #[test]
-fn what_is_finer_than_a_microsecond_is_cut_off() {
+fn fractions_below_a_microsecond_are_truncated() {
     check("0.000001s", 0, 1, "PT0.000001S");
     check("0.0000019s", 0, 1, "PT0.000001S");
     check("1.9999999s", 0, 1_999_999, "PT1.999999S");
@@ -92,7 +92,7 @@ fn what_is_finer_than_a_microsecond_is_cut_off() {
 }
 
 #[test]
-fn zero_and_signs_are_refused() {
+fn zero_and_signed_durations_are_rejected() {
     for text in ["0s", "0h", "0.0d", "0w0d0h0m0s", "PT0S", "P0D", "P0Y", "P0M", "P0Y0M0DT0H0M0.0S"] {
         check_error(text, &DurationError::Zero);
     }
@@ -105,7 +105,7 @@ fn zero_and_signs_are_refused() {
 }
 
 #[test]
-fn units_are_named_and_in_order() {
+fn missing_or_unknown_units_are_rejected_with_a_correction() {
     let missing = |number: &str, units| DurationError::UnitMissing { number: number.to_owned(), units };
     let short = "`w` `d` `h` `m` `s` `ms` `us`";
     check_error("90", &missing("90", short));
@@ -160,7 +160,7 @@ fn units_are_named_and_in_order() {
 }
 
 #[test]
-fn only_the_last_number_has_a_fraction() {
+fn fraction_is_accepted_only_on_the_last_number() {
     let not_last = |number: &str| DurationError::FractionNotLast { number: number.to_owned() };
     check_error("1.5d12h", &not_last("1.5"));
     check_error("1.0d12h", &not_last("1.0"));
@@ -173,7 +173,7 @@ fn only_the_last_number_has_a_fraction() {
 }
 
 #[test]
-fn other_texts_are_no_durations() {
+fn other_texts_are_not_durations() {
     for text in [
         "tomorrow",
         "h",
@@ -206,7 +206,7 @@ fn other_texts_are_no_durations() {
 }
 
 #[test]
-fn lengths_beyond_what_can_be_held() {
+fn durations_beyond_the_range_are_rejected() {
     check("9223372036854s", 0, 9_223_372_036_854_000_000, "P106751991DT4H54S");
     check("9223372036854.775807s", 0, i64::MAX, "P106751991DT4H54.775807S");
     check("P4294967295M", u32::MAX, 0, "P357913941Y3M");
@@ -232,7 +232,7 @@ fn lengths_beyond_what_can_be_held() {
 }
 
 #[test]
-fn a_duration_is_positive() {
+fn nonpositive_durations_are_rejected() {
     assert_eq!(Duration::new(0, Span::ZERO), None);
     assert_eq!(Duration::new(1, Span::from_micros(-1)), None);
     let shortest = Duration::new(0, Span::from_micros(1)).unwrap();
@@ -296,12 +296,12 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(duration in any_duration()) {
+    fn written_durations_are_read_back(duration in any_duration()) {
         prop_assert_eq!(parse_duration(&duration.to_string()), Ok(duration));
     }
 
     #[test]
-    fn jiff_reads_what_is_written(months in 0..200_000u32, micros in 1..=600_000_000_000_000_000i64) {
+    fn jiff_reads_written_durations(months in 0..200_000u32, micros in 1..=600_000_000_000_000_000i64) {
         let duration = Duration::new(months, Span::from_micros(micros)).unwrap();
         let span: jiff::Span = duration.to_string().parse().unwrap();
         prop_assert_eq!(i32::from(span.get_years()) * 12 + span.get_months(), i32::try_from(months).unwrap());
@@ -326,12 +326,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
+    fn parsing_arbitrary_text_does_not_panic(text in any::<String>()) {
         let _ = parse_duration(&text);
     }
 
     #[test]
-    fn any_text_of_the_right_letters_is_read_or_refused(text in "[-+PT]{0,3}([0-9]{1,20}[.,]?[0-9]{0,9}[wdhmsYMWDHSTé]){0,4}") {
+    fn parsing_near_valid_text_does_not_panic(text in "[-+PT]{0,3}([0-9]{1,20}[.,]?[0-9]{0,9}[wdhmsYMWDHSTé]){0,4}") {
         if let Ok(duration) = parse_duration(&text) {
             prop_assert_eq!(parse_duration(&duration.to_string()), Ok(duration), "{}", text);
         }

@@ -14,7 +14,7 @@ const NTP_SECONDS: [i64; 27] = [
 ];
 
 #[test]
-fn the_table_is_the_published_one() {
+fn leap_second_table_matches_the_published_one() {
     let published: Vec<_> = NTP_SECONDS
         .iter()
         .map(|seconds| Civil::from_micros((seconds - 2_208_988_800) * SECOND_MICROS))
@@ -27,7 +27,7 @@ fn the_table_is_the_published_one() {
 }
 
 #[test]
-fn only_the_first_moment_of_the_month_follows_a_leap_second() {
+fn only_first_moment_of_a_month_follows_a_leap_second() {
     let day = Civil { year: 2017, month: 1, day: 1, day_micros: 0 };
     assert!(follows_leap_second(day));
     assert!(!follows_leap_second(Civil { day: 2, ..day }));

@@ -28,7 +28,7 @@ fn check_message(text: &str, expected: &str) {
 }
 
 #[test]
-fn ranges_of_two_times() {
+fn ranges_of_two_times_are_parsed() {
     check("2024-07-20T00:00:00Z/2024-07-21T00:00:00Z", "2024-07-20T00:00:00Z/2024-07-21T00:00:00Z");
     check("2024-07-20T02:00:00+02:00/2024-07-20T00:00:00Z", "2024-07-20T00:00:00Z/2024-07-20T00:00:00Z");
     check("-000043-03-15T12:00:00Z/0000-01-01T00:00:00Z", "-000043-03-15T12:00:00Z/0000-01-01T00:00:00Z");
@@ -41,7 +41,7 @@ fn ranges_of_two_times() {
 }
 
 #[test]
-fn ranges_with_open_ends() {
+fn ranges_with_open_ends_are_parsed() {
     check("../2024-07-21T00:00:00Z", "../2024-07-21T00:00:00Z");
     check("2024-07-20T00:00:00Z/..", "2024-07-20T00:00:00Z/..");
     check("../..", "../..");
@@ -49,7 +49,7 @@ fn ranges_with_open_ends() {
 }
 
 #[test]
-fn ranges_with_a_duration() {
+fn ranges_with_a_duration_are_parsed() {
     let january = "2024-01-01T00:00:00Z/2024-01-31T00:00:00Z";
     check("2024-01-01T00:00:00Z/P30D", january);
     check("2024-01-01T00:00:00Z/30d", january);
@@ -73,7 +73,7 @@ fn ranges_with_a_duration() {
 }
 
 #[test]
-fn errors_say_which_part_is_wrong_and_why() {
+fn range_errors_name_the_wrong_part_and_reason() {
     let time = "2024-07-20T20:17:40Z";
     check_message(
         &format!("2024-07-20/{time}"),
@@ -98,7 +98,7 @@ fn errors_say_which_part_is_wrong_and_why() {
 }
 
 #[test]
-fn a_range_has_two_parts() {
+fn range_requires_two_parts() {
     for text in
         ["", "..", "2024-07-20T20:17:40Z", "//", "../../..", "a/b/c", "R5/2024-07-20T20:17:40Z/P1D", "[a/b]", "[/"]
     {
@@ -118,7 +118,7 @@ fn a_range_has_two_parts() {
 }
 
 #[test]
-fn the_end_is_not_before_the_start() {
+fn range_with_end_before_start_is_rejected() {
     check("2024-07-20T20:17:40Z/2024-07-20T20:17:40Z", "2024-07-20T20:17:40Z/2024-07-20T20:17:40Z");
     check_message(
         "2024-07-20T20:17:40.000001Z/2024-07-20T22:17:40+02:00",
@@ -130,7 +130,7 @@ fn the_end_is_not_before_the_start() {
 }
 
 #[test]
-fn both_ends_belong_to_it() {
+fn range_includes_both_ends() {
     let range = parse("2024-07-20T00:00:00Z/2024-07-20T23:59:59Z").unwrap();
     let check = |time: &str, expected: bool| assert_eq!(range.contains(at(time)), expected, "{time}");
     check("2024-07-19T23:59:59.999999Z", false);
@@ -157,7 +157,7 @@ fn open_ends_reach_the_ends_of_time() {
 }
 
 #[test]
-fn the_length_is_limited() {
+fn range_length_is_limited() {
     let time = |bytes: usize| format!("2024-07-20T20:17:40.{}Z", "1".repeat(bytes - 21));
     let longest = format!("{}/{}", time(96), time(96));
     assert_eq!(longest.len(), TIME_RANGE_BYTES_MAX);
@@ -175,7 +175,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(one in any_end(), other in any_end()) {
+    fn written_ranges_are_read_back(one in any_end(), other in any_end()) {
         let (start, end) = match (one, other) {
             (Some(one), Some(other)) => (Some(one.min(other)), Some(one.max(other))),
             ends => ends,
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(start in any::<String>(), end in any::<String>()) {
+    fn parsing_arbitrary_text_does_not_panic(start in any::<String>(), end in any::<String>()) {
         let _ = parse(&start);
         let _ = parse(&format!("{start}/{end}"));
     }

@@ -46,7 +46,7 @@ fn instants_are_written_in_utc() {
 }
 
 #[test]
-fn shapes_that_are_read() {
+fn accepted_timestamp_formats_are_parsed() {
     let moon = "2024-07-20T20:17:40Z";
     check(moon, moon);
     check("2024-07-20t20:17:40z", moon);
@@ -71,7 +71,7 @@ fn shapes_that_are_read() {
 }
 
 #[test]
-fn years_before_and_after_christ() {
+fn signed_and_ancient_years_are_parsed() {
     check("-002150-01-01T00:00:00Z", "-002150-01-01T00:00:00Z");
     check("-000043-03-15T12:00:00Z", "-000043-03-15T12:00:00Z");
     check("-0000430315T120000Z", "-000043-03-15T12:00:00Z");
@@ -91,7 +91,7 @@ fn years_before_and_after_christ() {
 }
 
 #[test]
-fn the_range_ends_at_the_last_microsecond() {
+fn range_ends_at_the_last_microsecond() {
     let (min, max) = ("-009999-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z");
     check(min, min);
     check(max, max);
@@ -120,7 +120,7 @@ fn the_range_ends_at_the_last_microsecond() {
 }
 
 #[test]
-fn finer_digits_are_cut_off_towards_the_past() {
+fn digits_below_a_microsecond_are_truncated_toward_the_past() {
     check("2024-07-20T20:17:40.1234567891Z", "2024-07-20T20:17:40.123456Z");
     check("2024-07-20T20:17:40.123456999999999999Z", "2024-07-20T20:17:40.123456Z");
     check("2024-07-20T20:17:40.0000009Z", "2024-07-20T20:17:40Z");
@@ -132,7 +132,7 @@ fn finer_digits_are_cut_off_towards_the_past() {
 }
 
 #[test]
-fn a_leap_second_is_read_where_there_was_one() {
+fn leap_second_is_accepted_only_on_published_dates() {
     check("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z");
     check("1972-06-30T23:59:60Z", "1972-07-01T00:00:00Z");
     check("1990-12-31T23:59:60Z", "1991-01-01T00:00:00Z");
@@ -159,7 +159,7 @@ fn a_leap_second_is_read_where_there_was_one() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_timestamp_parts_are_named() {
     check_message(
         "2024-07-20T20:17:40",
         "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as `[Europe/Paris]`, like \
@@ -182,7 +182,7 @@ fn what_is_missing_is_said() {
 }
 
 #[test]
-fn a_local_time_in_a_zone_is_read_where_it_is_one_time() {
+fn local_time_in_a_zone_must_be_unambiguous() {
     for (text, utc) in [
         ("2028-02-29T09:00[Asia/Tokyo]", "2028-02-29T00:00:00Z"),
         ("2024-07-20T20:17:40[Europe/Paris]", "2024-07-20T18:17:40Z"),
@@ -209,7 +209,7 @@ fn a_local_time_in_a_zone_is_read_where_it_is_one_time() {
 }
 
 #[test]
-fn numbers_out_of_their_range() {
+fn timestamp_fields_out_of_range_are_rejected() {
     let field = |field, value, min, max| TimestampError::FieldOutOfRange { field, value, min, max };
     check_error("2024-00-20T20:17:40Z", &field("month", 0, 1, 12));
     check_error("2024-13-20T20:17:40Z", &field("month", 13, 1, 12));
@@ -234,7 +234,7 @@ fn numbers_out_of_their_range() {
 }
 
 #[test]
-fn other_texts_are_no_timestamps() {
+fn other_texts_are_not_timestamps() {
     for text in [
         "tomorrow",
         "now",
@@ -279,7 +279,7 @@ fn other_texts_are_no_timestamps() {
 }
 
 #[test]
-fn a_zone_in_brackets_agrees_with_the_offset() {
+fn bracketed_zone_must_agree_with_the_offset() {
     let moon = "2024-07-20T20:17:40Z";
     check("2024-07-20T22:17:40+02:00[Europe/Paris]", moon);
     check("2024-07-20T22:17:40+02:00[!Europe/Paris]", moon);
@@ -345,7 +345,7 @@ fn other_suffixes_are_ignored_unless_critical() {
 }
 
 #[test]
-fn the_length_is_limited() {
+fn timestamp_length_is_limited() {
     let text = |bytes: usize| {
         let (start, end) = ("2024-07-20T20:17:40.", "Z");
         format!("{start}{}{end}", "1".repeat(bytes - start.len() - end.len()))

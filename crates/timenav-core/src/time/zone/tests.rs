@@ -14,7 +14,7 @@ fn at(text: &str) -> Instant<Virtual> {
 }
 
 #[test]
-fn names_are_those_of_the_database() {
+fn zone_names_match_the_database() {
     let check = |name: &str, expected: Option<&str>| {
         assert_eq!(Zone::named(name).as_ref().map(Zone::name), expected, "{name}");
     };
@@ -35,7 +35,7 @@ fn names_are_those_of_the_database() {
 }
 
 #[test]
-fn local_time_is_what_clocks_show() {
+fn local_time_matches_local_clocks() {
     let check = |instant: &str, name: &str, expected: &str| {
         assert_eq!(zone(name).local_time(at(instant)), expected);
     };
@@ -51,7 +51,7 @@ fn local_time_is_what_clocks_show() {
 }
 
 #[test]
-fn local_time_at_the_ends_is_utc_only_where_the_local_year_leaves_the_range() {
+fn local_time_outside_the_year_range_is_written_in_utc() {
     let check = |instant: &str, name: &str, expected: &str| {
         assert_eq!(zone(name).local_time(at(instant)), expected);
     };
@@ -114,7 +114,7 @@ fn months_reach_both_ends() {
 
 proptest! {
     #[test]
-    fn months_move_as_in_jiff(
+    fn months_match_jiff(
         name in prop::sample::select(vec!["UTC", "Europe/Paris", "America/Chicago", "Asia/Kolkata",
             "Australia/Lord_Howe", "Pacific/Apia", "Africa/Monrovia"]),
         seconds in -5_000_000_000i64..5_000_000_000,
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn local_time_names_the_same_instant(
+    fn local_time_is_the_same_instant(
         name in prop::sample::select(vec!["UTC", "Europe/Paris", "America/Chicago", "Asia/Kolkata",
             "Australia/Lord_Howe", "Pacific/Apia", "Africa/Monrovia"]),
         micros in Instant::<Virtual>::MIN.micros()..=Instant::<Virtual>::MAX.micros(),

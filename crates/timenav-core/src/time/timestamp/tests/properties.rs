@@ -7,13 +7,13 @@ use crate::time::{Instant, Virtual};
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(micros in MIN..=MAX) {
+    fn written_timestamps_are_read_back(micros in MIN..=MAX) {
         let at = Instant::<Virtual>::from_micros(micros).unwrap();
         prop_assert_eq!(parse(&at.to_string()), Ok(at));
     }
 
     #[test]
-    fn what_is_written_is_read_alike_by_both_readers(micros in MIN..=MAX) {
+    fn fast_and_slow_readers_agree_on_written_timestamps(micros in MIN..=MAX) {
         let at = Instant::<Virtual>::from_micros(micros).unwrap();
         let text = at.to_string();
         prop_assert_eq!(Instant::written(&text), Some(at));
@@ -24,7 +24,7 @@ proptest! {
     }
 
     #[test]
-    fn only_one_spelling_is_written(
+    fn fast_reader_accepts_only_the_canonical_spelling(
         text in r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{0,8})?Z",
     ) {
         // The slow path, by an explicit offset.
@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn jiff_writes_and_reads_the_same(
+    fn timestamps_match_jiff(
         micros in jiff::Timestamp::MIN.as_microsecond()..=jiff::Timestamp::MAX.as_microsecond(),
     ) {
         let theirs = jiff::Timestamp::from_microsecond(micros).unwrap();
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn offsets_are_taken_off(micros in MIN + 86_400_000_000..=MAX - 86_400_000_000, offset in -1_439i64..=1_439) {
+    fn offsets_are_subtracted(micros in MIN + 86_400_000_000..=MAX - 86_400_000_000, offset in -1_439i64..=1_439) {
         let local = Instant::<Virtual>::from_micros(micros + offset * 60_000_000).unwrap().to_string();
         let sign = if offset < 0 { '-' } else { '+' };
         let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
@@ -60,12 +60,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
+    fn parsing_arbitrary_text_does_not_panic(text in any::<String>()) {
         let _ = parse(&text);
     }
 
     #[test]
-    fn any_text_of_the_right_letters_is_read_or_refused(
+    fn parsing_near_valid_text_does_not_panic(
         text in r"[-+]?[0-9]{1,6}-?[0-9]{2}-?[0-9]{2}[Tt ][-+0-9:.,Zz]{0,20}(\[!?[a-zA-Z0-9+:/=é\[-]{0,12}\]?){0,3}",
     ) {
         if let Ok(at) = parse(&text) {
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_character_is_read_or_refused(
+    fn parsing_one_changed_character_does_not_panic(
         micros in MIN..=MAX, position in 0usize..30, letter in any::<char>(),
     ) {
         let text = Instant::<Virtual>::from_micros(micros).unwrap().to_string();
