@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read() {
+    fn as_of_is_parsed_as_position_time_or_anchor() {
         assert_eq!(parse_as_of("0"), Ok(AsOf::Position(0)));
         assert_eq!(parse_as_of(" 18446744073709551615 "), Ok(AsOf::Position(u64::MAX)));
         assert_eq!(parse_as_of("1970-01-01T00:00:00Z"), Ok(AsOf::Host(Instant::EPOCH)));

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attribute_is_called_by_its_name_or_by_the_way_to_it() {
+    fn attribute_is_found_by_name_or_path() {
         let attributes = serde_json::json!({ "a.b": 1, "a": { "b": 2, "c.d": { "e": 3 } }, "f": [4] });
         let found = |key: &str| attribute_at(&attributes, key, &|of, key| of.get(key)).map(ToString::to_string);
         for (key, value) in [("a.b", "1"), ("a.c.d.e", "3"), ("f", "[4]")] {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_at_the_edge() {
+    fn event_field_limits_are_inclusive() {
         check(|_| {}, None);
         check(|draft| draft.description = String::new(), None);
         check(|draft| draft.description = "x".repeat(DESCRIPTION_BYTES_MAX), None);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn asserts_have_limits_and_one_value_each() {
+    fn assertions_are_limited_and_have_one_value_per_property() {
         let assertion = |subject: &str, value: &str| Assertion {
             subject: subject.to_owned(),
             predicate: "state".to_owned(),
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_named_once() {
+    fn repeated_cause_is_rejected() {
         let cause = |id: &str, kind| Cause { event_id: EventId::new(id).unwrap(), kind };
         let twice =
             vec![cause("a", CauseKind::Requires), cause("b", CauseKind::Requires), cause("a", CauseKind::Contributes)];

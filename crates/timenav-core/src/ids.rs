@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_checked() {
+    fn valid_ids_are_accepted_and_invalid_ones_rejected() {
         let long = "a".repeat(ID_BYTES_MAX);
         for good in ["a", "main", "user:alice@example.org", "9-lives", long.as_str()] {
             assert_eq!(TimelineId::new(good).unwrap().as_str(), good);

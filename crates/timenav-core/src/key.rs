@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_key_is_well_formed_and_a_typo_is_not() {
+    fn generated_key_is_well_formed_and_typos_are_detected() {
         let random: Vec<u8> = (0..64).map(|i: u8| i.wrapping_mul(37)).collect();
         let key = key_text(&random).unwrap();
         assert_eq!(key.len(), KEY_BYTES);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_no_key_and_a_key_is_no_session() {
+    fn session_and_key_texts_are_distinguished() {
         let random: Vec<u8> = (0..96).map(|i: u8| i.wrapping_mul(41)).collect();
         let (key, session) = (key_text(&random).unwrap(), session_text(&random).unwrap());
         assert_eq!(session.len(), SESSION_PREFIX.len() + SESSION_RANDOM_CHARS + KEY_CHECK_CHARS);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_randomness_makes_no_key() {
+    fn key_text_requires_enough_randomness() {
         assert_eq!(key_text(&[255; 64]), None);
         assert_eq!(key_text(&[1; 29]), None);
         assert!(key_text(&[1; 30]).is_some());

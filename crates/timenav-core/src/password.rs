@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_has_a_length() {
+    fn password_length_is_limited() {
         for (bytes, expected) in [(0, Err(PasswordLength)), (1, Ok(())), (1_024, Ok(())), (1_025, Err(PasswordLength))]
         {
             assert_eq!(Password::new(Zeroizing::new("x".repeat(bytes))).map(|_| ()), expected, "{bytes}");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_password_is_long_enough_and_not_easily_guessed() {
+    fn short_or_guessable_new_password_is_rejected() {
         let user = UserId::new("ada.lovelace").unwrap();
         let check = |text: &str, expected| assert_eq!(password(text).check(&user), expected, "{text:?}");
         check("seven77", Err(WeakPassword::Short));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_password_is_not_the_users_name() {
+    fn new_password_based_on_the_user_name_is_rejected() {
         let check = |user: &str, text: &str, expected| {
             assert_eq!(password(text).check(&UserId::new(user).unwrap()), expected, "{user} {text:?}");
         };
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_long_enough_and_has_nothing_that_is_refused_anyway() {
+    fn common_password_list_is_long_and_has_no_short_entries() {
         assert!(COMMON.lines().count() >= 3_000);
         for line in COMMON.lines() {
             assert!(line.chars().count() >= PASSWORD_CHARS_MIN && line == line.to_ascii_lowercase(), "{line}");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_not_shown() {
+    fn debug_output_hides_the_password() {
         assert_eq!(format!("{:?}", password("hunter22")), "Password(..)");
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_folded() {
+    fn words_are_folded_and_split() {
         let check = |text: &str, expected: &[&str]| assert_eq!(words(text), expected, "{text}");
         check("", &[]);
         check("  — … !", &[]);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_begins_one() {
+    fn query_words_match_prefixes_of_text_words() {
         let check = |wanted: &str, text: &str, expected: bool| {
             assert_eq!(WordQuery::new(wanted).unwrap().search().look_into(text), expected, "{wanted} in {text}");
         };
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_in_several_texts() {
+    fn query_words_are_found_across_several_texts() {
         let query = WordQuery::new("one two").unwrap();
         let mut search = query.search();
         assert!(!search.look_into("One"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_words_and_a_long_one_are_refused() {
+    fn query_without_words_or_over_the_limit_is_rejected() {
         assert_eq!(WordQuery::new(""), Err(WordQueryError::NoWords));
         assert_eq!(WordQuery::new("*"), Err(WordQueryError::NoWords));
         assert!(WordQuery::new(&"a".repeat(FIND_TEXT_BYTES_MAX)).is_ok());
@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_found_by_itself(text in "\\PC{0,40}", before in "\\PC{0,9}") {
+        fn text_query_matches_its_own_text(text in "\\PC{0,40}", before in "\\PC{0,9}") {
             if let Ok(query) = WordQuery::new(&text) {
                 let surrounded = format!("{before} {text} {before}");
                 prop_assert!(query.search().look_into(&text));
@@ -197,7 +197,7 @@ mod tests {
 
         /// For ASCII texts, the result is that of a simple model.
         #[test]
-        fn a_plain_model_says_the_same(wanted in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
+        fn word_search_matches_a_simple_model(wanted in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
             let Ok(query) = WordQuery::new(&wanted) else {
                 prop_assert!(wanted.trim().is_empty());
                 return Ok(());

@@ -35,14 +35,14 @@ fn row(standing: Standing<'_>) -> String {
 }
 
 #[test]
-fn roles_include_the_ones_below() {
+fn role_includes_all_lower_roles() {
     let rows = ROLES.map(|role| row(standing(role)));
     assert_eq!(rows, ["hhhhhhhho..", "..ppppppo..", "......ppo..", "........o.."]);
     assert_eq!(row(Standing { operator: true, ..standing(None) }), "...........");
 }
 
 #[test]
-fn restrictions_bind_before_roles_and_operators_too() {
+fn restrictions_apply_before_roles_and_to_operators() {
     let rows = RestrictionLevel::ALL.map(|restriction| row(Standing { restriction, ..standing(Some(Role::Admin)) }));
     assert_eq!(rows, ["........o..", "...r.r..o..", "..rrrr.ror.", "r.rrrr.ror."]);
     let operator = Standing { operator: true, restriction: RestrictionLevel::NoAccess, ..standing(None) };
@@ -52,14 +52,14 @@ fn restrictions_bind_before_roles_and_operators_too() {
 }
 
 #[test]
-fn scopes_narrow_what_a_key_may_do() {
+fn scopes_limit_a_key() {
     let rows = Scope::ALL.map(|scope| row(Standing { operator: true, scopes: Some(&[scope]), ..standing(None) }));
     assert_eq!(rows, ["..sssssssss", "......sss.s", "........s.s", "..........."]);
     assert_eq!(row(Standing { operator: true, scopes: Some(&[]), ..standing(None) }), "sssssssssss");
 }
 
 #[test]
-fn limited_access_ends_at_the_window_and_includes_its_edge() {
+fn limited_access_includes_the_edge_of_its_window() {
     let host = Instant::from_micros(1_000_000_000_000_000).unwrap();
     let day = 86_400_000_000;
     let at = |micros: i64| Instant::from_micros(host.micros() + micros).unwrap();
@@ -71,7 +71,7 @@ fn limited_access_ends_at_the_window_and_includes_its_edge() {
 }
 
 #[test]
-fn limited_access_leaves_no_clock_that_runs_away_and_changes_no_rate() {
+fn limited_access_rejects_fast_running_clocks_and_rate_changes() {
     let host = Instant::from_micros(1_000_000_000_000_000).unwrap();
     let (normal, twice) = (Rate::NORMAL, Rate::from_micros(2_000_000).unwrap());
     let clock = |days: i64, running, rate| {
@@ -99,7 +99,7 @@ fn limited_access_leaves_no_clock_that_runs_away_and_changes_no_rate() {
 }
 
 #[test]
-fn the_highest_list_a_user_is_in_counts() {
+fn highest_role_of_a_user_applies() {
     let alice = UserId::new("alice").unwrap();
     let list = || BTreeSet::from([alice.clone()]);
     assert_eq!(Permissions::default().role(&alice, Instant::EPOCH), None);

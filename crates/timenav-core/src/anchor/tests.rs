@@ -13,7 +13,7 @@ fn command(timestamp: Option<Instant<Virtual>>) -> AnchorCommand {
 }
 
 #[test]
-fn an_anchor_marks_what_the_clock_shows_unless_it_is_told_another_moment() {
+fn anchor_marks_clock_time_unless_another_is_given() {
     let clock = Clock::new(host(0));
     let own = decide(0, &command(None), &clock, (7, host(90))).unwrap();
     assert_eq!((own.timestamp, own.position, own.set_at), (clock.now(host(90)), 7, host(90)));
@@ -23,7 +23,7 @@ fn an_anchor_marks_what_the_clock_shows_unless_it_is_told_another_moment() {
 }
 
 #[test]
-fn the_last_anchor_that_a_timeline_may_have_is_set_and_no_more() {
+fn anchors_beyond_the_timeline_limit_are_rejected() {
     let clock = Clock::new(host(0));
     let max = ANCHORS_PER_TIMELINE_MAX as u64;
     let last = decide(max - 1, &command(None), &clock, (0, host(0))).unwrap();
@@ -32,7 +32,7 @@ fn the_last_anchor_that_a_timeline_may_have_is_set_and_no_more() {
 }
 
 #[test]
-fn a_description_may_be_as_long_as_the_limit_and_no_longer() {
+fn anchor_descriptions_over_the_limit_are_rejected() {
     let clock = Clock::new(host(0));
     let of = |bytes| AnchorCommand { description: "x".repeat(bytes), ..command(None) };
     assert!(decide(0, &of(DESCRIPTION_BYTES_MAX), &clock, (0, host(0))).is_ok());
@@ -43,7 +43,7 @@ fn a_description_may_be_as_long_as_the_limit_and_no_longer() {
 proptest! {
     /// At an anchor, a clock shows and runs as it did when the anchor was made.
     #[test]
-    fn a_clock_comes_back_to_what_was_marked(
+    fn clock_restored_to_anchor_matches_the_anchor(
         at in -1_000_000_i64..1_000_000, rate in 1_u64..5_000_000, waits in 0_i64..10_000, is_paused: bool,
         marks in prop::option::of(-1_000_000_i64..1_000_000),
     ) {

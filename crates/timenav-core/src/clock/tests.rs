@@ -22,7 +22,7 @@ fn step(clock: &Clock, command: &ClockCommand, host: Instant<Wall>) -> Clock {
 }
 
 #[test]
-fn a_new_clock_shows_host_time() {
+fn new_clock_shows_host_time() {
     let clock = Clock::new(host(5_000));
     assert!(clock.is_running());
     assert_eq!(clock.now(host(9_000)).micros(), 9_000);
@@ -30,7 +30,7 @@ fn a_new_clock_shows_host_time() {
 }
 
 #[test]
-fn time_resumes_from_the_exact_moment_of_the_pause() {
+fn clock_resumes_at_the_exact_pause_time() {
     let paused = step(&Clock::new(host(0)), &ClockCommand::Pause, host(1_234_567));
     assert_eq!(paused.now(host(9_000_000)).micros(), 1_234_567);
     let resumed = step(&paused, &ClockCommand::Resume, host(10_000_000));
@@ -38,7 +38,7 @@ fn time_resumes_from_the_exact_moment_of_the_pause() {
 }
 
 #[test]
-fn pausing_twice_and_resuming_twice_change_nothing() {
+fn repeated_pause_or_resume_changes_nothing() {
     let clock = Clock::new(host(0));
     assert_eq!(decide(&clock, &ClockCommand::Resume, &Zone::utc(), host(1)), Ok(None));
     let paused = step(&clock, &ClockCommand::Pause, host(1));
@@ -47,14 +47,14 @@ fn pausing_twice_and_resuming_twice_change_nothing() {
 }
 
 #[test]
-fn a_clock_rounds_down_before_its_origin_too() {
+fn clock_rounds_down_also_before_its_origin() {
     let half = ClockCommand::SetRate(Rate::from_micros(500_000).unwrap());
     let clock = step(&Clock::new(host(0)), &half, host(10));
     assert_eq!([9, 10, 11, 12].map(|micros| clock.now(host(micros)).micros()), [9, 10, 10, 11]);
 }
 
 #[test]
-fn time_that_others_have_spent_already_is_not_spent_again() {
+fn spent_time_shorter_than_already_spent_changes_nothing() {
     let paused = step(&Clock::new(host(0)), &ClockCommand::Pause, host(1_000_000));
     let spend = |micros: i64| {
         let since = Instant::from_micros(999_995);
@@ -65,7 +65,7 @@ fn time_that_others_have_spent_already_is_not_spent_again() {
 }
 
 #[test]
-fn moves_keep_the_state_of_the_clock() {
+fn moves_keep_the_clock_running_or_paused() {
     let travel = ClockCommand::Travel { to: at("1969-07-20T20:17:40Z"), location: Some("Moon".into()) };
     let day = ClockCommand::FastForward(parse_duration("1d").unwrap());
     for command in [&travel, &day] {
@@ -77,7 +77,7 @@ fn moves_keep_the_state_of_the_clock() {
 }
 
 #[test]
-fn a_clock_arrives_standing_at_what_it_showed_by_the_other_host() {
+fn clock_arrives_paused_at_its_reading_on_the_other_host() {
     let running = step(&Clock::new(host(0)), &ClockCommand::SetRate(Rate::from_factor(2.0).unwrap()), host(10));
     let arrived = running.arrived(host(1_010), host(50_000));
     assert!(!arrived.is_running());
@@ -90,7 +90,7 @@ fn a_clock_arrives_standing_at_what_it_showed_by_the_other_host() {
 }
 
 #[test]
-fn a_clock_stays_where_it_is_when_no_place_is_named() {
+fn clock_keeps_its_location_unless_one_is_given() {
     let moon = step(
         &Clock::new(host(0)),
         &ClockCommand::Travel { to: at("1969-07-20T20:17:40Z"), location: Some("Moon".into()) },
@@ -101,7 +101,7 @@ fn a_clock_stays_where_it_is_when_no_place_is_named() {
 }
 
 #[test]
-fn time_is_spent_on_a_clock_that_stands_and_once_since_a_moment() {
+fn spending_requires_paused_clock_and_counts_once_per_start() {
     let spend =
         |by: &str, since: Option<&str>| ClockCommand::Spend { by: parse_duration(by).unwrap(), since: since.map(at) };
     let decided = |clock: &Clock, command: &ClockCommand| decide(clock, command, &Zone::utc(), host(3));
@@ -126,7 +126,7 @@ fn time_is_spent_on_a_clock_that_stands_and_once_since_a_moment() {
 }
 
 #[test]
-fn a_clock_goes_to_the_next_moment_and_never_back() {
+fn clock_moves_to_the_next_due_time_never_back() {
     let to_next = |until: Option<&str>| ClockCommand::ToNext { until: until.map(at) };
     let noon = ClockCommand::Travel { to: at("2000-01-01T12:00:00Z"), location: Some("Moon".into()) };
     let running = step(&Clock::new(host(0)), &noon, host(1));
@@ -158,7 +158,7 @@ fn a_clock_goes_to_the_next_moment_and_never_back() {
 }
 
 #[test]
-fn a_clock_refuses_to_leave_the_years() {
+fn clock_rejects_moves_out_of_range() {
     let end = step(&Clock::new(host(0)), &ClockCommand::Travel { to: Instant::MAX, location: None }, host(1));
     let forward = ClockCommand::FastForward(parse_duration("1s").unwrap());
     assert_eq!(decide(&end, &forward, &Zone::utc(), host(1)), Err(ClockRefusal::OutOfRange));
@@ -166,7 +166,7 @@ fn a_clock_refuses_to_leave_the_years() {
 }
 
 #[test]
-fn locations_have_a_limit() {
+fn clock_location_over_the_limit_is_rejected() {
     let travel = |location: String| ClockCommand::Travel { to: Instant::EPOCH, location: Some(location) };
     let decided = |location| decide(&Clock::new(host(0)), &travel(location), &Zone::utc(), host(0));
     assert!(decided("x".repeat(LOCATION_BYTES_MAX)).is_ok());
@@ -175,7 +175,7 @@ fn locations_have_a_limit() {
 }
 
 #[test]
-fn rates_have_limits_and_keep_six_digits() {
+fn rates_have_limits_and_six_digits() {
     for (factor, micros) in [
         (1.0, Some(1_000_000)),
         (0.5, Some(500_000)),
@@ -244,7 +244,7 @@ fn acts() -> impl Strategy<Value = Vec<(Act, i64)>> {
 
 proptest! {
     #[test]
-    fn the_clock_never_differs_from_the_model(acts in acts()) {
+    fn clock_always_matches_the_model(acts in acts()) {
         let mut clock = Clock::new(host(0));
         let mut model = Model { host: 0, micros: 0, rest: 0, rate: 1_000_000, running: true };
         let mut time = 0;

@@ -7,7 +7,7 @@ fn key(text: &str) -> EncryptionKey {
 }
 
 #[test]
-fn keys_are_told_apart_by_their_form() {
+fn key_kind_is_detected_from_its_form() {
     let hex = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     let base64 = BASE64.encode(&[0xfb; 32]);
     let url = BASE64URL.encode(&[0xfb; 32]);
@@ -26,14 +26,14 @@ fn keys_are_told_apart_by_their_form() {
 }
 
 #[test]
-fn a_key_has_one_byte_to_its_limit() {
+fn encryption_key_length_is_limited() {
     let made = |length: usize| EncryptionKey::new(Zeroizing::new("x".repeat(length)));
     assert!(made(0).is_err() && made(ENCRYPTION_KEY_BYTES_MAX + 1).is_err());
     assert!(made(1).is_ok() && made(ENCRYPTION_KEY_BYTES_MAX).is_ok());
 }
 
 #[test]
-fn secrets_do_not_show() {
+fn debug_output_hides_secrets() {
     assert_eq!(format!("{:?}", key("hush")), "EncryptionKey(..)");
     assert_eq!(format!("{:?}", Plaintext::new(Zeroizing::new("hush".to_owned()))), "Plaintext(..)");
 }
@@ -56,7 +56,7 @@ fn associated_data_is_unambiguous() {
 }
 
 #[test]
-fn numbers_of_kinds_are_frozen() {
+fn key_kind_numbers_are_frozen() {
     assert_eq!(KeyKind::from_number(1), Some(KeyKind::Random));
     assert_eq!(KeyKind::from_number(2), Some(KeyKind::Passphrase));
     assert_eq!((KeyKind::from_number(0), KeyKind::from_number(3)), (None, None));

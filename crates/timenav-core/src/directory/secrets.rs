@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_every_way_or_not_at_all() {
+    fn secrets_are_consistent_across_all_indexes() {
         let mut keys = Secrets::default();
         for (name, hash, user) in [("key_a", 1, "ada"), ("key_b", 2, "ada"), ("key_c", 3, "bob")] {
             keys.put(key(name, hash, user));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_in_copies_a_shelf_of_each_kind() {
+    fn adding_a_credential_copies_one_shelf_per_index() {
         let of = |number: u32| {
             let mut one = key(&format!("key_{number:06}"), 0, &format!("user-{}", number % 20_000));
             one.hash = *crate::ledger::sha256(&[&number.to_be_bytes()]).as_bytes();

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_map_that_a_sorted_map_would_be() {
+    fn shelves_behave_like_a_sorted_map() {
         let (mut shelves, mut plain) = (Shelves::default(), BTreeMap::new());
         for number in shuffled(10_007) {
             assert_eq!(shelves.insert(number, number + 1), plain.insert(number, number + 1));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_copies_one_shelf() {
+    fn change_of_shelves_copies_one_shelf() {
         let mut shelves: Shelves<u64, u64> = shuffled(100_003).map(|number| (number, 0)).collect();
         let before = shelves.clone();
         assert_eq!(shelves.unshared(&before), 0);

@@ -144,7 +144,7 @@ fn told(happened: &Happened) -> Happened<PasswordTold> {
 }
 
 #[test]
-fn what_users_are_refused() {
+fn invalid_user_commands_are_rejected() {
     let mut both = Both::of(&[create("ada", true), create("bob", false)]);
     for name in ["unknown", "system"] {
         assert_eq!(both.user(&create(name, false), 1), Err(DirectoryRefusal::Reserved(user_id(name))));
@@ -158,7 +158,7 @@ fn what_users_are_refused() {
 }
 
 #[test]
-fn the_last_operator_stays_and_one_of_two_may_go() {
+fn last_operator_cannot_be_removed() {
     let mut both = Both::of(&[create("ada", true), create("bob", false)]);
     let remove = UserCommand::Remove { user_id: user_id("ada") };
     assert_eq!(both.user(&remove, 1), Err(DirectoryRefusal::LastOperator(user_id("ada"))));
@@ -168,7 +168,7 @@ fn the_last_operator_stays_and_one_of_two_may_go() {
 }
 
 #[test]
-fn every_level_of_restriction_is_kept_and_changes_nothing_else() {
+fn setting_a_restriction_level_changes_nothing_else() {
     let mut both = Both::of(&[create("ada", true)]);
     let before = both.decides.user(&user_id("ada")).unwrap().clone();
     for level in RestrictionLevel::ALL.into_iter().rev() {
@@ -179,7 +179,7 @@ fn every_level_of_restriction_is_kept_and_changes_nothing_else() {
 }
 
 #[test]
-fn who_is_removed_has_keys_passwords_and_sessions_no_more() {
+fn removed_user_loses_keys_password_and_sessions() {
     let mut both = Both::of(&[create("ada", true), create("bob", false)]);
     both.key(&KeyCommand::Create(key_of("bob", 1, None)), 1).unwrap();
     both.set_password("bob", "secret", 1).unwrap();
@@ -193,7 +193,7 @@ fn who_is_removed_has_keys_passwords_and_sessions_no_more() {
 }
 
 #[test]
-fn what_keys_are_refused() {
+fn invalid_key_commands_are_rejected() {
     let mut both = Both::of(&[create("ada", true)]);
     assert_eq!(both.key(&KeyCommand::Create(key_of("bob", 1, None)), 1), Err(DirectoryRefusal::NoUser(user_id("bob"))));
     // A key that expires now is refused.
@@ -212,7 +212,7 @@ fn what_keys_are_refused() {
 }
 
 #[test]
-fn a_password_that_was_changed_meanwhile_lets_nobody_in() {
+fn login_with_a_replaced_password_is_rejected() {
     let mut both = Both::of(&[create("ada", true)]);
     assert_eq!(both.log_in("ada", "first", 1, 1), Err(DirectoryRefusal::WrongPassword));
     both.set_password("ada", "first", 1).unwrap();
@@ -229,7 +229,7 @@ fn a_password_that_was_changed_meanwhile_lets_nobody_in() {
 }
 
 #[test]
-fn a_password_that_is_hashed_anew_was_set_when_it_was_set() {
+fn rehashed_password_keeps_its_set_time() {
     let mut both = Both::of(&[create("ada", true)]);
     both.set_password("ada", "weak", 1).unwrap();
     let compared = (**both.decides.passwords.get(&user_id("ada")).unwrap()).clone();
@@ -241,7 +241,7 @@ fn a_password_that_is_hashed_anew_was_set_when_it_was_set() {
 }
 
 #[test]
-fn use_of_a_session_is_noted_now_and_then() {
+fn session_renewal_is_recorded_at_intervals() {
     let mut both = Both::of(&[create("ada", true)]);
     both.set_password("ada", "secret", 0).unwrap();
     both.log_in("ada", "secret", 1, 0).unwrap();
@@ -255,7 +255,7 @@ fn use_of_a_session_is_noted_now_and_then() {
 }
 
 #[test]
-fn who_has_as_many_sessions_as_they_may_loses_the_oldest_by_the_next() {
+fn login_over_the_session_limit_ends_the_oldest_session() {
     let mut both = Both::of(&[create("ada", true), create("bob", false)]);
     both.set_password("ada", "secret", 0).unwrap();
     both.set_password("bob", "secret", 0).unwrap();
@@ -272,7 +272,7 @@ fn who_has_as_many_sessions_as_they_may_loses_the_oldest_by_the_next() {
 }
 
 #[test]
-fn a_session_that_has_run_out_by_a_doubted_clock_stays_and_lets_nobody_in() {
+fn session_expired_only_by_an_uncertain_clock_is_kept() {
     let mut both = Both::of(&[create("ada", true)]);
     both.set_password("ada", "secret", 0).unwrap();
     both.log_in("ada", "secret", 1, 0).unwrap();
@@ -356,7 +356,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn whatever_is_asked_limits_hold_an_operator_stays_and_a_replay_makes_the_same(
+    fn directory_invariants_hold_and_replay_is_equal(
         all in prop::collection::vec((any_asked(), 0_i64..30), 0..120),
     ) {
         let mut both = Both::of(&[create("ada", true)]);

@@ -31,7 +31,7 @@ fn error(clock: &FaultyClock, truth: &Clock, at: i64) -> i64 {
 const SECOND: i64 = 1_000_000;
 
 #[test]
-fn an_offset_and_a_drift_make_the_error_that_they_say() {
+fn offset_and_drift_produce_the_configured_error() {
     let fault = Fault { offset: Span::from_micros(-2 * SECOND), drift_ppm: 200, ..Fault::default() };
     let truth = running(0, 0, 1.0, 0);
     let clock = FaultyClock::new(fault, truth.clone(), host(10 * SECOND));
@@ -46,7 +46,7 @@ fn an_offset_and_a_drift_make_the_error_that_they_say() {
 }
 
 #[test]
-fn an_error_stays_through_jumps_and_pauses_and_grows_while_time_passes() {
+fn clock_error_survives_jumps_and_pauses() {
     let fault = Fault { offset: Span::from_micros(SECOND), drift_ppm: -100, ..Fault::default() };
     let first = running(0, 0, 1.0, 0);
     let mut clock = FaultyClock::new(fault, first, host(0));
@@ -67,7 +67,7 @@ fn an_error_stays_through_jumps_and_pauses_and_grows_while_time_passes() {
 }
 
 #[test]
-fn a_jitter_strays_within_its_bounds_and_never_steps() {
+fn jitter_stays_within_bounds_and_is_monotonic() {
     let fault = Fault { jitter_micros: 5_000, seed: 7, ..Fault::default() };
     let truth = running(0, 0, 1.0, 0);
     let mut clock = FaultyClock::new(fault, truth.clone(), host(0));
@@ -103,7 +103,7 @@ fn a_jitter_strays_within_its_bounds_and_never_steps() {
 }
 
 #[test]
-fn a_jitter_goes_on_after_a_pause_where_it_was() {
+fn jitter_continues_after_a_pause() {
     let fault = Fault { jitter_micros: 1_000, seed: 1, ..Fault::default() };
     let truth = running(0, 0, 1.0, 0);
     let mut straight = FaultyClock::new(fault, truth.clone(), host(0));
@@ -121,7 +121,7 @@ fn a_jitter_goes_on_after_a_pause_where_it_was() {
 }
 
 #[test]
-fn the_most_that_can_be_wrong_still_goes_on() {
+fn clock_with_largest_faults_never_runs_backward() {
     let fault = Fault {
         drift_ppm: -FAULT_DRIFT_PPM_MAX,
         jitter_micros: FAULT_JITTER_MICROS_MAX,
@@ -150,7 +150,7 @@ fn the_most_that_can_be_wrong_still_goes_on() {
 
 /// Pins the error of each second: a different slew would not reproduce earlier runs.
 #[test]
-fn an_offset_is_slewed_as_it_always_was() {
+fn slewed_offset_matches_pinned_errors() {
     let offset = Span::from_micros(1_200);
     for (slew, offset, factor, expected) in [
         (Slew::To(500), offset, 1.0, [0, 500, 1_000, 1_200, 1_200]),
@@ -172,7 +172,7 @@ fn an_offset_is_slewed_as_it_always_was() {
 }
 
 #[test]
-fn a_slew_stands_with_the_clock_and_goes_on_after_it() {
+fn slew_pauses_and_resumes_with_the_clock() {
     let fault = Fault { offset: Span::from_micros(2_000), slew: Some(Slew::To(500)), ..Fault::default() };
     let mut clock = FaultyClock::new(fault, running(0, 0, 1.0, 0), host(0));
     let stands = paused(1_500_000, 1_500_000, 1);
@@ -190,7 +190,7 @@ fn a_slew_stands_with_the_clock_and_goes_on_after_it() {
 proptest::proptest! {
     /// A slew reaches exactly its end, never faster than its rate, wherever the clock is moved meanwhile.
     #[test]
-    fn a_slew_is_bounded_and_comes_to_its_end(
+    fn slew_is_bounded_and_reaches_its_end(
         offset in -5_000_000_i64..5_000_000,
         ppm in 1_u32..=FAULT_SLEW_PPM_MAX,
         is_away: bool,

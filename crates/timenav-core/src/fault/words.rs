@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_read_as_people_write_them() {
+    fn fault_settings_are_parsed_from_text() {
         assert_eq!(fault_offset("2s"), Ok(Span::from_micros(2_000_000)));
         assert_eq!(fault_offset("+150ms"), Ok(Span::from_micros(150_000)));
         assert_eq!(fault_offset("-7us"), Ok(Span::from_micros(-7)));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_faults_are_parsed_back() {
         let second = parse_timestamp("2028-12-31T23:59:59Z").unwrap();
         let leap = |smear| Leap { kind: LeapKind::Delete, second, smear: Span::from_micros(smear) };
         let (offset, seed) = (Span::from_micros(-86_400_000_001), FAULT_SEED_MAX);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_needs_another_says_which() {
+    fn invalid_fault_member_is_named_with_its_requirement() {
         let text = |text: &str| Some(text.to_owned());
         let seed = FAULT_SEED_MAX + 1;
         for (member, told, refused) in [

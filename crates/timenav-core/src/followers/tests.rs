@@ -57,7 +57,7 @@ fn told(name: &str, state: &'static str) -> (String, &'static str) {
 }
 
 #[test]
-fn a_confirmation_confirms_all_before() {
+fn confirmation_confirms_all_earlier_steps() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
@@ -70,7 +70,7 @@ fn a_confirmation_confirms_all_before() {
 }
 
 #[test]
-fn nobody_confirms_for_another_user() {
+fn confirmation_by_another_user_is_rejected() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     let confirmed = Confirmed { step: Step::of(1), at: host(0) };
@@ -82,7 +82,7 @@ fn nobody_confirms_for_another_user() {
 }
 
 #[test]
-fn who_comes_back_confirms_for_who_went_away() {
+fn reconnected_follower_replaces_the_disconnected_one() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.begin(follower(2, "db", 0)).unwrap();
@@ -104,7 +104,7 @@ fn who_comes_back_confirms_for_who_went_away() {
 }
 
 #[test]
-fn one_that_was_there_beside_it_does_not_confirm_for_it() {
+fn concurrent_follower_with_equal_name_confirms_only_itself() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.begin(follower(2, "web", 0)).unwrap();
@@ -115,7 +115,7 @@ fn one_that_was_there_beside_it_does_not_confirm_for_it() {
 }
 
 #[test]
-fn all_of_a_name_are_waited_for_and_one_has_to_be_there() {
+fn all_followers_of_an_awaited_name_must_confirm() {
     let mut followers = Followers::default();
     let awaited = Awaited::Named(vec![name("web"), name("db")]);
     assert_eq!(states(&followers, &awaited, 1), [told("web", "absent"), told("db", "absent")]);
@@ -131,7 +131,7 @@ fn all_of_a_name_are_waited_for_and_one_has_to_be_there() {
 }
 
 #[test]
-fn who_went_away_is_listed_for_a_while() {
+fn disconnected_follower_is_listed_for_a_limited_time() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.begin(follower(2, "db", 0)).unwrap();
@@ -150,7 +150,7 @@ fn who_went_away_is_listed_for_a_while() {
 }
 
 #[test]
-fn there_are_only_so_many() {
+fn followers_per_timeline_are_limited() {
     let mut followers = Followers::default();
     let max = u32::try_from(FOLLOWERS_PER_TIMELINE_MAX).unwrap();
     for number in 0..max {
@@ -204,7 +204,7 @@ fn come_to(followers: &mut Followers, number: u32, (generation, step): (u64, u64
 }
 
 #[test]
-fn an_instant_waits_for_those_who_confirm_steps() {
+fn instant_waits_for_followers_that_confirm_steps() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "changes", 0)).unwrap();
     followers.begin(Follower { steps: true, ..follower(2, "steps", 0) }).unwrap();
@@ -227,7 +227,7 @@ fn an_instant_waits_for_those_who_confirm_steps() {
 }
 
 #[test]
-fn who_took_too_long_is_not_waited_for_until_it_goes_on() {
+fn timed_out_follower_is_not_awaited_until_it_confirms() {
     let mut followers = Followers::default();
     followers.begin(Follower { steps: true, ..follower(2, "steps", 0) }).unwrap();
     assert!(waited_for(&mut followers, 1, 14).is_some());
@@ -239,7 +239,7 @@ fn who_took_too_long_is_not_waited_for_until_it_goes_on() {
 
 /// Remote followers are awaited like local ones, and removed once they are no longer reported.
 #[test]
-fn who_follows_at_another_service_is_one_of_them() {
+fn follower_at_another_service_is_listed_and_awaited() {
     let mut followers = Followers::default();
     followers.begin(follower(3, "web", 3)).unwrap();
     let other = |confirmed: Option<(u64, u64)>| {
@@ -278,7 +278,7 @@ fn who_follows_at_another_service_is_one_of_them() {
 }
 
 #[test]
-fn who_moves_to_another_service_did_not_go_away() {
+fn follower_moved_to_another_service_is_not_away() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.leave(&timeline(), &id(1), host(1));
@@ -291,7 +291,7 @@ fn who_moves_to_another_service_did_not_go_away() {
 }
 
 #[test]
-fn a_follower_says_where_it_runs() {
+fn follower_host_and_process_are_validated() {
     for right in ["a", "web-1.example.org", "node_7:x", "x".repeat(FOLLOWER_HOST_BYTES_MAX).as_str()] {
         assert_eq!(FollowerHost::new(right).unwrap().as_str(), right);
     }
@@ -304,7 +304,7 @@ fn a_follower_says_where_it_runs() {
 }
 
 #[test]
-fn it_is_told_how_long_a_confirmation_took() {
+fn confirmation_duration_is_computed_for_the_confirmed_step() {
     let step = Step { generation: 7, number: 2 };
     let at = |confirmed: Option<Step>, seconds| {
         let confirmed = confirmed.map(|step| Confirmed { step, at: host(seconds) });

@@ -16,7 +16,7 @@ fn check(action: &str, expected: Effect) {
 }
 
 #[test]
-fn the_leading_verb_says_what_is_meant() {
+fn leading_verb_determines_the_effect() {
     for action in
         ["prevent", "Prevent the launch", "cancel it", "STOP: the press", "remove", "delete it", "call it off", "abort"]
     {
@@ -78,7 +78,7 @@ fn the_leading_verb_says_what_is_meant() {
 }
 
 #[test]
-fn a_verb_without_what_it_needs_is_a_note_that_says_so() {
+fn verb_with_missing_arguments_is_a_note() {
     for action in [
         "delay the launch",
         "advance",
@@ -128,7 +128,7 @@ fn becomes(effect: &Effect, change: impl FnOnce(&mut EventDraft)) {
 }
 
 #[test]
-fn effects_change_what_they_say_and_nothing_else() {
+fn effects_change_only_their_own_fields() {
     becomes(&Effect::Delay(duration("P1M")), |event| {
         event.time = at("2000-02-29T00:00:00Z");
         event.end_time = Some(at("2000-02-29T02:00:00Z"));
@@ -150,7 +150,7 @@ fn effects_change_what_they_say_and_nothing_else() {
 }
 
 #[test]
-fn months_are_those_of_the_zone() {
+fn months_are_counted_in_the_zone() {
     let late = EventDraft::at(at("2026-02-28T23:30:00Z"), "It happens.");
     let paris = Zone::named("Europe/Paris").unwrap();
     let month = Effect::Delay(duration("P1M"));
@@ -161,7 +161,7 @@ fn months_are_those_of_the_zone() {
 }
 
 #[test]
-fn restoring_takes_every_intervention_back() {
+fn restore_reverts_all_interventions() {
     let changed = EventDraft { description: "Otherwise.".to_owned(), ..event() };
     let restored = Ok(Outcome::Changed(Box::new(event())));
     assert_eq!(decide(&Effect::Restore, Some(&changed), &event(), &Zone::utc()), restored);
@@ -170,7 +170,7 @@ fn restoring_takes_every_intervention_back() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_interventions_are_rejected() {
     let refused = |effect: &Effect, standing: Option<EventDraft>| {
         decide(effect, standing.as_ref(), &event(), &Zone::utc()).unwrap_err()
     };

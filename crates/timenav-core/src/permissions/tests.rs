@@ -29,7 +29,7 @@ fn ends<const N: usize>(ends: [(Role, &str, End); N]) -> PermissionsCommand {
 const NOW: i64 = 100;
 
 #[test]
-fn a_list_that_is_left_out_stays() {
+fn omitted_permission_list_is_unchanged() {
     let set =
         decide(&given(), &PermissionsCommand { write: Some(users(&["dot"])), ..Default::default() }, at(NOW)).unwrap();
     assert_eq!(set.0, Permissions { write: users(&["dot"]), ..given() });
@@ -38,7 +38,7 @@ fn a_list_that_is_left_out_stays() {
 }
 
 #[test]
-fn an_empty_list_takes_all_away_and_that_of_administrators_is_refused() {
+fn empty_list_revokes_all_but_not_administrators() {
     let nobody = PermissionsCommand { read: Some(users(&[])), ..Default::default() };
     let set = decide(&given(), &nobody, at(NOW)).unwrap();
     assert_eq!(set.0.role(&user("ada"), at(NOW)), None);
@@ -48,7 +48,7 @@ fn an_empty_list_takes_all_away_and_that_of_administrators_is_refused() {
 }
 
 #[test]
-fn a_permission_lasts_until_its_end_and_not_at_it() {
+fn permission_ends_exactly_at_its_end_time() {
     let set = decide(&given(), &ends([(Role::Read, "ada", End::At(at(200)))]), at(NOW)).unwrap().0;
     assert_eq!(set.role(&user("ada"), at(199)), Some(Role::Read));
     assert_eq!((set.role(&user("ada"), at(200)), set.names(&user("ada"))), (None, true));
@@ -66,7 +66,7 @@ fn a_permission_lasts_until_its_end_and_not_at_it() {
 }
 
 #[test]
-fn who_stays_in_a_list_keeps_the_end_until_another_is_given() {
+fn remaining_user_keeps_the_end_until_another_is_set() {
     let decide = |permissions: &Permissions, command: PermissionsCommand| {
         decide(permissions, &command, at(NOW)).map(|set| set.0)
     };
@@ -82,7 +82,7 @@ fn who_stays_in_a_list_keeps_the_end_until_another_is_given() {
 }
 
 #[test]
-fn an_end_has_to_be_later_unless_it_stays_as_it_is() {
+fn permission_end_must_be_later_unless_unchanged() {
     let expired = |end| Err(PermissionsRefusal::Expired { role: Role::Read, user: user(end) });
     for end in [NOW - 1, NOW] {
         assert_eq!(decide(&given(), &ends([(Role::Read, "ada", End::At(at(end)))]), at(NOW)), expired("ada"));
@@ -96,13 +96,13 @@ fn an_end_has_to_be_later_unless_it_stays_as_it_is() {
 }
 
 #[test]
-fn what_is_not_there_does_not_expire() {
+fn end_for_an_unlisted_user_is_rejected() {
     let refused = decide(&given(), &ends([(Role::Write, "ada", End::Never)]), at(NOW));
     assert_eq!(refused, Err(PermissionsRefusal::NotListed { role: Role::Write, user: user("ada") }));
 }
 
 #[test]
-fn an_administrator_remains_who_does_not_expire() {
+fn one_administrator_without_an_end_must_remain() {
     let refused = decide(&given(), &ends([(Role::Admin, "cyd", End::At(at(200)))]), at(NOW));
     assert_eq!(refused, Err(PermissionsRefusal::EveryAdminExpires));
     let two =
@@ -140,7 +140,7 @@ fn any_command() -> impl Strategy<Value = PermissionsCommand> {
 
 proptest! {
     #[test]
-    fn somebody_administers_a_timeline_for_good_after_any_commands(
+    fn timeline_always_keeps_an_administrator_without_an_end(
         commands in prop::collection::vec((any_command(), 0_i64..200), 0..12),
     ) {
         let mut permissions = Permissions::of_creator(user("ada"));

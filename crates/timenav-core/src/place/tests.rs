@@ -8,7 +8,7 @@ fn point(lat: f64, lon: f64) -> Point {
 }
 
 #[test]
-fn distances_are_those_of_the_ellipsoid() {
+fn distances_match_the_ellipsoid() {
     let paris = point(48.8566, 2.3522);
     let new_york = point(40.7128, -74.0060);
     assert!((paris.distance_m(new_york) - 5_852_935.0).abs() < 1_000.0);
@@ -16,7 +16,7 @@ fn distances_are_those_of_the_ellipsoid() {
 }
 
 #[test]
-fn locations_are_understood() {
+fn location_queries_are_parsed() {
     let near = |lat, lon, radius_m| Ok(LocationQuery::Near { center: point(lat, lon), radius_m });
     let bbox = |w, s, e, n| Ok(LocationQuery::Within(BBox::new(w, s, e, n).unwrap()));
     let named = |text: &str| Ok(LocationQuery::Named(text.to_owned()));
@@ -54,7 +54,7 @@ fn locations_are_understood() {
 }
 
 #[test]
-fn a_box_includes_its_edges_and_both_names_of_the_antimeridian() {
+fn box_includes_its_edges_and_both_antimeridian_longitudes() {
     let pacific = BBox::new(170.0, 50.0, -150.0, 65.0).unwrap();
     for (lat, lon, inside) in [
         (50.0, 170.0, true),
@@ -86,7 +86,7 @@ impl Shape for North {
 }
 
 #[test]
-fn an_area_is_what_its_shape_has() {
+fn area_contains_the_points_of_its_shape() {
     let north = LocationQuery::Area(Area::new("north", Arc::new(North)));
     assert!(north.matches(Some(point(0.0, 0.0)), None));
     assert!(!north.matches(Some(point(-0.1, 0.0)), None));
@@ -97,7 +97,7 @@ fn an_area_is_what_its_shape_has() {
 }
 
 #[test]
-fn cells_have_their_numbers_and_middles() {
+fn cells_have_numbers_and_centers() {
     assert_eq!(Cell::numbered(CELLS), None);
     for number in [0, 1, 359, 360, CELLS - 1] {
         let cell = Cell::numbered(number).unwrap();
@@ -134,7 +134,7 @@ fn every_corner_of_a_box_is_in_its_cells() {
 
 proptest! {
     #[test]
-    fn no_point_is_lost_between_the_cells(query in any_query(), lat in -90.0..=90.0, lon in -180.0..=180.0) {
+    fn every_matching_point_is_in_the_query_cells(query in any_query(), lat in -90.0..=90.0, lon in -180.0..=180.0) {
         let here = point(lat, lon);
         let cells = cells_of(&query).unwrap();
         if query.matches(Some(here), None) {
@@ -144,7 +144,12 @@ proptest! {
     }
 
     #[test]
-    fn a_circle_reaches_no_further_than_its_cells(lat in -89.0..=89.0, lon in -180.0..=180.0, radius_m in 1.0..3_000_000.0, bearing in 0.0..360.0) {
+    fn circle_edge_is_within_its_cells(
+        lat in -89.0..=89.0,
+        lon in -180.0..=180.0,
+        radius_m in 1.0..3_000_000.0,
+        bearing in 0.0..360.0,
+    ) {
         use geographiclib_rs::{DirectGeodesic, Geodesic};
         let (lat2, lon2): (f64, f64) = Geodesic::wgs84().direct(lat, lon, bearing, radius_m * 0.999_999);
         let edge = point(lat2, lon2.clamp(-180.0, 180.0));
@@ -154,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn reading_a_location_never_panics(text in "\\PC{0,40}") {
+    fn parsing_a_location_never_panics(text in "\\PC{0,40}") {
         let _ = parse_location(&text);
     }
 }

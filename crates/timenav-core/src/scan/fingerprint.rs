@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_does_not_count_and_everything_else_does() {
+    fn fingerprint_ignores_order_but_no_other_difference() {
         let facts = [(1, "a", "x"), (2, "b", "y"), (3, "c", "z")];
         let whole = of(&facts);
         assert_eq!(whole.count(), 3);
@@ -120,14 +120,14 @@ mod tests {
 
     /// If bits were added without carry, duplicates would cancel out.
     #[test]
-    fn twice_is_not_never() {
+    fn duplicate_facts_do_not_cancel_out() {
         let twice = of(&[(1, "a", "x"), (1, "a", "x")]);
         assert_ne!(twice.sum, 0);
         assert_ne!(twice, of(&[(1, "b", "x"), (1, "b", "x")]));
     }
 
     #[test]
-    fn kinds_and_keys_tell_facts_apart() {
+    fn fact_kinds_and_keys_change_the_fingerprint() {
         let (one, other) = (KEY.fact(1, [5], &[b"a"]), KEY.fact(2, [5], &[b"a"]));
         assert_ne!(one, other);
         let facts = [(1, "a", "x"), (2, "b", "y")];
@@ -137,7 +137,7 @@ mod tests {
 
     /// The test vector of the authors of `SipHash` for 128 bits, with the bytes 00, 01, 02, ...
     #[test]
-    fn the_function_is_siphash() {
+    fn fingerprint_matches_the_siphash_vector() {
         let key: Vec<u8> = (0..16).collect();
         let mut hasher = SipHasher24::new_with_key(key.as_slice().try_into().unwrap());
         hasher.write(&[0]);

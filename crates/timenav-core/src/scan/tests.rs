@@ -57,7 +57,7 @@ fn scan(entries: &[Kept], tiles_of: &[Kept]) -> (Findings, Vec<u64>) {
 }
 
 #[test]
-fn a_ledger_as_it_was_written_has_no_findings() {
+fn unaltered_ledger_has_no_findings() {
     for count in [0, 1, 2, 255, 256, 257, 1_000, 65_536 + 300] {
         let (findings, good) = scan(&kept(count), &kept(count));
         assert!(findings.is_empty(), "{count}: {findings:?}");
@@ -66,7 +66,7 @@ fn a_ledger_as_it_was_written_has_no_findings() {
 }
 
 #[test]
-fn an_entry_with_another_actor_is_found_where_it_stands() {
+fn entry_with_another_actor_is_located() {
     for (count, at) in [(600, 300_usize), (600, 599), (600, 520), (1, 0), (256, 0)] {
         let mut entries = kept(count);
         let text = String::from_utf8(entries[at].leaf.clone()).unwrap().replace("ada", "eve");
@@ -84,7 +84,7 @@ fn an_entry_with_another_actor_is_found_where_it_stands() {
 }
 
 #[test]
-fn a_payload_that_does_not_fit_is_found() {
+fn mismatched_payload_is_reported() {
     let mut entries = kept(10);
     entries[4].payload[2] ^= 1;
     let (findings, _) = scan(&entries, &kept(10));
@@ -95,7 +95,7 @@ fn a_payload_that_does_not_fit_is_found() {
 }
 
 #[test]
-fn depths_are_read_as_they_are_written() {
+fn scan_depths_are_read_back_and_errors_list_choices() {
     for text in ["full", "quick", "tail:1", "sample:1000"] {
         assert_eq!(text.parse::<Depth>().unwrap().to_string(), text);
     }
@@ -121,7 +121,7 @@ fn depths_are_read_as_they_are_written() {
 }
 
 #[test]
-fn a_text_that_is_no_depth_is_quoted_in_part() {
+fn long_invalid_depth_is_quoted_in_part() {
     let quoted = |text: &str| {
         let error = text.parse::<Depth>().unwrap_err().to_string();
         error.strip_prefix("there is no depth `").unwrap().split('`').next().unwrap().to_owned()
@@ -132,7 +132,7 @@ fn a_text_that_is_no_depth_is_quoted_in_part() {
 }
 
 #[test]
-fn a_note_of_another_ledger_or_key_is_called_what_it_is() {
+fn note_by_another_ledger_or_key_is_classified() {
     let key = |name: &str, byte: u8| VerifierKey::new(name, [byte; 32]).unwrap();
     let make = |origin: &str, by: &VerifierKey| {
         let checkpoint = Checkpoint {
@@ -154,7 +154,7 @@ fn a_note_of_another_ledger_or_key_is_called_what_it_is() {
 }
 
 #[test]
-fn a_retired_key_counts_for_what_was_kept_and_not_for_what_is_newest() {
+fn retired_key_verifies_old_checkpoints_but_not_the_newest() {
     let key = |byte: u8| VerifierKey::new("t/main", [byte; 32]).unwrap();
     let (old, new, other) = (key(1), key(2), key(3));
     let checkpoint =
@@ -183,13 +183,13 @@ fn a_retired_key_counts_for_what_was_kept_and_not_for_what_is_newest() {
 }
 
 #[test]
-fn kinds_have_words_of_their_own() {
+fn finding_kinds_have_distinct_words() {
     let words: std::collections::BTreeSet<_> = FindingKind::ALL.into_iter().map(FindingKind::as_str).collect();
     assert_eq!(words.len(), FindingKind::ALL.len());
 }
 
 #[test]
-fn so_many_findings_of_a_kind_are_told() {
+fn findings_per_kind_are_limited() {
     let mut findings = Findings::default();
     for position in 0..FINDINGS_PER_KIND_MAX as u64 {
         findings.add(FindingKind::LeafMismatch, Some(position), "wrong");
@@ -204,7 +204,7 @@ fn so_many_findings_of_a_kind_are_told() {
 }
 
 #[test]
-fn times_have_one_spelling_in_entries() {
+fn entry_times_have_one_accepted_spelling() {
     let with_times = |recorded_at: &str, clock_time: &str| {
         let salt = [7; 16];
         let hash = payload_hash(&Salt::from_bytes(salt), b"{}");
@@ -239,7 +239,7 @@ fn times_have_one_spelling_in_entries() {
 }
 
 #[test]
-fn the_version_of_the_directory_never_goes_down() {
+fn decreasing_directory_version_is_reported() {
     let scanned = |directories: &[Option<u64>]| {
         let mut scan = LedgerScan::new(TIMELINE, Vec::new());
         for (position, (entry, directory)) in (0..).zip(kept(9).iter().zip(directories)) {
@@ -292,7 +292,7 @@ fn reads_are_compared_with_their_root() {
 }
 
 #[test]
-fn who_read_is_told_once_in_the_order_of_first_appearance() {
+fn readers_are_listed_once_in_order_of_appearance() {
     let at = crate::time::Instant::EPOCH;
     let mut draft = ReadsDraft::new(Salt::from_bytes([3; 16]));
     let by = [("k1", "ada", "clock"), ("k1", "ada", "clock"), ("k2", "bob", "clock"), ("k1", "ada", "clock")];

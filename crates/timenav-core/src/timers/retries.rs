@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_of_a_clock_that_runs_is_tried_for_days() {
+    fn webhook_on_a_running_clock_is_retried_for_days() {
         let (webhooks, minute) = (QueueId::of_webhooks(), 60);
         let waits_of = |number| waits(&firing_id(number), &webhooks, Pace::Patient);
         for number in 0..100 {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is_as_patient() {
+    fn only_patient_webhooks_are_retried_for_days() {
         let steady = [2, 4, 8, 16, 32, 64, 128, 256, 300];
         let default = QueueId::unnamed();
         assert_eq!(waits(&firing_id(1), &QueueId::of_webhooks(), Pace::Steady), steady);

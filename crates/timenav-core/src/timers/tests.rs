@@ -25,7 +25,7 @@ fn host(moment: i64) -> Instant<Wall> {
 }
 
 #[test]
-fn what_falls_due_is_in_the_order_of_a_list_sorted_once() {
+fn due_firings_are_in_sorted_order() {
     let single =
         |position: u64, due: i64| Timer { position, schedule: Schedule::At(at(due)), next: Some(at(due)), round: 0 };
     let mut timers: Vec<Timer> = (0..50_u64).map(|number| single(number, (number.cast_signed() * 37) % 23)).collect();
@@ -45,7 +45,7 @@ fn what_falls_due_is_in_the_order_of_a_list_sorted_once() {
 }
 
 #[test]
-fn a_firing_is_named_by_timeline_timer_moment_and_round() {
+fn firing_id_depends_on_timeline_timer_moment_and_round() {
     let main = TimelineId::main();
     let one = Fallen { due: at(7), position: 3, round: 0 };
     let others = [
@@ -63,7 +63,7 @@ fn a_firing_is_named_by_timeline_timer_moment_and_round() {
 }
 
 #[test]
-fn a_clock_knows_when_it_comes_to_a_moment() {
+fn clock_computes_the_host_time_of_a_moment() {
     let running = |rate: u64| Clock {
         state: ClockState::Running {
             origin_host: host(100),
@@ -448,13 +448,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn walks_keep_the_rules(acts in acts()) {
+    fn random_walks_keep_the_timer_invariants(acts in acts()) {
         walk(&acts, true);
     }
 
     /// P8: two consecutive advances pass the same moments as one.
     #[test]
-    fn an_advance_can_be_made_in_two(dues in prop::collection::vec(1..100_i64, 1..30), split in 1..99_i64) {
+    fn two_consecutive_advances_equal_one(dues in prop::collection::vec(1..100_i64, 1..30), split in 1..99_i64) {
         let passed = |stops: &[i64]| {
             let mut model = Model::new();
             for due in &dues {
@@ -477,7 +477,7 @@ proptest! {
 
     /// P6: crashes do not change which moments get an outcome.
     #[test]
-    fn a_crash_changes_no_moment(dues in prop::collection::vec(1..50_i64, 1..20), crashes in 0..6_usize) {
+    fn crashes_do_not_change_the_outcomes(dues in prop::collection::vec(1..50_i64, 1..20), crashes in 0..6_usize) {
         let run = |crashes: usize| {
             let mut model = Model::new();
             for due in &dues {
@@ -497,7 +497,7 @@ proptest! {
 }
 
 #[test]
-fn attempts_end_and_are_counted_within_ten_seconds() {
+fn attempts_in_an_advance_end_within_ten_seconds() {
     let mut model = Model::new();
     model.set(5);
     model.begin(10);
@@ -520,7 +520,7 @@ fn attempts_end_and_are_counted_within_ten_seconds() {
 }
 
 #[test]
-fn an_instant_is_held_by_who_has_it_and_by_who_listens() {
+fn instant_is_held_by_claimed_firings_and_listeners() {
     let mut model = Model::new();
     model.set(5);
     model.leases.listen(&model.timeline, &model.queue, host(0));
@@ -537,14 +537,14 @@ fn an_instant_is_held_by_who_has_it_and_by_who_listens() {
 }
 
 #[test]
-fn so_many_timers_are_armed_and_no_more() {
+fn armed_timers_are_limited() {
     let armed = |armed: usize| Timers { armed: armed as u64, ..Timers::default() }.has_room();
     assert!(armed(TIMERS_PER_TIMELINE_MAX - 1));
     assert!(!armed(TIMERS_PER_TIMELINE_MAX));
 }
 
 #[test]
-fn an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it() {
+fn instant_with_too_many_firings_is_stuck() {
     let mut model = Model::new();
     model.set(5);
     model.begin(10);
@@ -558,7 +558,7 @@ fn an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it() {
 }
 
 #[test]
-fn so_many_firings_are_leased_and_no_more() {
+fn leased_firings_are_limited() {
     let (timeline, queue) = (TimelineId::main(), QueueId::unnamed());
     let offer = |position: u64| {
         let firing_id = Fallen { due: at(0), position, round: 0 }.firing_id(&timeline);
@@ -576,7 +576,7 @@ fn so_many_firings_are_leased_and_no_more() {
 }
 
 #[test]
-fn a_firing_is_theirs_who_claimed_it_last() {
+fn firing_belongs_to_its_last_claimant() {
     let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::system());
     let firing_id = Fallen { due: at(0), position: 0, round: 0 }.firing_id(&timeline);
     let named = [firing_id.clone()];
@@ -626,7 +626,7 @@ fn every_hour(misfire: Misfire) -> Timer {
 const HOUR: i64 = 3_600_000_000;
 
 #[test]
-fn moments_that_come_together_fire_as_their_timer_says() {
+fn overdue_moments_fire_per_misfire_policy() {
     for (misfire, is_full, fires, skipped) in [
         (Misfire::All, false, vec![1, 2, 3], None),
         (Misfire::Once, false, vec![3], Some((1, 2))),
@@ -651,7 +651,7 @@ fn moments_that_come_together_fire_as_their_timer_says() {
 
 /// Other pending timers limit how far one call goes, but not a timer's outcome.
 #[test]
-fn moments_come_together_however_little_falls_due_at_once() {
+fn misfire_policy_applies_across_partial_batches() {
     let together = Coming::Together { now: at(3 * HOUR), is_full: false };
     for (misfire, fires) in [(Misfire::All, vec![1, 2, 3]), (Misfire::Once, vec![3]), (Misfire::Skip, vec![])] {
         let mut timers = [every_hour(misfire)];
@@ -664,7 +664,7 @@ fn moments_come_together_however_little_falls_due_at_once() {
 }
 
 #[test]
-fn the_last_of_many_moments_is_found_by_arithmetic() {
+fn last_of_many_moments_is_found_by_arithmetic() {
     let source = RuleSource::Cron { expression: "*/5 * * * *".to_owned(), zone: "Europe/Paris".to_owned() };
     let repeating = Repeating::read(source, Misfire::Once, false).unwrap();
     // Two hundred years of moments.
@@ -676,7 +676,7 @@ fn the_last_of_many_moments_is_found_by_arithmetic() {
 }
 
 #[test]
-fn fall_due_with_rare_rules_stops_after_its_work_and_goes_on() {
+fn fall_due_with_rare_rules_is_split_and_continues() {
     // 29 February is a Monday every 28 or 40 years.
     let rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO".to_owned();
     let now = at(100 * 365 * 24 * HOUR);
@@ -707,7 +707,7 @@ fn fall_due_with_rare_rules_stops_after_its_work_and_goes_on() {
 }
 
 #[test]
-fn so_many_firings_are_foreseen_and_no_more() {
+fn foreseen_firings_are_limited() {
     let single = Timer { position: 2, schedule: Schedule::At(at(HOUR)), next: Some(at(HOUR)), round: 0 };
     let foreseen = foresee(vec![every_hour(Misfire::All), single.clone()], at(5 * HOUR), (3, 100));
     assert_eq!((foreseen.count, foreseen.is_complete), (6, true));
@@ -722,7 +722,7 @@ fn so_many_firings_are_foreseen_and_no_more() {
 }
 
 #[test]
-fn a_lease_holds_an_advance_without_a_firing() {
+fn hold_delays_an_advance_without_a_firing() {
     let timeline = TimelineId::main();
     let mut leases = Leases::default();
     let hold = |name: &str, owner: &str, until: i64| Hold {
@@ -770,7 +770,7 @@ fn a_lease_holds_an_advance_without_a_firing() {
 
 /// A step joins the outcomes only if they are all its instant waits for and nothing else holds it.
 #[test]
-fn a_step_goes_with_the_last_outcomes() {
+fn step_joins_outcomes_only_if_nothing_else_holds_it() {
     let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::new("other").unwrap());
     let mut leases = Leases::default();
     let fallen = |position: u64| Fallen { due: at(1), position, round: 0 }.firing_id(&timeline);

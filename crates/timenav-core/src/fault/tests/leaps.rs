@@ -26,7 +26,7 @@ fn expected(kind: LeapKind, smear: i64, plain: i64) -> i64 {
 }
 
 #[test]
-fn the_last_second_comes_twice_or_not_at_all() {
+fn leap_second_repeats_or_skips_the_last_second() {
     let day = 86_400 * SECOND;
     for (kind, seen) in [
         (LeapKind::Insert, [day - 2 * SECOND, day - SECOND, day - SECOND, day, day + SECOND]),
@@ -45,7 +45,7 @@ fn the_last_second_comes_twice_or_not_at_all() {
 }
 
 #[test]
-fn the_moment_of_a_leap_second_is_known_before() {
+fn next_turn_is_known_before_a_leap_second() {
     let truth = running(0, LAST - 7 * SECOND, 2.0, 0);
     let clock = FaultyClock::new(leap(LeapKind::Insert, 0), truth.clone(), host(0));
     assert_eq!(clock.next_turn(), Some(host(4 * SECOND)), "eight seconds, at twice the speed");
@@ -56,7 +56,7 @@ fn the_moment_of_a_leap_second_is_known_before() {
 }
 
 #[test]
-fn a_jump_over_a_leap_second_and_back_has_it_too() {
+fn jump_over_a_leap_second_and_back_applies_it() {
     let mut clock = FaultyClock::new(leap(LeapKind::Insert, 0), running(0, 0, 1.0, 0), host(0));
     let later = paused(SECOND, 2 * LAST, 1);
     clock.change(&later, host(SECOND));
@@ -69,7 +69,7 @@ fn a_jump_over_a_leap_second_and_back_has_it_too() {
 proptest! {
     /// Late turns, rates, pauses and jumps make no difference.
     #[test]
-    fn what_is_shown_follows_from_what_would_be(
+    fn faulty_reading_depends_only_on_the_true_time(
         is_insert: bool,
         smear in prop_oneof![Just(0), Just(FAULT_SMEAR_MIN.micros()), Just(86_400 * SECOND), Just(7_200 * SECOND)],
         steps in proptest::collection::vec(
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_smeared_second_is_exact_and_never_goes_back(
+    fn smeared_leap_second_is_exact_and_monotonic(
         is_insert: bool,
         smear in FAULT_SMEAR_MIN.micros()..100_000_000,
         begins in -60_000_000_i64..60_000_000,

@@ -320,7 +320,7 @@ proptest! {
 
     /// P1 to P3 and P7 hold across rewinds.
     #[test]
-    fn walks_that_go_back_keep_the_rules(turns in turns()) {
+    fn random_walks_with_rewinds_keep_the_timer_invariants(turns in turns()) {
         let mut model = Model::new();
         let (mut anchors, mut hands) = (Vec::new(), Vec::new());
         for turn in &turns {
@@ -333,7 +333,7 @@ proptest! {
 }
 
 #[test]
-fn a_timer_goes_back_to_the_earliest_of_its_moments_that_fell_due() {
+fn rewound_timer_is_armed_at_its_earliest_fallen_moment() {
     let mut model = Model::new();
     model.set(10 * SECOND);
     model.set_by(every(3, 0));
@@ -352,7 +352,7 @@ fn a_timer_goes_back_to_the_earliest_of_its_moments_that_fell_due() {
 }
 
 #[test]
-fn what_is_not_done_is_superseded_where_it_comes_again() {
+fn pending_firing_is_superseded_if_its_moment_recurs() {
     let mut model = Model::new();
     model.set(4 * SECOND);
     model.set(8 * SECOND);
@@ -372,7 +372,7 @@ fn what_is_not_done_is_superseded_where_it_comes_again() {
 }
 
 #[test]
-fn so_much_comes_again_at_once_and_no_more() {
+fn restored_timers_and_firings_are_limited() {
     use crate::limits::{RESTORED_BYTES_MAX, RESTORED_FIRINGS_MAX, RESTORED_LOOKED_MAX};
     let mut room = Room::default();
     assert!((0..TIMERS_PER_TIMELINE_MAX).all(|_| room.timer(0).is_ok()));

@@ -187,8 +187,8 @@ fn edge(name: &str) -> Option<Edge> {
         "views_behind_max" => Tested("timenav-engine/src/view_board.rs", "places_behind_are_few_and_come_free"),
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
-        "password_bytes_max" => Tested(PASSWORD, "a_password_has_a_length"),
-        "password_chars_min" => Tested(PASSWORD, "a_new_password_is_long_enough_and_not_easily_guessed"),
+        "password_bytes_max" => Tested(PASSWORD, "password_length_is_limited"),
+        "password_chars_min" => Tested(PASSWORD, "short_or_guessable_new_password_is_rejected"),
         "sessions_per_user_max" | "sessions_swept_max" => {
             Tested(SESSIONS, "so_many_sessions_last_and_those_that_ran_out_are_swept")
         }
@@ -215,24 +215,22 @@ fn edge(name: &str) -> Option<Edge> {
         | "lease_seconds_max"
         | "settle_wait_seconds_max"
         | "failure_reason_bytes_max" => Tested(TIMERS, "what_cannot_be_a_timer_is_refused"),
-        "timers_per_timeline_max" => Tested(TIMERS_CORE, "so_many_timers_are_armed_and_no_more"),
-        "holds_per_timeline_max" => Tested(TIMERS_CORE, "a_lease_holds_an_advance_without_a_firing"),
+        "timers_per_timeline_max" => Tested(TIMERS_CORE, "armed_timers_are_limited"),
+        "holds_per_timeline_max" => Tested(TIMERS_CORE, "hold_delays_an_advance_without_a_firing"),
         "hold_reason_bytes_max" => {
             Tested("timenav/tests/it/v1/timers/holding.rs", "an_advance_goes_on_once_nobody_holds_it")
         }
-        "firings_at_instant_max" | "hold_seconds_max" => {
-            Tested(TIMERS_CORE, "an_instant_comes_to_an_end_however_many_timers_arm_themselves_for_it")
-        }
-        "firings_at_once_max" => Tested(TIMERS_CORE, "what_falls_due_is_in_the_order_of_a_list_sorted_once"),
+        "firings_at_instant_max" | "hold_seconds_max" => Tested(TIMERS_CORE, "instant_with_too_many_firings_is_stuck"),
+        "firings_at_once_max" => Tested(TIMERS_CORE, "due_firings_are_in_sorted_order"),
         "restored_firings_max" | "restored_bytes_max" | "restored_looked_max" => {
-            Tested(TIMERS_AGAIN, "so_much_comes_again_at_once_and_no_more")
+            Tested(TIMERS_AGAIN, "restored_timers_and_firings_are_limited")
         }
         "firings_looked_max" => {
             Tested("timenav/tests/it/v1/timers/listing.rs", "so_many_are_looked_through_and_the_rest_is_another_page")
         }
-        "firings_per_advance_max" => Tested(TIMERS_CORE, "so_many_firings_are_foreseen_and_no_more"),
+        "firings_per_advance_max" => Tested(TIMERS_CORE, "foreseen_firings_are_limited"),
         "pending_of_rules_max" | "foreseen_firings_max" => {
-            Tested(TIMERS_CORE, "moments_that_come_together_fire_as_their_timer_says")
+            Tested(TIMERS_CORE, "overdue_moments_fire_per_misfire_policy")
         }
         "catch_up_moments_max" => {
             Tested(TIMER_RULES, "moments_that_have_passed_are_caught_up_with_if_that_is_asked_for")
@@ -264,17 +262,21 @@ fn edge(name: &str) -> Option<Edge> {
             let rule = format!("FREQ=DAILY;COUNT={n}");
             vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
         }),
-        "leases_max" => Tested(TIMERS_CORE, "so_many_firings_are_leased_and_no_more"),
+        "leases_max" => Tested(TIMERS_CORE, "leased_firings_are_limited"),
         "attempts_in_advance_max" | "attempts_max" => {
-            Tested(TIMERS_CORE, "attempts_end_and_are_counted_within_ten_seconds")
+            Tested(TIMERS_CORE, "attempts_in_an_advance_end_within_ten_seconds")
         }
         "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
-        "queue_heard_seconds_max" => Tested(TIMERS_CORE, "an_instant_is_held_by_who_has_it_and_by_who_listens"),
+        "queue_heard_seconds_max" => Tested(TIMERS_CORE, "instant_is_held_by_claimed_firings_and_listeners"),
         "faults_per_timeline_max" => Tested(FAULTS, "who_shows_the_clock_as_it_is_told_is_not_shown_a_wrong_one"),
-        "followers_per_timeline_max" | "followers_away_max" => Tested(FOLLOWERS_CORE, "there_are_only_so_many"),
-        "follower_host_bytes_max" | "follower_process_max" => Tested(FOLLOWERS_CORE, "a_follower_says_where_it_runs"),
-        "follower_away_seconds_max" => Tested(FOLLOWERS_CORE, "who_went_away_is_listed_for_a_while"),
-        "follower_step_seconds_max" => Tested(FOLLOWERS_CORE, "who_took_too_long_is_not_waited_for_until_it_goes_on"),
+        "followers_per_timeline_max" | "followers_away_max" => {
+            Tested(FOLLOWERS_CORE, "followers_per_timeline_are_limited")
+        }
+        "follower_host_bytes_max" | "follower_process_max" => {
+            Tested(FOLLOWERS_CORE, "follower_host_and_process_are_validated")
+        }
+        "follower_away_seconds_max" => Tested(FOLLOWERS_CORE, "disconnected_follower_is_listed_for_a_limited_time"),
+        "follower_step_seconds_max" => Tested(FOLLOWERS_CORE, "timed_out_follower_is_not_awaited_until_it_confirms"),
         "followers_named_max" => Tested(FOLLOWERS, "followers_are_refused_with_what_would_be_right"),
         "follower_wait_seconds_default" => Tested(FOLLOWERS, "a_change_waits_until_everybody_has_confirmed_it"),
         "settle_wait_seconds_default" | "receipt_firings_max" => {
@@ -333,7 +335,7 @@ fn edge(name: &str) -> Option<Edge> {
         "limited_access_window_days" => {
             Tested("timenav-store/tests/it/engine/access.rs", "a_window_is_measured_to_the_microsecond")
         }
-        "findings_per_kind_max" => Tested("timenav-core/src/scan/tests.rs", "so_many_findings_of_a_kind_are_told"),
+        "findings_per_kind_max" => Tested("timenav-core/src/scan/tests.rs", "findings_per_kind_are_limited"),
         "lookup_body_bytes_max" | "change_body_bytes_max" => {
             Tested("timenav/tests/it/manners/errors.rs", "bodies_are_limited")
         }
