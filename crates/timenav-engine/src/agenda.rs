@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_looks_at_what_is_due_and_at_nothing_else() {
+    fn wake_examines_only_due_and_changed_timelines() {
         const TIMELINES: usize = 10_000;
         let mut agenda = Agenda::default();
         for number in 0..TIMELINES {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_while_it_is_looked_at_is_looked_at_again() {
+    fn timeline_changed_during_its_check_is_checked_again() {
         let (mut agenda, one) = (Agenda::default(), named(1));
         agenda.changed(&one);
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_advance_is_looked_at_each_time_and_what_is_over_never() {
+    fn held_advance_is_checked_each_time_and_forgotten_one_never() {
         let (mut agenda, held, over) = (Agenda::default(), named(1), named(2));
         agenda.changed(&held);
         agenda.changed(&over);

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn waits_begin_after_the_free_ones_and_double_to_their_limit() {
+    async fn decrypt_waits_begin_after_free_attempts_and_double_to_limit() {
         let attempts = Attempts::default();
         let mut now = 100_000;
         let mut waits = Vec::new();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_are_under_way_than_could_all_be_wrong() {
+    async fn concurrent_attempts_are_limited_to_the_allowed_failures() {
         let attempts = Attempts::default();
         let record = id("data_a");
         let mut under_way = Vec::new();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn so_many_records_are_watched_and_no_more() {
+    async fn watched_decrypt_records_are_limited() {
         let attempts = Attempts::default();
         let held = attempts.reserve(&id("data_held"), || at(100_000)).await.ok().unwrap();
         for number in 0..DECRYPT_RECORDS_WATCHED_MAX + 3 {

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_counts_where_it_is_certain() {
+    fn clock_offset_is_a_fault_only_if_certain() {
         let check = |readings: (i64, i64, i64), newest: Option<i64>, expected: Option<ClockFault>| {
             let readings_at = (at(readings.0), at(readings.1), at(readings.2));
             let offset = ClockOffset::of(readings_at, newest.map(at), 1_000);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_told_in_seconds() {
+    fn clock_offset_is_written_in_seconds() {
         let told = |database: i64| ClockOffset::of((at(10_000_000), at(database), at(10_001_000)), None, 2_000_000);
         let behind = told(13_500_000).to_string();
         assert!(behind.contains("is 3.499 s (±0.000 s) behind the database's; at most 2.000 s"), "{behind}");

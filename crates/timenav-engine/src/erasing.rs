@@ -477,7 +477,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_events_are_selected_and_no_more() {
+    fn selected_events_are_limited() {
         let (mut selected, id) = (Selected::default(), EventId::new("e").unwrap());
         for number in 0..ERASE_EVENTS_SELECTED_MAX as u64 {
             selected.push(id.clone(), ChosenWhy::Named, number).unwrap();

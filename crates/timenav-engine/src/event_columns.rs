@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_found_by_its_time_its_point_its_place_and_its_name() {
+    fn event_columns_hold_time_point_place_and_name() {
         let at = Instant::from_micros(7).unwrap();
         let (name, location) = (Some("  The Fall ".to_owned()), Some("Rome".to_owned()));
         let (source, actors) = (Some("Livy".to_owned()), vec!["Odoacer".to_owned()]);

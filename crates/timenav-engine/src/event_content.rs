@@ -184,7 +184,7 @@ mod tests {
     use timenav_core::time::Instant;
 
     #[test]
-    fn what_is_kept_is_read_back() {
+    fn event_content_is_read_back() {
         let event_id = EventId::new("e").unwrap();
         let full = EventDraft {
             event_id: Some(event_id.clone()),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_not_read() {
+    fn invalid_event_content_is_not_read() {
         for text in ["", "{}", "[]", r#"{"event_id":"e","time":"yesterday"}"#] {
             assert_eq!(event_draft(text), None, "{text}");
         }

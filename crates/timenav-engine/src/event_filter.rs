@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_in_every_text_but_the_source() {
+    fn words_are_found_in_all_texts_except_the_source() {
         let content = content(&event());
         for (text, expected) in [
             ("eagle", true),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn actors_and_sources_are_compared_letter_by_letter() {
+    fn actors_and_sources_are_compared_exactly() {
         let content = content(&event());
         for (actor, source, expected) in [
             (Some("Armstrong"), None, true),
@@ -328,14 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_passes_no_filter() {
+    fn invalid_event_passes_only_the_empty_filter() {
         let words = filter(FilterTexts { text: Some("a".to_owned()), ..FilterTexts::default() });
         assert!(!words.passes("") && !words.passes("{}") && !words.passes("[1]"));
         assert!(EventFilter::default().passes(""));
     }
 
     #[test]
-    fn what_is_wrong_names_its_field() {
+    fn invalid_filter_names_its_field() {
         let field = |texts: FilterTexts| EventFilter::new(texts).unwrap_err().field;
         let some = |length: usize| Some("x".repeat(length));
         assert_eq!(field(FilterTexts { text: Some("...".to_owned()), ..FilterTexts::default() }), "text");
@@ -384,7 +384,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_plain_model_says_the_same(texts in texts(), draft in drafts()) {
+        fn event_filter_matches_a_simple_model(texts in texts(), draft in drafts()) {
             let members: BTreeMap<String, Vec<String>> = serde_json::from_str(draft.attributes.as_deref().unwrap()).unwrap();
             let told = std::iter::once(&draft.description).chain(&draft.name).chain(&draft.actors).chain(members.values().flatten());
             let has_word = |word: &String| told.clone().any(|text| text.starts_with(word.as_str()));

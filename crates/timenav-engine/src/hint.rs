@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_names_so_many_timelines_and_no_more() {
+    fn hint_over_the_limit_covers_all_timelines() {
         let of = |numbers: std::ops::Range<i64>| Hint::of(numbers.map(TimelineKey));
         let most = i64::try_from(HINTED_TIMELINES_MAX).unwrap();
         assert_eq!(of(0..2).and(of(1..3)), of(0..3));

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_destroys_goes_by_the_last_time_that_was_known() {
+    fn destructive_decisions_use_the_last_known_time() {
         let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
         let clock = HostClock::known(at(1_000), None);
         let week = HOST_CLOCK_STEP_SECONDS_MAX;

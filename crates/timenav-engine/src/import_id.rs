@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_import_is_named_in_one_way() {
+    fn import_id_has_one_accepted_spelling() {
         assert_eq!("17-420-403".parse(), Ok(ImportId { first: 17, end: 420, count: 403 }));
         for wrong in ["", "17", "17-420", "17-420-404", "17-420-0", "420-17-1", "017-420-3", "17-420-3-", "+17-420-3"] {
             assert_eq!(wrong.parse::<ImportId>(), Err(NoImportId), "{wrong}");

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_compared_with_those_before_it() {
+    fn import_rehearsal_compares_records_with_earlier_ones() {
         let mut rehearsal = ImportRehearsal::default();
         let id = |number: usize| EventId::new(&format!("e{number}")).unwrap();
         for (content, expected) in [("a", Before::None), ("a", Before::Same), ("b", Before::Different)] {

@@ -453,7 +453,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_of_an_entry_is_not_told_again() {
+    fn reported_parts_of_an_entry_are_not_repeated() {
         let told = |news: usize, told_parts| {
             let told = parts(7, vec![News::Mark; news], told_parts);
             told.into_iter().map(|told| told.part).collect::<Vec<_>>()

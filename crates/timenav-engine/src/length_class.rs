@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn no_event_of_a_class_is_twice_as_long_as_another() {
+    fn events_of_one_length_class_differ_less_than_twofold() {
         for (length, class) in [(1, 0), (2, 1), (3, 1), (4, 2), (1_000_000, 19), (86_400_000_000, 36)] {
             assert_eq!(LengthClass::of(at(-5), Some(at(length - 5))), Some(LengthClass(class)), "{length}");
         }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_into_a_range_begins_no_earlier_than_its_class_says() {
+    fn length_class_bounds_the_start_of_overlapping_events() {
         let instant = at(1_000_000_000);
         for length in [1_i64, 2, 3, 4, 7, 8, 1_000_000, 999_999_999, 86_400_000_000] {
             let begin = instant.micros() - length;
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_one_of_64() {
+    fn length_classes_are_numbered_up_to_63() {
         assert!(LengthClass::all().map(LengthClass::number).eq(0..64));
         assert!(LengthClass::all().all(|class| LengthClass::of_number(class.number()) == Some(class)));
         assert_eq!(LengthClass::of_number(64), None);
     }
 
     #[test]
-    fn the_json_of_an_event_tells_whether_it_lasts_into_a_range() {
+    fn event_json_shows_whether_it_lasts_into_a_range() {
         let content =
             r#"{"event_id":"e","time":"2005-08-23T18:00:00Z","end_time":"2005-08-30T12:00:00Z","description":""}"#;
         let day = |text: &str| parse_timestamp::<Virtual>(text).unwrap();

@@ -74,7 +74,7 @@ mod tests {
     const EVER: Duration = Duration::from_hours(1);
 
     #[test]
-    fn what_nobody_waits_for_waits_for_more() {
+    fn buffered_items_wait_for_an_awaited_one() {
         let (sender, mut queue) = mpsc::channel(9);
         let bell = Bell::default();
         let taken = std::thread::scope(|scope| {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_waits_for_waits_for_nothing() {
+    fn awaited_items_are_collected_without_delay() {
         let (sender, mut queue) = mpsc::channel(9);
         let bell = Bell::default();
         for number in [1, 2, 3] {

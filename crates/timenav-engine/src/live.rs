@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nothing_is_kept_of_timelines_that_nobody_listens_to() {
+    async fn growth_state_is_dropped_with_the_last_listener() {
         let live = Live::default();
         let timeline = TimelineId::new("main").unwrap();
         live.grow(&[(timeline.clone(), 1)]);

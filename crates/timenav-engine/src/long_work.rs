@@ -161,7 +161,7 @@ mod tests {
 
     /// A response body is polled once and then never again, because its client does not read.
     #[tokio::test]
-    async fn whoever_is_not_polled_any_more_holds_no_turn() {
+    async fn unpolled_future_releases_its_slot() {
         let long_work = LongWork::new(Handle::current());
         let (gate, caller) = (std::sync::Arc::new(Semaphore::new(0)), caller());
         let piece = || {

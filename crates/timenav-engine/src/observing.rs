@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_happened_is_told_once_the_ledger_is_known_so_far() {
+    async fn firings_are_reported_once_the_ledger_reaches_them() {
         let (observers, timeline) = (Arc::<Observers>::default(), TimelineId::new("main").unwrap());
         observers.tell(&timeline, || panic!("nobody listens"));
         let ear = observers.listen(&timeline);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_hears_too_little_of_it_is_told_so() {
+    fn slow_observer_is_notified_of_missed_firings() {
         let (observers, timeline) = (Arc::<Observers>::default(), TimelineId::new("main").unwrap());
         let (slow, other) = (observers.listen(&timeline), observers.listen(&timeline));
         observers.tell(&timeline, || note(1, KEPT_FIRINGS_MAX));

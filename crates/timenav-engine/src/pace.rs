@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_rows_are_asked_for_in_large_numbers_and_large_ones_in_small() {
+    fn page_rows_adapt_to_the_row_size() {
         let mut pace = Pace::new(1_000, 1_000_000);
         let mut asked = Vec::new();
         for bytes_of_a_row in [10, 10, 10, 100_000, 3_000_000, 3_000_000, 1, 1] {

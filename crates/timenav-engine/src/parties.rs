@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_an_event_is_short() {
+    fn stored_parties_of_an_event_are_short() {
         let kept = |source, actors: &[&str]| parties_in(&content(source, actors));
         assert_eq!(kept(None, &[]).as_deref(), Some(""));
         assert_eq!(kept(Some("NASA"), &[]).as_deref(), Some(r#""NASA""#));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_tells_of_nobody() {
+    fn invalid_event_has_no_parties() {
         for nothing in ["", "{", "{}", "x", "\"", "[", "[1]", r#"{"source":1,"actors":2}"#] {
             assert_eq!(Parties::read(nothing), Parties::default(), "{nothing}");
         }
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_says_what_the_event_does(
+        fn stored_parties_match_the_event(
             source in proptest::option::of(any::<String>()),
             actors in proptest::collection::vec(any::<String>(), 0..4),
         ) {

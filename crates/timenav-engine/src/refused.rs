@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_are_named_and_all_are_counted() {
+    fn counted_networks_are_limited_and_named_in_part() {
         let counted = CountedRefusals::default();
         for number in 0..COUNTED_NETWORKS_MAX + 5 {
             let is_first = counted.count(at(7), format!("net-{number:04}"), "/v1/clock", "missing_credentials");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_told_is_counted_on() {
+    fn unreported_rejections_are_added_to_the_next_count() {
         let counted = CountedRefusals::default();
         counted.count(at(1), "one".to_owned(), "/v1/clock", "missing_credentials");
         let sum = counted.take().unwrap();

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_time_is_in_one_stretch() {
+    fn each_time_is_in_one_histogram_bucket() {
         let at = |micros: i64| Instant::from_micros(micros).unwrap();
         assert!(histogram(&[]).is_empty());
         assert_eq!(histogram(&[at(5), at(5)]), [(at(5), 2)]);

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_back_as_they_were_added() {
+    fn event_rows_are_returned_as_added() {
         let row = |place, name_key| SeenEvent {
             event_id: "e1",
             position: 7,

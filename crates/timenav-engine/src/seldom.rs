@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_line_a_minute() {
+    fn log_line_is_written_at_most_once_a_minute() {
         let seldom = Seldom::default();
         let tell = |seconds: i64| seldom.tell(Instant::from_micros(seconds * 1_000_000).unwrap());
         let told = [0, 0, 1, 59, 60, 61, 200, 259, 260].map(tell);

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_read_back_and_nothing_else() {
+    fn stored_head_statement_is_read_back() {
         let hash = Hash::from_bytes;
         let statement = HeadStatement {
             origin: "a/b".to_owned(),

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_has_one_before_anybody_has_two() {
+    fn every_caller_gets_one_turn_before_another_gets_two() {
         let turns = Turns::new(1);
         let held = poll(&mut pin!(turns.take("a"))).expect("one is free");
         let (mut a1, mut a2, mut b) = (pin!(turns.take("a")), pin!(turns.take("a")), pin!(turns.take("b")));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_works_waits_for_whoever_does_not() {
+    fn busy_caller_waits_for_an_idle_one() {
         let turns = Turns::new(2);
         let _held = poll(&mut pin!(turns.take("a"))).expect("two are free");
         let other = poll(&mut pin!(turns.take("a"))).expect("one is free");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_away_keeps_no_turn() {
+    fn dropped_waiter_keeps_no_turn() {
         let turns = Turns::new(1);
         let held = poll(&mut pin!(turns.take("a"))).expect("one is free");
         {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_at_once_is_limited() {
+    fn concurrent_turns_per_caller_are_limited() {
         let turns = Turns::new(3);
         let one = turns.try_take("a", 2).expect("three are free");
         let _two = turns.try_take("a", 2).expect("two are free");

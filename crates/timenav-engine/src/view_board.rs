@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_behind_are_few_and_come_free() {
+    fn private_views_are_limited_and_released() {
         let views = Views::default();
         let taken: Vec<_> = std::iter::from_fn(|| views.place_behind()).take(VIEWS_BEHIND_MAX + 1).collect();
         assert_eq!(taken.len(), VIEWS_BEHIND_MAX);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_that_nobody_asks_for_is_dropped_after_a_while() {
+    fn idle_view_is_dropped_after_a_timeout() {
         let views = Views::default();
         let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
         let slot = |timeline, seconds| views.slot(TimelineKey(timeline), Settings::default(), at(seconds));

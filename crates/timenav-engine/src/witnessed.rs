@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_that_is_cosigned_is_found() {
+    fn newest_cosigned_head_is_found() {
         let (mut told, key) = (Told::default(), TimelineKey(1));
         let at = |position| HeadAt { position, index: 0, size: position };
         assert_eq!((told.newest(key), told.within(key, 100)), (None, None));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_witnesses_vouch_for_what_the_last_of_them_has_cosigned() {
+    fn vouched_size_is_the_size_reached_by_enough_witnesses() {
         let witnessed = Witnessed::default();
         let put = |name: &str, state, size| {
             let status = WitnessStatus { state, size, ..WitnessStatus::default() };
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_without_evidence_is_believed_unless_another_cosigns() {
+    fn unproven_alarm_is_overridden_by_a_cosigning_witness() {
         let witnessed = Witnessed::default();
         let put = |name: &str, state, evidence| {
             let status = WitnessStatus { state, evidence, detail: name.to_owned(), ..WitnessStatus::default() };
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_cosigns_system_does_not_outweigh_what_was_said_of_a_named_timeline() {
+    fn cosigning_system_keeps_the_alarm_of_a_named_timeline() {
         let (witnessed, named) = (Witnessed::default(), TimelineId::new("books").unwrap());
         assert!(witnessed.named.set(BTreeMap::from([(named.clone(), WitnessedLog::default())])).is_ok());
         let status = |state| WitnessStatus { state, detail: "of books".to_owned(), ..WitnessStatus::default() };

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_joined_until_something_is_listed_between() {
+    fn adjacent_log_gaps_are_merged_until_an_entry_is_listed() {
         let policy = |seconds| Retention { reads_seconds: Some(seconds), refusals_seconds: None };
         let pruned = |seconds| LogGapReason::Pruned { policy: Some((1, policy(seconds))) };
         for is_newest_first in [false, true] {

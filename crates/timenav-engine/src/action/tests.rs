@@ -5,7 +5,7 @@ use timenav_core::ledger::is_erasable;
 use super::*;
 
 #[test]
-fn every_action_has_a_word_of_its_own() {
+fn every_action_has_its_own_word() {
     for action in Action::ALL {
         assert_eq!(Action::parse(action.word()), Some(*action));
     }
@@ -15,7 +15,7 @@ fn every_action_has_a_word_of_its_own() {
 }
 
 #[test]
-fn the_page_on_logging_lists_every_action_and_no_other() {
+fn logging_page_lists_exactly_all_actions() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/logging.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().skip_while(|line| !line.starts_with("| action |")).skip(2);
@@ -33,7 +33,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
 }
 
 #[test]
-fn strangers_know_what_readers_are_shown() {
+fn documented_reader_actions_match_the_audience() {
     let file = |name: &str| std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let words = |text: &str, mark: char| -> Vec<String> {
         let mut words: Vec<String> = text.split(mark).skip(1).step_by(2).map(str::to_owned).collect();
@@ -52,7 +52,7 @@ fn strangers_know_what_readers_are_shown() {
 }
 
 #[test]
-fn what_is_erased_is_what_tells_of_events() {
+fn only_actions_that_change_events_are_erasable() {
     for action in Action::ALL {
         assert_eq!(is_erasable(action.word()), action.changes_events(), "{action:?}");
     }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn so_much_may_be_missing_and_no_more() {
+    fn missing_bundle_contents_are_limited() {
         let (leaf, erasing) = (leaf(0, Action::RecordEvent), leaf(0, Action::EraseData));
         let mut record = LeafRecord::decode(&leaf).unwrap();
         let mut gone = Gone::default();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_erasure_explains_what_it_names() {
+    fn erasure_explains_only_the_data_it_names() {
         let (of_event, of_data) = (r#"{"position":1,"event_id":"e"}"#, r#"{"position":2,"data_id":"d"}"#);
         let leaf = leaf(5, Action::EraseData);
         let record = LeafRecord::decode(&leaf).unwrap();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_erasure_of_an_event_explains_nothing_else() {
+    fn event_erasure_explains_only_event_payloads() {
         let mut gone = Gone::default();
         for (seq, action) in (0..).zip(Action::ALL) {
             let leaf = leaf(seq, *action);

@@ -466,7 +466,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_entry_cannot_name_another_does() {
+    fn erasure_over_the_entry_limit_is_split() {
         let apart = |count: usize, from: u64| -> BTreeMap<u64, EventId> {
             (0..count as u64).map(|number| (from + 2 * number, EventId::new("e").unwrap())).collect()
         };

@@ -11,7 +11,7 @@ fn event_ids(names: &[&str]) -> BTreeSet<EventId> {
 }
 
 #[test]
-fn timelines_part_where_the_first_fork_leaves() {
+fn timelines_diverge_at_their_first_fork() {
     let (main, fork) = (layers(&[(1, 90)]), layers(&[(1, 40), (2, 7)]));
     assert_eq!(parting(&main, &fork), Some(Parting { layer: 0, size: 40 }));
     assert_eq!(parting(&fork, &main), Some(Parting { layer: 0, size: 40 }));
@@ -23,7 +23,7 @@ fn timelines_part_where_the_first_fork_leaves() {
 }
 
 #[test]
-fn so_many_entries_are_looked_through() {
+fn compared_entries_are_limited() {
     let most = DIFF_ENTRIES_MAX as u64;
     let entries = |a: u64, b: u64| {
         let (a, b) = (layers(&[(1, 10 + a)]), layers(&[(1, 10), (2, b)]));
@@ -35,7 +35,7 @@ fn so_many_entries_are_looked_through() {
 }
 
 #[test]
-fn the_first_ids_after_one_are_kept() {
+fn first_ids_after_the_cursor_are_kept() {
     let mut changed = Changed { event_ids: event_ids(&["a", "b", "c", "d"]), is_cut: false };
     changed.keep(Some(&EventId::new("a").unwrap()), 3);
     assert_eq!((&changed.event_ids, changed.is_cut), (&event_ids(&["b", "c", "d"]), false));

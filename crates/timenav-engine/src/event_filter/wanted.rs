@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_between_both_ends() {
+    fn number_ranges_include_both_ends() {
         for (wanted, value, expected) in [
             ("140/..", json!(140), true),
             ("140/..", json!(139.9), false),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_of_numbers_is_a_text() {
+    fn malformed_number_range_is_a_text() {
         for text in ["/", "1/", "/1", "5/3", "a/5", "1/2/3", "2020-01-01/..", "inf/..", "nan/5", "1 / 2"] {
             let wanted = Wanted::new(text);
             assert!(wanted.is_in(&json!(text)), "{text}");

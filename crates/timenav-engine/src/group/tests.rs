@@ -100,7 +100,7 @@ fn made(heads: &Heads, doors: &Doors, submissions: &mut [Submission]) -> Finishe
 }
 
 #[test]
-fn what_is_refused_leaves_nothing() {
+fn rejected_submissions_leave_no_entries() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (doors, heads) = (doors(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
@@ -124,7 +124,7 @@ fn what_is_refused_leaves_nothing() {
 }
 
 #[test]
-fn a_group_is_decided_again_on_other_heads() {
+fn group_is_decided_again_on_changed_heads() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (doors, mut heads) = (doors(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
@@ -176,7 +176,7 @@ fn position(finished: &Finished, number: usize) -> u64 {
 }
 
 #[test]
-fn reads_of_a_group_share_an_entry_and_come_before_what_changes() {
+fn reads_of_a_group_share_an_entry_before_changes() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let doors = doors(&runtime);
     let (heads, system) = with_system(&doors);
@@ -188,7 +188,7 @@ fn reads_of_a_group_share_an_entry_and_come_before_what_changes() {
 }
 
 #[test]
-fn reads_that_do_not_fit_into_an_entry_are_told_in_the_next() {
+fn reads_over_the_entry_limit_continue_in_the_next_entry() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let doors = doors(&runtime);
     let (heads, system) = with_system(&doors);

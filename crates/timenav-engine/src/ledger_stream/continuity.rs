@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_goes_on_unless_it_was_away_too_long() {
+    fn listener_resumes_unless_it_was_away_too_long() {
         let seen = |position| Seen { position, part: None, passed: None, entry: None };
         let begin = |position: u64, size| begin(Some(seen(position)), size, 100).map(|(next, _)| next);
         assert_eq!(begin(3, 10), Some(4));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_goes_on_within_an_entry() {
+    fn listener_resumes_within_an_entry() {
         let seen = |position, part| Some(Seen { position, part: Some(part), passed: None, entry: None });
         assert_eq!(begin(None, 10, 100), None);
         assert_eq!(begin(seen(3, 1), 10, 100), Some((3, 2)));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_read_as_it_is_written() {
+    fn written_entry_mark_is_read_back() {
         let mark = EntryMark::of(b"an entry");
         assert_eq!(mark.to_string().len(), 16);
         assert_eq!(mark.to_string().parse(), Ok(mark));

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_system_have_all_of_it_in_parts_and_each_timeline_its_own() {
+    fn accepted_findings_are_split_for_system_and_each_timeline() {
         let mut findings: Vec<_> = (0..LOST_PER_ENTRY_MAX).map(|number| finding(Some("main"), number)).collect();
         findings.extend([finding(None, 1_000), finding(Some("system"), 1_001)]);
         let acceptance = Acceptance { by: "ada".to_owned(), ..Acceptance::default() };
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_without_trees_or_with_others_names_none() {
+    fn accepted_payload_without_valid_checkpoints_names_no_trees() {
         let root = Frontier::default().root();
         let note = format!("s/main\n7\n{}\n\n\u{2014} s/main AAAAAAAA\n", root.to_base64());
         let payload = serde_json::json!({ "findings": [], "lost": [

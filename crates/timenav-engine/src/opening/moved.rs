@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_read_together_are_no_more_than_fit_and_none_is_left_out() {
+    fn entries_are_grouped_up_to_the_limit_without_omissions() {
         let counts = [3, 3, 3, 10, 12, 1, 9, 1];
         let of: Vec<Entries> = (1..).zip(counts).map(|(key, count)| (TimelineKey(key), 5..5 + count)).collect();
         let groups = read_together(of.iter().cloned(), 10);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_its_id_and_its_time_of_the_firing_and_the_rest_of_the_timer() {
+    fn timer_event_takes_id_and_time_from_its_firing() {
         let asserts = vec![Assertion { subject: "s".into(), predicate: "p".into(), value: r#"{"a":1e21}"#.into() }];
         let attributes = Some(r#"{"b":[null,"é"]}"#.to_owned());
         let draft =
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_delivery_is_not_read() {
+    fn malformed_delivery_is_not_read() {
         for text in [
             "{}",
             r#"{"to":"queue"}"#,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_is_kept_with_its_secret_sealed_or_none() {
+    fn webhook_is_stored_with_a_sealed_secret_or_none() {
         let url = "https://hooks.example/in".to_owned();
         let target = WebhookTarget { url: url.clone(), secret: Some("whsec_open".to_owned().into()) };
         assert!(!format!("{target:?}").contains("open"));

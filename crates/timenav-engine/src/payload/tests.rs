@@ -352,7 +352,7 @@ fn accepted(is_full: bool) -> RollbackAccepted {
 }
 
 #[test]
-fn what_was_accepted_is_told_in_sentences() {
+fn accepted_rollback_is_described_in_sentences() {
     assert_eq!(
         accepted(false).sentences(3),
         [
@@ -705,7 +705,7 @@ fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a
 }
 
 #[test]
-fn a_timer_that_comes_again_is_read_as_it_stood() {
+fn restored_timer_is_read_back_in_its_former_state() {
     let row = timer_row();
     let resting = TimerRow { next: None, round: 3, is_cancelled: true, ..row.clone() };
     for (was, is) in
@@ -724,7 +724,7 @@ fn a_timer_that_comes_again_is_read_as_it_stood() {
 }
 
 #[test]
-fn what_a_head_keeps_of_timers_is_read_again() {
+fn timers_of_a_head_are_read_back() {
     let empty = Timers::default();
     assert_eq!(timers_text(&empty), "");
     assert_eq!(*read_timers("").unwrap(), empty);
@@ -744,7 +744,7 @@ fn what_a_head_keeps_of_timers_is_read_again() {
 }
 
 #[test]
-fn a_timer_is_read_as_it_was_set() {
+fn set_timer_is_read_back() {
     let row = timer_row();
     let told = json(&TimerSet::of(&row, None, None).unwrap());
     let read: TimerSet<'_> = read(told.as_bytes()).unwrap();
@@ -770,7 +770,7 @@ fn vectors() -> Vec<Vector> {
 }
 
 #[test]
-fn what_is_written_is_what_was_frozen() {
+fn written_payloads_match_the_frozen_ones() {
     let written = [
         of_timelines(),
         of_faults(),
@@ -860,7 +860,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
 }
 
 #[test]
-fn what_was_frozen_is_read_and_written_again_for_every_action() {
+fn frozen_payloads_of_all_actions_are_read_and_rewritten() {
     let vectors = vectors();
     for Vector { action, payload } in &vectors {
         let action = Action::parse(action).unwrap();
@@ -872,7 +872,7 @@ fn what_was_frozen_is_read_and_written_again_for_every_action() {
 }
 
 #[test]
-fn what_tells_of_no_clock_is_not_taken_for_one() {
+fn only_clock_payloads_are_read_as_clocks() {
     for Vector { action, payload } in vectors() {
         let parsed = Action::parse(&action);
         // In an advance, timers fall due at the clock's instant.
@@ -883,7 +883,7 @@ fn what_tells_of_no_clock_is_not_taken_for_one() {
 }
 
 #[test]
-fn the_page_on_logging_lists_everything_that_is_read() {
+fn logging_page_lists_all_reads() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/logging.md");
     let page = std::fs::read_to_string(page).unwrap();
     let row = page.lines().find(|line| line.starts_with("| `reads` |")).unwrap();

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_positions_are_picked_as_were_asked_for_and_there_are() {
+    fn sample_has_the_requested_number_of_distinct_positions() {
         let drawn = Cell::new(7_u64);
         let random = || {
             drawn.set(drawn.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn every_position_can_be_picked() {
+    fn every_position_can_be_sampled() {
         // A constant is the worst case of randomness.
         let found: BTreeSet<u64> = (0..12).flat_map(|number| picked(3, 12, || number)).collect();
         assert_eq!(found.len(), 12);

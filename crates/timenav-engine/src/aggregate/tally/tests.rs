@@ -10,7 +10,7 @@ fn event(number: usize, draft: &EventDraft) -> StoredEvent {
 }
 
 #[test]
-fn so_many_groups_are_counted() {
+fn tallied_groups_are_limited() {
     let counted = |groups: usize| {
         let mut tally = Tally::new(GroupBy::Source, None, Arc::default());
         for number in (0..groups).chain([0, groups - 1]) {
@@ -30,7 +30,7 @@ fn so_many_groups_are_counted() {
 }
 
 #[test]
-fn a_value_that_no_filter_can_ask_for_makes_no_group() {
+fn attribute_value_too_long_for_a_filter_forms_no_group() {
     let mut tally = Tally::new(GroupBy::Attribute("k".to_owned()), None, Arc::default());
     for (number, bytes) in [FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX + 1, 60_000].into_iter().enumerate() {
         let attributes = Some(serde_json::json!({ "k": "x".repeat(bytes) }).to_string());
@@ -42,7 +42,7 @@ fn a_value_that_no_filter_can_ask_for_makes_no_group() {
 }
 
 #[test]
-fn a_stretch_begins_with_the_first_microsecond_that_is_in_it() {
+fn time_bucket_begins_with_its_first_microsecond() {
     for (first, last, count) in [(0, 9, 3), (-7, 1_000, 24), (5, 6, 1_000), (0, 23, 24), (3, 3, 24)] {
         let times = [first, last].map(|micros| Instant::from_micros(micros).unwrap());
         let stretches = Stretches::between(&times, count).unwrap();
@@ -58,7 +58,7 @@ fn a_stretch_begins_with_the_first_microsecond_that_is_in_it() {
 }
 
 #[test]
-fn cells_are_where_their_boxes_are() {
+fn cells_match_their_boxes() {
     let check = |lat: f64, lon: f64, micros: i64, expected: [f64; 4]| {
         let (row, column) = row_and_column(Point::new(lat, lon).unwrap(), micros);
         assert_eq!(format!("{:?}", cell_box(row, column, micros)), format!("{expected:?}"), "{lat},{lon}");

@@ -14,7 +14,7 @@ fn prepared(event_id: &str, is_named: bool) -> PreparedEvent {
 }
 
 #[test]
-fn only_ids_that_callers_chose_are_looked_up() {
+fn only_caller_chosen_ids_are_queried() {
     let events = || vec![prepared("chosen", true), prepared("drawn", false)];
     let chosen = [&EventId::new("chosen").unwrap()];
     assert_eq!(RecordEvents { events: events(), each: false }.needs().events, chosen);

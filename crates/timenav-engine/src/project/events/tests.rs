@@ -30,7 +30,7 @@ fn restored_event_ends_no_version() {
 }
 
 #[test]
-fn only_versions_and_tombstones_make_rows() {
+fn only_versions_and_tombstones_create_rows() {
     assert!(EventChange::recorded("new").makes_row());
     assert!(EventChange::<&str>::intervened(None, true, true).makes_row());
     assert!(!EventChange::<&str>::unchanged().makes_row());

@@ -90,24 +90,20 @@ fn edge(name: &str) -> Option<Edge> {
         "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
         "action_bytes_max" => Tested(DEEDS, "what_is_done_is_told_in_so_many_words"),
         "erase_events_batch_max" => Tested(ERASING, "many_events_go_batch_by_batch"),
-        "erase_events_selected_max" => {
-            Tested("timenav-engine/src/erasing.rs", "so_many_events_are_selected_and_no_more")
-        }
+        "erase_events_selected_max" => Tested("timenav-engine/src/erasing.rs", "selected_events_are_limited"),
         "erased_outcomes_max" => {
-            Tested("timenav-engine/src/deciding/erasing.rs", "what_one_entry_cannot_name_another_does")
+            Tested("timenav-engine/src/deciding/erasing.rs", "erasure_over_the_entry_limit_is_split")
         }
         "return_events_max" => Tested(HISTORY, "so_many_events_are_changed_back_at_once"),
         "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
-        "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "so_many_entries_are_looked_through"),
+        "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "compared_entries_are_limited"),
         "stream_entries_max" => {
-            Tested("timenav-engine/src/ledger_stream/continuity.rs", "a_listener_goes_on_unless_it_was_away_too_long")
+            Tested("timenav-engine/src/ledger_stream/continuity.rs", "listener_resumes_unless_it_was_away_too_long")
         }
         "views_events_max" => {
             Tested("timenav-store/tests/it/engine/streams.rs", "so_many_events_are_followed_and_no_more")
         }
-        "view_idle_seconds_max" => {
-            Tested("timenav-engine/src/view_board.rs", "a_view_that_nobody_asks_for_is_dropped_after_a_while")
-        }
+        "view_idle_seconds_max" => Tested("timenav-engine/src/view_board.rs", "idle_view_is_dropped_after_a_timeout"),
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]
@@ -177,14 +173,14 @@ fn edge(name: &str) -> Option<Edge> {
         "aggregate_events_max" | "aggregate_events_read_max" => {
             Tested("timenav-store/tests/it/engine/history/counted.rs", "counts_are_those_of_the_events_one_by_one")
         }
-        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tally/tests.rs", "so_many_groups_are_counted"),
+        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tally/tests.rs", "tallied_groups_are_limited"),
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "stream_firings_kept_max" => {
-            Tested("timenav-engine/src/observing.rs", "whoever_hears_too_little_of_it_is_told_so")
+            Tested("timenav-engine/src/observing.rs", "slow_observer_is_notified_of_missed_firings")
         }
         "events_page_bytes_max" => Tested("timenav-store/tests/it/engine/pages.rs", "event_page_ends_by_bytes"),
-        "views_behind_max" => Tested("timenav-engine/src/view_board.rs", "places_behind_are_few_and_come_free"),
+        "views_behind_max" => Tested("timenav-engine/src/view_board.rs", "private_views_are_limited_and_released"),
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
         "password_bytes_max" => Tested(PASSWORD, "password_length_is_limited"),
@@ -296,7 +292,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
         }
         "host_clock_offset_millis_max" => {
-            Tested("timenav-engine/src/clock_offset.rs", "an_offset_counts_where_it_is_certain")
+            Tested("timenav-engine/src/clock_offset.rs", "clock_offset_is_a_fault_only_if_certain")
         }
         "host_clock_step_seconds_max" => Tested(RETENTION, "a_step_of_a_week_is_usual_and_one_that_is_longer_is_not"),
         "retention_floor_seconds_min" => Tested(RETENTION, "what_a_shorter_policy_is_set_for_comes_after_it"),
@@ -327,7 +323,7 @@ fn edge(name: &str) -> Option<Edge> {
         "bundle_line_bytes_max" => {
             Tested("timenav/src/commands/verify/bundle/tests.rs", "a_line_that_is_too_long_is_not_read")
         }
-        "bundle_gone_max" => Tested("timenav-engine/src/bundles/gone.rs", "so_much_may_be_missing_and_no_more"),
+        "bundle_gone_max" => Tested("timenav-engine/src/bundles/gone.rs", "missing_bundle_contents_are_limited"),
         "scans_running_max" | "scans_running_per_user_max" => Tested(
             "timenav-store/tests/it/engine/scans.rs",
             "so_many_scans_run_and_no_more_and_a_dropped_one_makes_room",
@@ -354,7 +350,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "a_mapping_has_a_longest_length"),
         "import_dry_run_records_max" => {
-            Tested("timenav-engine/src/import_rehearsal.rs", "a_record_is_compared_with_those_before_it")
+            Tested("timenav-engine/src/import_rehearsal.rs", "import_rehearsal_compares_records_with_earlier_ones")
         }
         "import_refusals_listed_max" => Tested(
             "timenav/tests/it/v1/import_events/refusals.rs",
@@ -371,9 +367,9 @@ fn edge(name: &str) -> Option<Edge> {
         | "decrypt_wait_seconds_min"
         | "decrypt_wait_seconds_max"
         | "decrypt_failures_kept_seconds_max" => {
-            Tested(ATTEMPTS, "waits_begin_after_the_free_ones_and_double_to_their_limit")
+            Tested(ATTEMPTS, "decrypt_waits_begin_after_free_attempts_and_double_to_limit")
         }
-        "decrypt_records_watched_max" => Tested(ATTEMPTS, "so_many_records_are_watched_and_no_more"),
+        "decrypt_records_watched_max" => Tested(ATTEMPTS, "watched_decrypt_records_are_limited"),
         "key_derivations_max" | "key_derivations_waiting_max" => Tested(VAULT, "so_many_wait_and_no_more"),
         "failed_attempts_per_minute_max" => Tested(RATES, "failed_attempts_are_limited_and_leave_no_more_entries"),
         "connections_max" => Tested(CAPS, "where_none_is_idle_a_new_one_is_closed_at_once"),
@@ -399,7 +395,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(RATES, "refusals_beyond_a_rate_are_told_together_and_none_is_left_out")
         }
         "refusals_counted_networks_max" | "refusals_counted_named_max" => {
-            Tested("timenav-engine/src/refused.rs", "so_many_are_named_and_all_are_counted")
+            Tested("timenav-engine/src/refused.rs", "counted_networks_are_limited_and_named_in_part")
         }
         "read_parameters_bytes_max" => Tested(RATES, "what_is_kept_of_the_parameters_of_a_read_is_short"),
         "stranger_body_bytes_max" | "buffered_stranger_bytes_max" | "buffered_stranger_bytes_per_network_max" => {
