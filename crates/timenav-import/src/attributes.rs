@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_canonical() {
+    fn attributes_are_written_in_canonical_form() {
         check("{}", Ok("{}"));
         check(r#"{ "b": 1.0, "a": [1e2, null, {"d": "\u0041\/", "c": -0.0}] }"#, {
             Ok(r#"{"a":[100,null,{"c":0,"d":"A/"}],"b":1}"#)
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_nested_so_deep_and_no_deeper() {
+    fn attribute_nesting_is_limited() {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let nested = |depth: usize| {
                 let inside = if open == "[" { "" } else { "0" };
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_that_would_change_are_refused() {
+    fn integers_that_would_lose_digits_are_rejected() {
         check(r#"{"n": 9007199254740992}"#, Ok(r#"{"n":9007199254740992}"#));
         check(r#"{"n": 9007199254740993}"#, Err("attributes/n"));
         check(r#"{"n": -9007199254740993}"#, Err("attributes/n"));

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_leading_mark_is_left_out() {
+    fn only_one_leading_mark_is_removed() {
         let check = |given: &[u8], expected: &[u8]| {
             let mut bytes = Vec::new();
             without(given).unwrap().0.read_to_end(&mut bytes).unwrap();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told() {
+    fn other_file_types_are_recognized() {
         assert_eq!(other_than_text(b"BZ,h"), None);
         assert_eq!(other_than_text(b"\x1F\x8B\x08"), Some(OTHERS[0].1));
         assert_eq!(without(&b"PK\x03\x04\x14"[..]).unwrap().1, Some(OTHERS[2].1));

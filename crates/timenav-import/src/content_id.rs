@@ -172,7 +172,7 @@ mod tests {
 
     /// The hashes were computed with Python's `hashlib`.
     #[test]
-    fn ids_of_content_are_frozen() {
+    fn content_ids_are_frozen() {
         let check = |json: &str, form: &str, id: &str| {
             let draft = draft(json);
             assert_eq!(String::from_utf8(canonical(&draft)).unwrap(), form);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asserted_has_a_part_in_it() {
+    fn assertions_are_part_of_the_content_id() {
         let draft = draft(
             r#"{"time": "2024-07-20T20:17:40Z", "sequence": 7, "kind": "scheduled", "source": "s",
                 "asserts": [{"subject": "door", "predicate": "state", "value": {"b": 1.0, "a": "open"}}]}"#,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_what_rfc_8785_makes_of_it() {
+    fn content_form_matches_rfc_8785() {
         let draft = draft(
             r#"{"time": "2024-07-20T20:17:40Z", "name": "n", "actors": ["a"], "location": "l",
                 "geo": {"lat": 1e-7, "lon": 179.99999999999997}, "attributes": {"b": 1}}"#,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn only_content_counts() {
+    fn content_id_depends_only_on_content() {
         let id = |json| content_id(&draft(json));
         let plain = id(r#"{"time": "2024-07-20T20:17:40Z", "name": "n"}"#);
         for same in [

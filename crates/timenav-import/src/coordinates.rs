@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_have_sides_minutes_and_seconds() {
+    fn degrees_with_sides_minutes_and_seconds_are_parsed() {
         check("33.675N", Axis::Lat, Some(33.675));
         check("106.475W", Axis::Lon, Some(-106.475));
         check("s 12.5", Axis::Lat, Some(-12.5));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn two_coordinates_stand_in_one_text() {
+    fn coordinate_pair_is_parsed_from_one_text() {
         for text in [
             "33.675N 106.475W",
             "33.675N106.475W",
@@ -189,7 +189,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_panics(text in "(\\PC|[-0-9.NSEWnsew°' ,]){0,30}") {
+        fn parsing_arbitrary_coordinates_does_not_panic(text in "(\\PC|[-0-9.NSEWnsew°' ,]){0,30}") {
             let _ = (degrees(&text, Axis::Lat), pair(&text, false), pair(&text, true));
         }
     }

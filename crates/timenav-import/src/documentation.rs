@@ -22,7 +22,7 @@ fn words(words: &[&str]) -> String {
 }
 
 #[test]
-fn every_field_and_its_names_are_told() {
+fn every_field_and_its_names_are_documented() {
     for field in Field::ALL {
         let [columns, properties, members] = [field.columns(), field.properties(), field.members()].map(words);
         check(&format!("| `{}` | {columns}| {properties}| {members}|", field.as_str()));
@@ -39,7 +39,7 @@ fn worked_examples() -> Vec<[(&'static str, &'static str); 3]> {
 }
 
 #[test]
-fn the_worked_examples_work() {
+fn documented_examples_produce_their_events() {
     let examples = worked_examples();
     assert_eq!(examples.len(), 8);
     for [(extension, file), (_, map), (_, events)] in examples {
@@ -63,7 +63,7 @@ fn the_worked_examples_work() {
 }
 
 #[test]
-fn every_word_of_a_mapping_is_told() {
+fn every_mapping_word_is_documented() {
     for part in TimePart::ALL {
         assert!(TEXT.contains(&format!("`time.{}`", part.as_str())), "{part:?}");
     }
@@ -73,14 +73,14 @@ fn every_word_of_a_mapping_is_told() {
 }
 
 #[test]
-fn every_format_is_told() {
+fn every_import_format_is_documented() {
     for format in Format::ALL {
         check(&format!("| `{}` |", format.as_str()));
     }
 }
 
 #[test]
-fn every_format_that_is_written_is_told() {
+fn every_export_format_is_documented() {
     let has = |start: &str| TEXT.lines().any(|line| line.starts_with(start));
     for format in ExportFormat::ALL {
         let content_type = format.content_type().split(';').next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn every_format_that_is_written_is_told() {
 }
 
 #[test]
-fn every_limit_is_told() {
+fn every_import_limit_is_documented() {
     for (name, value) in [
         ("RECORD_BYTES_MAX", limits::RECORD_BYTES_MAX),
         ("FEATURE_BYTES_MAX", limits::FEATURE_BYTES_MAX),

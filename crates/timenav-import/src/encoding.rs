@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decoded_text_of_any_piece_length_is_the_same() {
+    fn decoded_text_is_independent_of_the_chunk_size() {
         let text: String = (0..=255).map(character).collect();
         assert!(text.contains("€") && text.contains("Ÿ") && text.ends_with("ýþÿ"));
         let bytes: Vec<u8> = (0..=255).collect();

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_of_spreadsheets_are_read() {
+    fn spreadsheet_dates_are_parsed() {
         let check = |text: &str, expected: &str| {
             let read = parse_excel(text).map(|(at, precision)| match precision {
                 Some(precision) => format!("{at} {}", precision.as_str()),

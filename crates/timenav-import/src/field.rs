@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_named() {
+    fn fields_are_found_by_name() {
         for (place, field) in Field::ALL.into_iter().enumerate() {
             assert_eq!(Field::from_word(field.as_str()), Some(field));
             assert_eq!(field.index(), place);

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_named() {
+    fn import_formats_are_parsed_by_name() {
         for format in Format::ALL {
             assert_eq!(format.as_str().parse(), Ok(format));
             // What traces and histories are sent as does not say what is inside.
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_known_by_extension_and_content_type() {
+    fn formats_are_detected_by_extension_and_content_type() {
         assert_eq!(Format::from_extension("JSONL"), Some(Format::Ndjson));
         assert_eq!(Format::from_extension("tsv"), Some(Format::Csv));
         assert_eq!(Format::from_extension("geojsonl"), Some(Format::GeoJson));

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_that_no_double_is_equal_to_are_found_with_their_place() {
+    fn integers_that_lose_digits_are_found_with_their_path() {
         let check = |json: &str, expected: Option<(&str, &str)>| {
             let found = lost_integer(json.as_bytes());
             assert_eq!(found.as_ref().map(|(path, digits)| (path.as_str(), digits.as_str())), expected, "{json}");
@@ -166,14 +166,14 @@ mod tests {
 
     /// Whoever sends it must not make the service look deeper than it has room for.
     #[test]
-    fn what_is_too_deep_is_left_to_others() {
+    fn deeply_nested_json_is_not_searched() {
         let nested = |depth: usize| format!("{}100000000000000000001{}", "[".repeat(depth), "]".repeat(depth));
         assert!(lost_integer(nested(DEPTH_MAX - 1).as_bytes()).is_some());
         assert_eq!(lost_integer(nested(1_000_000).as_bytes()), None);
     }
 
     #[test]
-    fn they_become_strings() {
+    fn long_integers_are_quoted_as_strings() {
         assert_eq!(quoted(r#"{"a":1,"b":[18446744073709551615]}"#), r#"{"a":1,"b":[18446744073709551615]}"#);
         let json = r#"{"a":[100000000000000000001,-100000000000000000001 ],"b":"100000000000000000001"}"#;
         let as_strings = r#"{"a":["100000000000000000001","-100000000000000000001" ],"b":"100000000000000000001"}"#;

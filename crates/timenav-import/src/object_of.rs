@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_comes_again_gets_a_list() {
+    fn repeated_name_becomes_a_list() {
         let pair = |name: &str, value: Value| (name.to_owned(), value);
         let list = Value::from(vec![2]);
         let object = object_of([

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_names_for_a_field_are_known() {
+    fn alternative_parameter_names_are_known() {
         let travel = ["destination_time", "location", "timeline_id"];
         assert_eq!(meant_by("when", &travel), Some("destination_time"));
         assert_eq!(meant_by("TZ", &travel), Some("location"));

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_told_as_they_are_written() {
+    fn type_errors_are_written_in_plain_words() {
         for (message, told) in [
             ("invalid type: string \"bob\", expected a sequence", "expected a list in square brackets, not a text"),
             ("invalid type: integer `5`, expected a string", "expected a string in quotation marks, not a number"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_json_is_told_why() {
+    fn invalid_json_is_reported_with_the_reason() {
         let told = |bytes: &[u8]| no_json(&serde_json::from_slice::<serde_json::Value>(bytes).unwrap_err());
         assert_eq!(told(b"{\"a\": \"\xff\"}"), "the text is not UTF-8, at column 8");
         assert!(told(b"").starts_with("there is nothing where JSON should be"));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_not_repeated() {
+    fn given_value_is_not_repeated_in_errors() {
         for message in
             ["invalid type: string \"s3cret\", expected a map", "invalid type: integer `5324`, expected a key"]
         {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_json_says_tells_what_would_be_right() {
+    fn json_errors_suggest_a_correction() {
         for (json, told) in [
             (
                 "[1e400]",

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_a_formula_is_guarded() {
+    fn formula_like_text_is_guarded() {
         let check = |text: &str, expected: &str| {
             assert_eq!(guarded(text), expected);
             assert_eq!(plain(expected), text);
@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(text in "['=+@a \\t\\r\\n-]{0,6}") {
+        fn guarded_text_is_read_back(text in "['=+@a \\t\\r\\n-]{0,6}") {
             let written = guarded(&text);
             prop_assert_eq!(&*plain(&written), &text);
             prop_assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r']));

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_word_is_suggested() {
+    fn nearest_word_is_suggested() {
         let check = |word: &str, expected| {
             assert_eq!(nearest(word, ["time", "end_time", "description"]), expected, "{word}");
         };

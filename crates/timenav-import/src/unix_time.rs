@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_exactly() {
+    fn unix_times_are_parsed_exactly() {
         check("0", UnixUnit::Seconds, Some(0));
         check("1614136748", UnixUnit::Seconds, Some(1_614_136_748_000_000));
         check("1517966773840", UnixUnit::Millis, Some(1_517_966_773_840_000));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn finer_digits_are_cut_off_towards_the_past() {
+    fn digits_below_a_microsecond_are_truncated_toward_the_past() {
         check("0.0000019", UnixUnit::Seconds, Some(1));
         check("-0.0000011", UnixUnit::Seconds, Some(-2));
         check("-1e-9999", UnixUnit::Seconds, Some(-1));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_range_is_that_of_instants() {
+    fn unix_times_are_limited_to_the_instant_range() {
         check("253402300799999999", UnixUnit::Micros, Some(253_402_300_799_999_999));
         check("253402300800000000", UnixUnit::Micros, None);
         check("-377705116800000000", UnixUnit::Micros, Some(-377_705_116_800_000_000));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_numbers() {
+    fn other_texts_are_not_numbers() {
         for text in ["", "-", ".", "+", "e5", "1e", "1e99999", "0x10", "1_000", "1,5", "--1"] {
             check(text, UnixUnit::Seconds, None);
         }
@@ -132,7 +132,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "[-+0-9.eE]{0,60}") {
+        fn parsing_arbitrary_text_does_not_panic(text in "[-+0-9.eE]{0,60}") {
             let _ = parse_unix(&text, UnixUnit::Millis);
         }
     }

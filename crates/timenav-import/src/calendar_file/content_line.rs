@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_have_names_parameters_and_values() {
+    fn content_lines_are_parsed_into_name_parameters_and_value() {
         let check = |line: &str, name: &str, parameters: &[(&str, &str)], value: &str| {
             let parsed = ContentLine::parse(line).unwrap();
             let given: Vec<(&str, &str)> = parsed.parameters.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_unescaped() {
+    fn calendar_texts_are_unescaped() {
         assert_eq!(unescaped(r"a\nb\Nc\\d\;e\,f\xg\"), "a\nb\nc\\d;e,f\\xg\\");
         assert_eq!(items(r"a,b\,c,d\\,e"), ["a", "b,c", "d\\", "e"]);
         assert_eq!(items(""), [""]);

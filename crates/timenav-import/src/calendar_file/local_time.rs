@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_times_are_read() {
+    fn calendar_dates_and_times_are_parsed() {
         let check = |text: &str, expected: Option<(&str, Form)>| {
             let found = written(text).map(|found| (found.local.to_string(), found.form));
             assert_eq!(found, expected.map(|(text, form)| (text.to_owned(), form)), "{text}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_read() {
+    fn calendar_durations_are_parsed() {
         let check = |text: &str, expected: Option<(i64, i64)>| {
             assert_eq!(duration(text).map(|found| (found.days, found.micros / SECOND_MICROS)), expected, "{text}");
         };
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_read() {
+    fn utc_offsets_are_parsed() {
         assert_eq!(offset("+0100"), Some(3_600));
         assert_eq!(offset("-053045"), Some(-19_845));
         assert_eq!([3_600, -19_845, 0].map(offset_text), ["+01:00", "-05:30:45", "+00:00"]);

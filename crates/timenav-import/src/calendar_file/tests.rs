@@ -16,7 +16,7 @@ fn check_event(lines: &str, expected: &str) {
 }
 
 #[test]
-fn an_event_has_what_its_lines_say() {
+fn calendar_event_properties_are_imported() {
     let least = r#"a@b {"kind":"scheduled","time":"2024-07-20T20:17:40Z"}"#;
     check_event("UID:a@b\nDTSTART:20240720T201740Z", least);
     let placed = r#"a {"geo":{"lat":41.9,"lon":12.5},"kind":"scheduled","time":"2024-07-20T20:17:40Z"}"#;
@@ -43,7 +43,7 @@ fn an_event_has_what_its_lines_say() {
 }
 
 #[test]
-fn what_repeats_is_noted() {
+fn recurring_event_is_noted() {
     let noted = |lines: &str| {
         let (items, outcome) = items(Format::ICalendar, "", calendar(&[lines]).as_bytes());
         outcome.unwrap();
@@ -62,7 +62,7 @@ fn what_repeats_is_noted() {
 }
 
 #[test]
-fn times_are_read_as_they_are_meant() {
+fn calendar_times_are_read_with_zone_and_precision() {
     check_event("DTSTART;VALUE=DATE:20240720\nDTEND;VALUE=DATE:20240722", {
         r#"- {"end_time":"2024-07-22T00:00:00Z","kind":"scheduled","precision":"day","time":"2024-07-20T00:00:00Z"}"#
     });
@@ -85,7 +85,7 @@ fn times_are_read_as_they_are_meant() {
 }
 
 #[test]
-fn a_zone_may_be_defined_after_the_event() {
+fn zone_may_be_defined_after_the_event() {
     let zone = "BEGIN:VTIMEZONE\r\nTZID:Moon\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nTZOFFSETFROM:+0200\r\n\
         TZOFFSETTO:+0200\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
     let event = "BEGIN:VEVENT\r\nUID:a\r\nDTSTART;TZID=Moon:20240720T100000\r\nEND:VEVENT\r\n";
@@ -112,7 +112,7 @@ fn a_zone_may_be_defined_after_the_event() {
 }
 
 #[test]
-fn changed_occurrences_are_events_of_their_own() {
+fn changed_occurrences_are_separate_events() {
     let uid = "UID:meeting\nDTSTART:20240720T100000Z";
     let changed = format!("{uid}\nRECURRENCE-ID:20240727T100000Z");
     let (items, outcome) =
@@ -128,7 +128,7 @@ fn changed_occurrences_are_events_of_their_own() {
 }
 
 #[test]
-fn a_wrong_event_is_refused_alone() {
+fn invalid_event_is_rejected_alone() {
     let right = "UID:right\nDTSTART:20240720";
     for (wrong, expected) in [
         ("UID:a", "missing_parameter dtstart"),
@@ -150,7 +150,7 @@ fn a_wrong_event_is_refused_alone() {
 }
 
 #[test]
-fn a_bad_line_costs_that_line() {
+fn invalid_line_is_skipped_alone() {
     let event = r#"e {"kind":"scheduled","precision":"day","time":"2024-07-20T00:00:00Z"}"#;
     let long = format!("X-LONG:{}", "x".repeat(RECORD_BYTES_MAX));
     for (bad, expected) in [
@@ -187,7 +187,7 @@ fn a_bad_line_costs_that_line() {
 }
 
 #[test]
-fn an_event_has_most_actors_and_causes() {
+fn actors_and_causes_per_event_are_limited() {
     let of = |line: fn(usize) -> String, count: usize| {
         let lines: Vec<String> = (0..count).map(line).collect();
         let (items, _) =
@@ -202,7 +202,7 @@ fn an_event_has_most_actors_and_causes() {
 }
 
 #[test]
-fn what_is_not_nested_right_is_told() {
+fn wrong_nesting_is_reported() {
     // The end of the calendar also ends an open event.
     let open = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VCALENDAR\n";
     check(Format::ICalendar, "", open, &["2 malformed_calendar -"]);
@@ -242,7 +242,7 @@ fn what_is_not_nested_right_is_told() {
 }
 
 #[test]
-fn lines_events_and_calendars_have_longest_lengths() {
+fn lines_events_and_calendars_have_size_limits() {
     let line = |bytes: usize| format!("BEGIN:X\nA:{}\nEND:X\n", "x".repeat(bytes - 2));
     check(Format::ICalendar, "", &line(RECORD_BYTES_MAX), &[]);
     let folded = line(RECORD_BYTES_MAX + 1).replace("xxxxEND", "\n xxxxEND");
@@ -300,7 +300,7 @@ fn long_calendar_is_read_event_by_event() {
 }
 
 #[test]
-fn event_that_waits_is_read_again_only_for_its_own_zone() {
+fn waiting_event_is_read_again_only_for_its_own_zone() {
     // Searching a million bytes for each zone would take minutes.
     let long = "ATTENDEE:mailto:a@example.org\n".repeat(30_000);
     let event = format!("BEGIN:VEVENT\nUID:w\nDTSTART;TZID=Later:20240720T100000\n{long}END:VEVENT\n");
@@ -315,7 +315,7 @@ fn event_that_waits_is_read_again_only_for_its_own_zone() {
 }
 
 #[test]
-fn time_outside_of_the_listed_changes_is_noted_once() {
+fn time_outside_the_listed_changes_is_noted_once() {
     let zone = |name: &str| {
         format!(
             "BEGIN:VTIMEZONE\nTZID:{name}\nBEGIN:DAYLIGHT\nDTSTART:20250330T020000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\n\
@@ -337,7 +337,7 @@ fn time_outside_of_the_listed_changes_is_noted_once() {
 }
 
 #[test]
-fn zone_name_with_a_colon_needs_no_quotation_marks() {
+fn zone_name_with_a_colon_needs_no_quotes() {
     let zone = "BEGIN:VTIMEZONE\nTZID:GMT+05:30\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0530\n\
         TZOFFSETTO:+0530\nEND:STANDARD\nEND:VTIMEZONE\n";
     let event = "BEGIN:VEVENT\nUID:a\nDTSTART;TZID=GMT+05:30:20120904T020000\nEND:VEVENT\n";

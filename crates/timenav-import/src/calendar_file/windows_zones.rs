@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_of_windows_means_a_zone() {
+    fn every_windows_zone_name_maps_to_a_zone() {
         assert!(ZONES.len() > 130);
         for (name, zone) in ZONES.iter() {
             assert!(Zone::named(zone).is_some(), "{name}: {zone}");

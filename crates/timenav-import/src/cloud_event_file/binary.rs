@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_decoded_once() {
+    fn cloud_event_headers_are_decoded_once() {
         let check = |value: &[u8], expected: Option<&str>| {
             assert_eq!(decoded(value).as_deref(), expected, "{}", String::from_utf8_lossy(value));
         };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_kept_as_what_it_is() {
+    fn cloud_event_data_is_stored_by_content_type() {
         let check = |content_type: Option<&str>, data: &[u8], expected: &str| {
             let event = cloud_event_of_parts([("id", b"1".as_slice())], content_type, data).unwrap();
             assert_eq!(event, expected);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused() {
+    fn contradictory_cloud_event_is_rejected() {
         let check = |attributes: &[(&str, &[u8])], field: &str| {
             let error = cloud_event_of_parts(attributes.iter().copied(), None, b"").unwrap_err();
             assert_eq!(error.field.as_deref(), Some(field));

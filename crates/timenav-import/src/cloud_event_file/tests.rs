@@ -11,7 +11,7 @@ const CONTENT: &str = concat!(
 );
 
 #[test]
-fn one_a_batch_and_one_a_line_are_read() {
+fn batches_and_lines_of_cloud_events_are_read() {
     let of = |number: u64| format!("{number} 7@urn:meter {CONTENT}");
     let (one, two) = (of(1), of(2));
     for (file, expected) in [
@@ -39,7 +39,7 @@ fn check_with(members: &str, expected: &str) {
 }
 
 #[test]
-fn extensions_and_data_survive() {
+fn extensions_and_data_are_kept() {
     check_with(r#""subject": "kitchen", "myext": 5, "other": true, "gone": null, "data": {"b": [1.0]}"#, {
         concat!(
             r#"1 7@urn:meter {"attributes":{"data":{"b":[1]},"id":"7","myext":5,"other":true,"#,
@@ -64,7 +64,7 @@ fn extensions_and_data_survive() {
 }
 
 #[test]
-fn two_sources_may_use_one_id() {
+fn ids_are_unique_across_sources() {
     let ids = |source: &str, id: &str| {
         let file = EVENT.replace("urn:meter", source).replace("\"7\"", &format!("\"{id}\""));
         let (items, _) = items(Format::CloudEvents, "", file.as_bytes());
@@ -81,7 +81,7 @@ fn two_sources_may_use_one_id() {
 }
 
 #[test]
-fn what_is_no_cloud_event_is_refused_alone() {
+fn invalid_cloud_event_is_rejected_alone() {
     let without = |name: &str| {
         let mut event: serde_json::Value = serde_json::from_str(EVENT).unwrap();
         event.as_object_mut().unwrap().remove(name);
@@ -102,7 +102,7 @@ fn what_is_no_cloud_event_is_refused_alone() {
 }
 
 #[test]
-fn what_is_damaged_ends_the_reading() {
+fn damaged_file_ends_the_import() {
     for (file, before) in [
         (format!("[{EVENT}, "), 1),
         (format!("[{EVENT}] {EVENT}"), 1),
@@ -116,7 +116,7 @@ fn what_is_damaged_ends_the_reading() {
 }
 
 #[test]
-fn an_event_has_a_longest_length() {
+fn cloud_event_size_is_limited() {
     let of = |bytes: usize| {
         let fixed = EVENT.len() + r#""data": "","#.len() + 1;
         EVENT.replace("\"specversion\"", &format!("\"data\": \"{}\", \"specversion\"", "x".repeat(bytes - fixed)))

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_handed_out_one_by_one() {
+    fn lines_are_returned_one_at_a_time() {
         let check = |text: &str, expected: &[(&str, u64)]| {
             let mut lines = Lines::new(text.as_bytes(), 0);
             let mut out = [0; 64];
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_come_in_pieces() {
+    fn long_line_is_returned_in_pieces() {
         let mut lines = Lines::new(&b"abc\r\nd\r\n"[..], 0);
         let mut out = [0; 4];
         let mut seen = Vec::new();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_ends_at_its_limit() {
+    fn record_size_is_limited() {
         let check = |text_bytes: usize, too_large: bool| {
             let mut text = vec![b'\n'; 3];
             text.resize(3 + text_bytes, b'x');

@@ -26,7 +26,7 @@ const EARTHQUAKES_MAPPING: &str = r#"{
 }"#;
 
 #[test]
-fn earthquakes_since_2150_bce_come_with_a_mapping() {
+fn ancient_earthquakes_are_read_with_a_mapping() {
     let (items, outcome) = items(Format::Csv, EARTHQUAKES_MAPPING, EARTHQUAKES.as_bytes());
     outcome.unwrap();
     let geo = |lat: &str, lon: &str| format!(r#""geo":{{"lat":{lat},"lon":{lon}}},"#);
@@ -62,7 +62,7 @@ fn earthquakes_since_2150_bce_come_with_a_mapping() {
 }
 
 #[test]
-fn nuclear_tests_with_a_column_for_each_part_of_the_date() {
+fn nuclear_tests_are_read_with_separate_date_columns() {
     let file = "WEAPON SOURCE COUNTRY,WEAPON DEPLOYMENT LOCATION,Data.Source,Location.Cordinates.Latitude,\
                 Location.Cordinates.Longitude,Data.Magnitude.Body,Data.Yeild.Lower,Data.Name,Data.Type,Date.Day,\
                 Date.Month,Date.Year\n\
@@ -111,7 +111,7 @@ const ABLE: &str =
 const UNNAMED: &str = r#"{"precision":"day","time":"1961-09-10T00:00:00Z"}"#;
 
 #[test]
-fn nuclear_tests_with_columns_of_fixed_width() {
+fn nuclear_tests_are_read_from_fixed_width_columns() {
     let file = "NUCLEAR TESTS\n\
                 date     time     lat      lon      yield name\n\
                 19450716 112945.0 33.675N  106.475W 21    TRINITY\n\
@@ -133,7 +133,7 @@ fn nuclear_tests_with_columns_of_fixed_width() {
 }
 
 #[test]
-fn a_place_may_be_one_column() {
+fn place_may_be_in_one_column() {
     let file = "date,where\n16 Jul 1945,33.675N 106.475W\n1945-08-06,\"34.39, 132.45\"\n1945,here\n07/16/1945,\n";
     let expected = [
         r#"2 - {"geo":{"lat":33.675,"lon":-106.475},"precision":"day","time":"1945-07-16T00:00:00Z"}"#,
@@ -152,7 +152,7 @@ fn a_place_may_be_one_column() {
 }
 
 #[test]
-fn times_are_read_in_the_zone_that_is_said() {
+fn times_are_read_in_the_given_zone() {
     let event = |line: u64, time: &str| format!(r#"{line} - {{"time":"{time}"}}"#);
     check(
         Format::Csv,
@@ -172,7 +172,7 @@ fn times_are_read_in_the_zone_that_is_said() {
 }
 
 #[test]
-fn years_are_numbered_as_the_mapping_says() {
+fn years_are_numbered_as_the_mapping_specifies() {
     let file = "y\n-43\n0\n44 BC\nAD 79\n10000\n-10000\n";
     let year = |line: u64, time: &str| format!(r#"{line} - {{"precision":"year","time":"{time}-01-01T00:00:00Z"}}"#);
     check(
@@ -204,7 +204,7 @@ fn years_are_numbered_as_the_mapping_says() {
 }
 
 #[test]
-fn what_is_between_columns_is_seen_or_said() {
+fn delimiter_is_detected_or_configured() {
     let t = "2024-07-20T20:17:40Z";
     let expected = format!(r#"{{"attributes":{{"a":"1,5","b":"x"}},"time":"{t}"}}"#);
     for (map, file, line) in [
@@ -232,7 +232,7 @@ fn what_is_between_columns_is_seen_or_said() {
 
 /// Columns may be named in any order, and the first need not begin a line.
 #[test]
-fn a_comment_begins_its_line_wherever_columns_are() {
+fn comment_is_recognized_at_line_start_for_any_column_order() {
     let file = "# of 1 Jan 1972 and later\n10  # 1 Jan 1972\n  # 1 Jul 1972 is next\n#\n11  # 1 Jul 1972\n";
     let events = ["1972-01-01", "1972-07-01"];
     let offsets = ["10", "11"];
@@ -253,7 +253,7 @@ fn a_comment_begins_its_line_wherever_columns_are() {
 }
 
 #[test]
-fn missing_texts_are_neither_fields_nor_attributes() {
+fn missing_value_texts_are_not_imported() {
     let t = "2024-07-20T20:17:40Z";
     check(
         Format::Csv,
@@ -270,7 +270,7 @@ fn missing_texts_are_neither_fields_nor_attributes() {
 }
 
 #[test]
-fn spreadsheets_say_dates_as_numbers_and_numbers_with_commas() {
+fn spreadsheet_dates_and_decimal_commas_are_read() {
     let map = r#"{"time": {"column": "when|excel", "zone": "Europe/Berlin"}, "missing": ["-"]}"#;
     check(
         Format::Csv,
@@ -291,7 +291,7 @@ fn spreadsheets_say_dates_as_numbers_and_numbers_with_commas() {
 }
 
 #[test]
-fn files_that_are_no_text_are_told_apart() {
+fn binary_files_are_recognized_by_type() {
     let check = |file: &[u8], expected: &str| {
         let (items, outcome) = items(Format::Csv, "", file);
         let told = outcome.unwrap_err().to_string();
@@ -310,7 +310,7 @@ fn files_that_are_no_text_are_told_apart() {
 }
 
 #[test]
-fn a_pattern_cuts_lines_into_columns() {
+fn pattern_splits_lines_into_columns() {
     let file = "# a log\n\
         2024-02-29 23:59:59,123 WARN  [main] c.e.Billing: card declined\n\
         \tat c.e.Billing.charge(Billing.java:12)\n\
@@ -333,14 +333,14 @@ fn a_pattern_cuts_lines_into_columns() {
 }
 
 #[test]
-fn columns_are_said_in_one_way() {
+fn columns_and_pattern_together_are_rejected() {
     let map = r#"{"columns": ["a"], "pattern": "(?<a>.*)", "time": "a"}"#;
     let error = crate::Mapping::parse(map).unwrap_err().to_string();
     assert!(error.contains("by `columns` or by `pattern`, not by both"), "{error}");
 }
 
 #[test]
-fn missing_place_is_said_for_the_pair() {
+fn missing_value_applies_to_the_coordinate_pair() {
     let file = "time,lat,lon\n2024-07-20,0.0,0\n2024-07-20,0,35.5\n2024-07-20,51.5,-0\n2024-07-20,-1,-1\n";
     let event = |line: u64, geo: &str| format!(r#"{line} - {{{geo}"precision":"day","time":"2024-07-20T00:00:00Z"}}"#);
     let (equator, meridian) = (event(3, r#""geo":{"lat":0,"lon":35.5},"#), event(4, r#""geo":{"lat":51.5,"lon":0},"#));
@@ -355,7 +355,7 @@ fn missing_place_is_said_for_the_pair() {
 }
 
 #[test]
-fn year_of_two_digits_is_read_where_the_mapping_says_so() {
+fn two_digit_year_is_read_if_the_mapping_allows_it() {
     let event = |line: u64, year: u16| format!(r#"{line} - {{"precision":"month","time":"{year}-03-01T00:00:00Z"}}"#);
     let file = "Month,Year\n3,14\n3,69\n3,68.0\n3,2014\n";
     let mapping = r#"{"time": {"year": "Year|YY", "month": "Month"}}"#;
@@ -363,7 +363,7 @@ fn year_of_two_digits_is_read_where_the_mapping_says_so() {
 }
 
 #[test]
-fn text_of_windows_is_read_where_the_mapping_says_so() {
+fn windows_1252_text_is_read_if_the_mapping_specifies_it() {
     let file = b"time;name\n2024-07-20;Cayut\xED \x80\n";
     let (items, outcome) = items(Format::Csv, "encoding=windows-1252", file);
     outcome.unwrap();
@@ -379,7 +379,7 @@ fn first_line_may_name_the_delimiter() {
 }
 
 #[test]
-fn long_text_does_not_cost_the_record() {
+fn long_text_does_not_reject_the_record() {
     let (name, location, actor) = ("n".repeat(257), "l".repeat(513), "a".repeat(129));
     let time = r#""precision":"day","time":"2024-07-20T00:00:00Z""#;
     let file = format!("time,name\n2024-07-20,{name}\n");

@@ -19,7 +19,7 @@ fn check_detail(map: &str, file: &str, expected: &str) {
 }
 
 #[test]
-fn columns_are_known_by_their_names() {
+fn columns_are_recognized_by_name() {
     check(
         "",
         "id,Timestamp,end_time,precision,description,name,place,latitude,lng,radius_m,causes,actors,source\n\
@@ -43,7 +43,7 @@ fn columns_are_known_by_their_names() {
 }
 
 #[test]
-fn other_columns_are_attributes_as_they_are_written() {
+fn other_columns_become_attributes_verbatim() {
     let file = "time,b,a,é,\u{1F600},\u{FB33}\n$T, 007 ,\"x \"\"y\"\"\n\",1,2,3\n$T,,,,,\n$T,  ,,,,\n";
     let names_sorted = "2 - {\"attributes\":{\"a\":\"x \\\"y\\\"\\n\",\"b\":\" 007 \",\"é\":\"1\",\
                         \"\u{1F600}\":\"2\",\"\u{FB33}\":\"3\"},\"time\":\"$T\"}";
@@ -56,7 +56,7 @@ fn other_columns_are_attributes_as_they_are_written() {
 }
 
 #[test]
-fn a_mapping_says_where_fields_come_from() {
+fn mapping_assigns_columns_to_fields() {
     check(
         "time=when|unix,event_id={a}:{b},name=,description={a} ({b})",
         "when,a,b,name\n1.5,x,y,z\n",
@@ -117,7 +117,7 @@ fn durations_are_added_to_times() {
 }
 
 #[test]
-fn columns_make_an_assertion() {
+fn columns_form_an_assertion() {
     let open = r#""asserts":[{"predicate":"is","subject":"door","value":"open"}]"#;
     let asserted =
         |line: u64, attributes: &str| format!(r#"{line} - {{{open},"attributes":{attributes},"time":"$T"}}"#);
@@ -140,7 +140,7 @@ fn columns_make_an_assertion() {
 }
 
 #[test]
-fn a_wrong_cell_refuses_its_row_only() {
+fn invalid_cell_rejects_only_its_row() {
     check(
         "",
         "time,lat,lon,radius_m,id,precision,causes\n\
@@ -180,7 +180,7 @@ fn a_wrong_cell_refuses_its_row_only() {
 }
 
 #[test]
-fn rows_that_do_not_fit_the_header_are_refused() {
+fn rows_that_do_not_match_the_header_are_rejected() {
     check(
         "",
         "time,a\n$T\n$T,1,2\n$T,1\n",
@@ -206,7 +206,7 @@ fn rows_that_do_not_fit_the_header_are_refused() {
 }
 
 #[test]
-fn lines_are_those_of_the_file() {
+fn line_numbers_match_the_file() {
     for end in ["\n", "\r\n", "\r"] {
         let file =
             format!("{end}{end}\u{FEFF}time,a{end}{end}$T,1{end}$T,\"x{end}{end}y\"{end}{end}$T,2{end}{end}soon,3");
@@ -218,13 +218,13 @@ fn lines_are_those_of_the_file() {
 }
 
 #[test]
-fn a_mark_and_windows_line_ends_are_tolerated() {
+fn byte_order_mark_and_windows_line_ends_are_accepted() {
     check("", "\u{FEFF}time,a\r\n$T,1\r\n", &[r#"2 - {"attributes":{"a":"1"},"time":"$T"}"#]);
     check("", "\"time\" , a \n$T,1", &[r#"2 - {"attributes":{"a":"1"},"time":"$T"}"#]);
 }
 
 #[test]
-fn a_file_without_a_header_or_a_time_is_refused() {
+fn file_without_a_header_or_time_is_rejected() {
     check_detail("", "", "the file is empty; its first row names the columns");
     check_detail("", "\n\n", "the file is empty; its first row names the columns");
     let unmapped = |hint: &str| {
@@ -254,7 +254,7 @@ fn a_file_without_a_header_or_a_time_is_refused() {
 }
 
 #[test]
-fn details_name_the_column() {
+fn error_details_name_the_column() {
     check_detail(
         "time=when",
         "when\n1614136748\n",
@@ -278,14 +278,14 @@ fn details_name_the_column() {
 }
 
 #[test]
-fn an_open_quotation_mark_is_told() {
+fn unclosed_quotation_mark_is_reported() {
     check("", "time,a\n$T,1\n$T,\"2\n$T,3\n", &[r#"2 - {"attributes":{"a":"1"},"time":"$T"}"#, "3 malformed_csv -"]);
     check("", "time,a\n$T,\"2", &["2 malformed_csv -"]);
     check("", "time,a\n$T,\"2\"", &[r#"2 - {"attributes":{"a":"2"},"time":"$T"}"#]);
 }
 
 #[test]
-fn a_row_has_a_longest_length() {
+fn csv_row_size_is_limited() {
     let row = |bytes: usize| format!("{T},{}", "x".repeat(bytes - T.len() - 1));
     let file = format!("time,a\n{T},1\n{}\n{}\n{T},2\n", row(RECORD_BYTES_MAX), row(RECORD_BYTES_MAX + 1));
     let (items, outcome) = items(Format::Csv, "", file.as_bytes());
@@ -297,7 +297,7 @@ fn a_row_has_a_longest_length() {
 }
 
 #[test]
-fn a_file_has_a_highest_number_of_columns() {
+fn csv_columns_are_limited() {
     let file = |columns: usize| format!("time{}\n{T}{}\n", ",a".repeat(columns - 1), ",1".repeat(columns - 1));
     let (read, outcome) = items(Format::Csv, "", file(CSV_COLUMNS_MAX).as_bytes());
     outcome.unwrap();
@@ -319,7 +319,7 @@ fn attributes_are_canonical_json() {
 }
 
 #[test]
-fn usual_words_are_fields_where_they_can_be() {
+fn common_column_names_are_fields_if_their_values_fit() {
     let t = "2024-07-20T20:17:40Z";
     let file = format!(
         "time,kind,sequence,attributes,note\n{t},scheduled,7,\"{{\"\"b\"\": 1.0, \"\"note\"\": 2}}\",x\n{t},earthquake,last,none,x\n{t},,-1,[],\n"
@@ -359,7 +359,7 @@ fn usual_words_are_fields_where_they_can_be() {
 }
 
 #[test]
-fn lists_may_be_json_and_apostrophes_guard() {
+fn lists_may_be_json_and_apostrophe_guards_are_removed() {
     let t = "2024-07-20T20:17:40Z";
     let file = format!(
         "time,causes,actors,name,a\n{t},\"[\"\"x\"\", {{\"\"event_id\"\": \"\"y\"\", \"\"kind\"\": \"\"contributes\"\"}}]\",\"[\"\"p; q\"\"]\",'=1,'-2\n\
@@ -382,7 +382,7 @@ fn lists_may_be_json_and_apostrophes_guard() {
 }
 
 #[test]
-fn attributes_in_json_keep_their_integers() {
+fn long_integers_in_json_attributes_are_rejected() {
     let file = "time,attributes\n$T,\"{\"\"n\"\": 100000000000000000001}\"\n";
     check("", file, &["2 invalid_parameter attributes/n"]);
 }

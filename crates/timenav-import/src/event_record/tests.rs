@@ -23,7 +23,7 @@ fn with(more: &str) -> String {
 }
 
 #[test]
-fn a_record_needs_only_a_time() {
+fn event_record_requires_only_a_time() {
     check(r#"{"time": "2024-07-20T22:17:40+02:00"}"#, Ok(r#"{"time":"2024-07-20T20:17:40Z"}"#));
     check("{}", Err("missing_parameter time"));
     check(r#"{"time": null}"#, Err("missing_parameter time"));
@@ -33,7 +33,7 @@ fn a_record_needs_only_a_time() {
 }
 
 #[test]
-fn null_is_as_good_as_absent() {
+fn null_field_is_equivalent_to_an_absent_one() {
     let fields = EventRecord::FIELDS.into_iter().filter(|field| *field != "time");
     let nulls: Vec<String> = fields.map(|field| format!("\"{field}\": null")).collect();
     check(&with(&nulls.join(",")), Ok(r#"{"time":"2024-07-20T20:17:40Z"}"#));
@@ -48,7 +48,7 @@ fn null_is_as_good_as_absent() {
 }
 
 #[test]
-fn every_field_is_read() {
+fn every_event_record_field_is_read() {
     let json = r#"{"event_id": "e:1", "time": "-000043-03-15T11:00:00Z",
         "end_time": "-000043-03-15T12:00:00Z", "precision": "day", "description": "d",
         "name": "n", "location": "l", "geo": {"lat": 41.9, "lon": 12.5, "radius_m": 10},
@@ -75,7 +75,7 @@ fn every_field_is_read() {
 }
 
 #[test]
-fn a_wrong_field_is_named() {
+fn invalid_field_is_named() {
     for (more, expected) in [
         (r#""event_id": "a b""#, "invalid_parameter event_id"),
         (r#""event_id": 7"#, "invalid_parameter event_id"),
@@ -118,7 +118,7 @@ fn a_wrong_field_is_named() {
 }
 
 #[test]
-fn what_is_no_object_is_no_event() {
+fn json_that_is_not_an_object_is_rejected() {
     check("[]", Err("invalid_parameter "));
     let in_order = format!("[\"id\", \"2024-07-20T20:17:40Z\"{}]", ", null".repeat(EventRecord::FIELDS.len() - 2));
     check(&in_order, Err("invalid_parameter "));
@@ -134,7 +134,7 @@ fn what_is_no_object_is_no_event() {
 }
 
 #[test]
-fn details_say_what_would_be_right() {
+fn error_details_suggest_a_correction() {
     check_detail("{}", "an event needs a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`");
     check_detail(&with("\"tiem\": 1"), "`tiem` is not a field; did you mean `time`?");
     check_detail(
@@ -161,7 +161,7 @@ fn details_say_what_would_be_right() {
 }
 
 #[test]
-fn a_hostile_name_is_not_repeated_at_length() {
+fn long_unknown_name_is_truncated_in_errors() {
     let json = with(&format!("\"{}\": 1", "é".repeat(100_000)));
     let error = EventRecord::from_json(json.as_bytes()).unwrap_err();
     assert_eq!(error.code, "unknown_parameter");
@@ -171,14 +171,14 @@ fn a_hostile_name_is_not_repeated_at_length() {
 
 /// Found by fuzzing: the last `geo` hides the name, and the reader stops at it all the same.
 #[test]
-fn a_hostile_name_in_a_field_named_twice_is_not_repeated_at_length() {
+fn long_name_in_a_repeated_field_is_truncated_in_errors() {
     let json = with(&format!("\"geo\": {{\"{}\": 1}}, \"geo\": null", "x".repeat(100_000)));
     let error = EventRecord::from_json(json.as_bytes()).unwrap_err();
     assert!(error.field.unwrap().len() <= crate::limits::DETAIL_BYTES_MAX);
 }
 
 #[test]
-fn the_list_of_fields_is_the_schema() {
+fn field_list_matches_the_schema() {
     let schema = serde_json::to_value(<EventRecord as utoipa::PartialSchema>::schema()).unwrap();
     let mut fields: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     let mut listed = EventRecord::FIELDS;
@@ -193,7 +193,7 @@ fn the_list_of_fields_is_the_schema() {
 }
 
 #[test]
-fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+fn integer_with_a_zero_fraction_is_accepted() {
     for (written, read_as) in [("7", "7"), ("7.0", "7"), ("7e2", "700"), ("0.0", "0"), ("-0.0", "0")] {
         let expected = format!("{{\"sequence\":{read_as},\"time\":\"2024-07-20T20:17:40Z\"}}");
         check(&with(&format!("\"sequence\": {written}")), Ok(&expected));

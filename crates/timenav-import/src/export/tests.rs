@@ -118,7 +118,7 @@ fn least() -> EventDraft {
 }
 
 #[test]
-fn each_format_is_written_so() {
+fn exported_formats_match_the_expected_text() {
     let drafts = [full(), least()];
     assert_eq!(
         written(ExportFormat::Ndjson, &drafts),
@@ -178,7 +178,7 @@ fn each_format_is_written_so() {
 }
 
 #[test]
-fn nothing_is_a_file_too() {
+fn empty_export_is_a_valid_file() {
     assert_eq!(written(ExportFormat::Ndjson, &[]), "");
     assert!(read_back(Format::Csv, &written(ExportFormat::Csv, &[])).is_empty());
     assert_eq!(written(ExportFormat::GeoJson, &[]), "{\"type\":\"FeatureCollection\",\"features\":[\n]}\n");
@@ -186,7 +186,7 @@ fn nothing_is_a_file_too() {
 }
 
 #[test]
-fn lines_of_calendars_are_folded_between_characters() {
+fn long_calendar_lines_are_folded_between_characters() {
     let draft = EventDraft { name: Some("é".repeat(120)), ..least() };
     let text = written(ExportFormat::ICalendar, &[draft]);
     assert!(text.split_terminator("\r\n").all(|line| line.len() <= 75), "{text}");
@@ -194,7 +194,7 @@ fn lines_of_calendars_are_folded_between_characters() {
 }
 
 #[test]
-fn what_calendars_have_no_form_for_is_left_out_and_counted() {
+fn events_without_a_calendar_form_are_omitted_and_counted() {
     let ancient = EventDraft { time: Instant::from_micros(-99_999_999_999_999_999).unwrap(), ..least() };
     let backwards = EventDraft { end_time: Instant::from_micros(-1), ..least() };
     let text = written(ExportFormat::ICalendar, &[ancient, backwards]);
@@ -222,7 +222,7 @@ fn calendar_event_keeps_its_status() {
 }
 
 #[test]
-fn what_is_no_event_leaves_no_trace() {
+fn invalid_event_is_not_exported() {
     for format in ExportFormat::ALL {
         for json in ["", "[]", "{}", "{\"event_id\":\"a\"}", "{\"event_id\":1,\"time\":2,\"geo\":[]}"] {
             let mut export = Export::new(format, STAMP);
@@ -237,7 +237,7 @@ fn what_is_no_event_leaves_no_trace() {
 }
 
 #[test]
-fn formats_are_named() {
+fn export_formats_are_parsed_by_name() {
     for format in ExportFormat::ALL {
         assert_eq!(format.as_str().parse(), Ok(format));
         assert_eq!(ExportFormat::from_extension(format.extension()), Some(format));
@@ -333,7 +333,7 @@ prop_compose! {
 }
 
 #[test]
-fn attributes_have_columns_where_they_are_asked_for() {
+fn requested_attributes_are_exported_as_columns() {
     let attributes =
         r#"{"amount":-2.5,"at":{"site":"Kourou"},"list":[1,"x"],"null":null,"paid":true,"status":"=due, \"soon\""}"#;
     let some = EventDraft { attributes: Some(attributes.to_owned()), ..least() };
@@ -352,7 +352,7 @@ fn attributes_have_columns_where_they_are_asked_for() {
 }
 
 #[test]
-fn columns_are_attributes_each_once_and_not_too_many() {
+fn attribute_columns_are_unique_and_limited() {
     let told = |list: &str| AttributeColumns::parse(list).err().map(|wrong| wrong.to_string());
     assert_eq!(told("attribute.a,attribute.Name,attribute.b c"), None);
     for list in ["", "a", "attribute.", "attribute.a,", "attribute.a, attribute.b"] {
@@ -370,7 +370,7 @@ fn columns_are_attributes_each_once_and_not_too_many() {
 
 proptest! {
     #[test]
-    fn tables_with_columns_of_attributes_are_read_back(
+    fn tables_with_attribute_columns_are_read_back(
         drafts in prop::collection::vec(draft(), 1..3),
         name in "[^,]{1,5}",
     ) {
@@ -387,7 +387,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(drafts in prop::collection::vec(draft(), 0..3)) {
+    fn exported_events_are_read_back(drafts in prop::collection::vec(draft(), 0..3)) {
         for (export, import) in [
             (ExportFormat::Ndjson, Format::Ndjson),
             (ExportFormat::Csv, Format::Csv),
@@ -399,13 +399,13 @@ proptest! {
     }
 
     #[test]
-    fn calendars_have_short_lines(draft in draft()) {
+    fn exported_calendar_lines_are_short(draft in draft()) {
         let text = written(ExportFormat::ICalendar, &[draft]);
         prop_assert!(text.split_terminator("\r\n").all(|line| line.len() <= 75 && !line.contains(['\r', '\n'])));
     }
 
     #[test]
-    fn no_cell_is_a_formula(draft in draft()) {
+    fn exported_cells_are_never_formulas(draft in draft()) {
         let text = written(ExportFormat::Csv, &[draft]);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         for row in reader.records() {

@@ -39,7 +39,7 @@ fn read_all(file: &str) -> (Vec<Item>, Result<(), ImportError>) {
 }
 
 #[test]
-fn a_feature_is_an_event() {
+fn geojson_feature_is_an_event() {
     check(
         "",
         r#"{"type":"Feature","id":"e","geometry":{"type":"Point","coordinates":[-118.5,34.25,26.5]},
@@ -58,7 +58,7 @@ fn a_feature_is_an_event() {
 }
 
 #[test]
-fn times_are_found_and_read() {
+fn feature_times_are_found_and_parsed() {
     check_properties("", r#"{"time":"2024-07-20T20:17:40Z"}"#, "- {$T}");
     check_properties("", r#"{"timestamp":1721506660000}"#, "- {$T}");
     check_properties("", r#"{"datetime":1.72150666e12}"#, "- {$T}");
@@ -84,7 +84,7 @@ fn times_are_found_and_read() {
 }
 
 #[test]
-fn ids_are_found_or_made() {
+fn feature_ids_are_found_or_generated() {
     let check_id = |map: &str, id: &str, properties: &str, expected: &str| {
         let feature = format!("{{\"type\":\"Feature\",{id}\"properties\":{{{properties}$T}}}}");
         check(map, &feature, &[&format!("1 {expected}")]);
@@ -110,7 +110,7 @@ fn ids_are_found_or_made() {
 }
 
 #[test]
-fn geometry_counts_before_mapped_properties() {
+fn geometry_takes_precedence_over_mapped_properties() {
     let feature = |geometry: &str| {
         format!(r#"{{"type":"Feature","geometry":{geometry},"properties":{{"time":"2024-07-20","x":1,"y":2}}}}"#)
     };
@@ -123,7 +123,7 @@ fn geometry_counts_before_mapped_properties() {
 }
 
 #[test]
-fn properties_are_fields_or_attributes() {
+fn feature_properties_are_fields_or_attributes() {
     check_properties("", r#"{$T,"name":"n","title":"t"}"#, r#"- {"description":"t","name":"n",$T}"#);
     check_properties("", r#"{$T,"description":"d","title":"t"}"#, r#"- {"description":"d","name":"t",$T}"#);
     check_properties("", r#"{$T,"name":5,"place":["x"]}"#, r#"- {"attributes":{"place":["x"]},"name":"5",$T}"#);
@@ -168,7 +168,7 @@ fn long_integers_keep_their_digits() {
 }
 
 #[test]
-fn what_is_no_feature_is_refused_alone() {
+fn invalid_feature_is_rejected_alone() {
     check(
         "",
         r#"1,null,[],["Feature",null,null,{$T}],{},{"type":"Point"},{"type":"Feature","properties":[1]},
@@ -199,14 +199,14 @@ fn what_is_no_feature_is_refused_alone() {
 
 /// Found by fuzzing: 127 nested lists were accepted as a property, but no reader accepts them within attributes.
 #[test]
-fn properties_that_no_attributes_can_hold_are_refused() {
+fn properties_too_deep_for_attributes_are_rejected() {
     let list = format!("{}{}", "[".repeat(127), "]".repeat(127));
     let properties = format!("{{{T},\"a\":{list}}}");
     check_properties("", &properties, "invalid_parameter attributes/a");
 }
 
 #[test]
-fn places_cover_their_geometries() {
+fn circles_cover_their_geometries() {
     check_geometry("null", "");
     check_geometry(r#"{"type":"Point","coordinates":[2,1]}"#, r#""geo":{"lat":1,"lon":2},"#);
     check_geometry(r#"{"coordinates":[2,1,null],"type":"Point"}"#, r#""geo":{"lat":1,"lon":2},"#);
@@ -253,7 +253,7 @@ fn places_cover_their_geometries() {
 }
 
 #[test]
-fn what_is_no_geometry_is_refused() {
+fn invalid_geometry_is_rejected() {
     for (geometry, expected) in [
         (r#"{"type":"Point","coordinates":[0,91]}"#, "invalid_parameter geometry/coordinates"),
         (r#"{"type":"Point","coordinates":[181,0]}"#, "invalid_parameter geometry/coordinates"),
@@ -288,7 +288,7 @@ fn what_is_no_geometry_is_refused() {
 }
 
 #[test]
-fn members_come_in_any_order() {
+fn members_are_accepted_in_any_order() {
     let feature = format!("{{\"properties\":{{{T}}},\"type\":\"Feature\"}}");
     for file in [
         format!("{{\"features\":[{feature}],\"type\":\"FeatureCollection\"}}"),
@@ -305,7 +305,7 @@ fn members_come_in_any_order() {
 }
 
 #[test]
-fn what_is_no_collection_is_refused_as_a_whole() {
+fn invalid_feature_collection_is_rejected_as_a_whole() {
     for (file, features, code) in [
         ("", 0, "malformed_json"),
         ("[", 0, "invalid_parameter"),
@@ -329,7 +329,7 @@ fn what_is_no_collection_is_refused_as_a_whole() {
 }
 
 #[test]
-fn damage_is_told_by_its_place() {
+fn damaged_file_is_reported_with_its_position() {
     let file = format!(
         "{{\"type\":\"FeatureCollection\",\"features\":[\n{{\"type\":\"Feature\",\"properties\":{{{T}}}}},\n{{\"ty"
     );
@@ -339,7 +339,7 @@ fn damage_is_told_by_its_place() {
 }
 
 #[test]
-fn a_feature_has_a_longest_length() {
+fn geojson_feature_size_is_limited() {
     let feature = |bytes: usize| {
         let text = format!("{{\"type\":\"Feature\",\"properties\":{{{T}}},\"x\":\"\"}}");
         text.replace("\"\"", &format!("\"{}\"", "x".repeat(bytes - text.len())))
@@ -367,7 +367,7 @@ fn a_feature_has_a_longest_length() {
 }
 
 #[test]
-fn properties_have_a_longest_length() {
+fn feature_properties_size_is_limited() {
     let feature = |bytes: usize| {
         let properties = format!("{{{T},\"x\":\"\"}}");
         let long = format!("\"{}\"", "x".repeat(bytes - properties.len()));
@@ -380,7 +380,7 @@ fn properties_have_a_longest_length() {
 
 proptest::proptest! {
     #[test]
-    fn every_position_lies_in_the_circle(
+    fn every_position_is_within_the_circle(
         corner in (-180.0..=180.0, -90.0..=90.0),
         size in (0.0..=180.0, 0.0..=180.0),
         inside in proptest::collection::vec((0.0..=1.0, 0.0..=1.0), 1..8),
@@ -402,7 +402,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn radius_kind_sequence_and_attributes_are_properties() {
+fn radius_kind_sequence_and_attributes_are_read_from_properties() {
     let of = |geometry: &str| {
         format!(
             r#"{{"type":"Feature","geometry":{geometry},"properties":{{"time":"2024-07-20T20:17:40Z","radius_m":5.5,"kind":"predicted","sequence":3,"attributes":{{"a":1}},"b":2}}}}"#
@@ -436,7 +436,7 @@ fn radius_kind_sequence_and_attributes_are_properties() {
 }
 
 #[test]
-fn features_stand_one_after_the_other() {
+fn consecutive_features_are_read_without_a_collection() {
     let feature = |time: &str| format!(r#"{{"type":"Feature","geometry":null,"properties":{{"time":"{time}"}}}}"#);
     let (one, other) = (feature("2024-07-20T20:17:40Z"), feature("2024-07-20T20:17:41Z"));
     let expected = [r#"1 - {"time":"2024-07-20T20:17:40Z"}"#, r#"2 - {"time":"2024-07-20T20:17:41Z"}"#];

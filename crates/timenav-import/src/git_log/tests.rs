@@ -7,7 +7,7 @@ const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 const PEOPLE: &str = "Ann\nann@example.com\nBob\nbob@example.com";
 
 #[test]
-fn a_commit_is_an_event() {
+fn git_commit_is_an_event() {
     let file =
         format!("{B}\n{A} {}\n1721506660\n1721506600\n{PEOPLE}\nMend it\0{A}\n\n1\n1\nAnn\n\nAnn\n\n", "c".repeat(40));
     let second = concat!(
@@ -26,7 +26,7 @@ fn a_commit_is_an_event() {
 }
 
 #[test]
-fn a_wrong_commit_is_refused_alone() {
+fn invalid_commit_is_rejected_alone() {
     let right = format!("{A}\n\n1\n1\n{PEOPLE}\ns\0");
     for (wrong, expected) in [
         ("x".to_owned(), "1 invalid_parameter -"),
@@ -46,7 +46,7 @@ fn a_wrong_commit_is_refused_alone() {
 }
 
 #[test]
-fn what_is_no_text_is_marked() {
+fn commit_that_is_not_utf8_is_marked_lossy() {
     let file = [format!("{A}\n\n1\n1\n{PEOPLE}\n").as_bytes(), b"M\xFCnchen"].concat();
     let (items, _) = items(Format::Git, "", &file);
     let draft = items[0].event.as_ref().unwrap();

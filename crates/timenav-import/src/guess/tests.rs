@@ -13,7 +13,7 @@ fn guess(file: &str, format: Format) -> (String, usize, Vec<String>) {
 }
 
 #[test]
-fn earthquakes_of_noaa() {
+fn noaa_earthquakes_mapping_is_guessed() {
     let file = "\"Search Parameters\"\t\"Year\"\t\"Mo\"\t\"Dy\"\t\"Hr\"\t\"Mn\"\t\"Sec\"\t\"Tsu\"\t\"Location Name\"\t\"Latitude\"\t\"Longitude\"\n\
         \"[]\"\t\t\t\t\t\t\t\t\t\t\n\
         \"\"\t-2150\t\t\t\t\t\t\t\"JORDAN:  BAB-A-DARAA\"\t31.1\t35.5\n\
@@ -34,7 +34,7 @@ fn earthquakes_of_noaa() {
 }
 
 #[test]
-fn nuclear_tests() {
+fn nuclear_tests_mapping_is_guessed() {
     let file = "WEAPON SOURCE COUNTRY,WEAPON DEPLOYMENT LOCATION,Location.Cordinates.Latitude,Location.Cordinates.Longitude,Data.Name,Date.Day,Date.Month,Date.Year\n\
         USA,Alamogordo,32.54,-105.57,Trinity,16,7,1945\n\
         USSR,Semi Kazakh,0.0,0.0,Nan,29,8,1949\n";
@@ -54,7 +54,7 @@ fn nuclear_tests() {
 }
 
 #[test]
-fn tables_with_a_time_in_one_column() {
+fn mapping_of_a_single_time_column_is_guessed() {
     let check = |file: &str, expected: &str, unsure: usize| {
         let (mapping, refused, found) = guess(file, Format::Csv);
         assert_eq!((mapping.as_str(), refused, found.len()), (expected, 0, unsure), "{found:?}");
@@ -84,7 +84,7 @@ fn tables_with_a_time_in_one_column() {
 }
 
 #[test]
-fn numbers_that_stand_for_nothing_are_named() {
+fn placeholder_numbers_are_guessed_as_missing() {
     let check = |values: &[&str], expected: &str| {
         let days = values.iter().enumerate();
         let rows: Vec<String> = days.map(|(day, value)| format!("2024-07-{:02},{value}", day + 1)).collect();
@@ -111,7 +111,7 @@ fn numbers_that_stand_for_nothing_are_named() {
 }
 
 #[test]
-fn the_first_row_names_the_columns_where_others_are_shorter() {
+fn first_row_is_the_header_despite_shorter_rows() {
     // Debian's list of release and end-of-life dates.
     let file = "version,series,created,release,eol\n1.1,buzz,1993-08-16,1996-06-17\n1.2,rex,1996-06-17,1996-12-12\n\
         13,trixie,2023-06-10,2025-08-09,2028-08-09\n";
@@ -123,7 +123,7 @@ fn the_first_row_names_the_columns_where_others_are_shorter() {
 }
 
 #[test]
-fn logs_and_documents() {
+fn log_and_document_mappings_are_guessed() {
     let check = |file: &str, format: Format, expected: &str, unsure: usize| {
         let (mapping, refused, found) = guess(file, format);
         assert_eq!((mapping.as_str(), refused, found.len()), (expected, 0, unsure), "{found:?}");
@@ -153,7 +153,7 @@ fn logs_and_documents() {
 }
 
 #[test]
-fn what_it_would_make_is_shown() {
+fn guess_shows_events_and_rejected_records() {
     let file = "when,a\n2024-07-20T20:17:40Z,1\nsoon,2\n2024-07-20T20:17:41Z,3\n".to_owned()
         + &"2024-07-20T20:17:42Z,4\n".repeat(20);
     let guess = Guess::of(file.as_bytes(), Some(Format::Csv)).unwrap();
@@ -168,7 +168,7 @@ fn what_it_would_make_is_shown() {
 }
 
 #[test]
-fn what_cannot_be_guessed_is_told() {
+fn file_without_a_recognizable_time_is_reported() {
     let error = |file: &[u8]| Guess::of(file, None).unwrap_err();
     assert_eq!(error(b" \n"), "the file is empty");
     assert_eq!(error(b"a,\xE9\n"), "nothing here is known to be a time; there are `a`, `é`");
@@ -178,7 +178,9 @@ fn what_cannot_be_guessed_is_told() {
 
 proptest::proptest! {
     #[test]
-    fn no_file_panics(text in "(\\PC|[{}\\[\\]:=,;\"\n\t0-9a-e./-]|time|lat|lon|date|year){0,200}") {
+    fn guessing_arbitrary_text_does_not_panic(
+        text in "(\\PC|[{}\\[\\]:=,;\"\n\t0-9a-e./-]|time|lat|lon|date|year){0,200}",
+    ) {
         if let Ok(Guess { mapping: Some(mapping), .. }) = Guess::of(text.as_bytes(), None) {
             Mapping::parse(&mapping).unwrap();
         }
@@ -197,7 +199,7 @@ fn check_time(column: &str, texts: [&str; 2], expected: &str, first: &str, unsur
 }
 
 #[test]
-fn dates_as_people_and_programs_write_them() {
+fn common_date_patterns_are_guessed() {
     let zoned = |pattern: &str| format!(r#"{{"column":"when|{pattern}","zone":"UTC"}}"#);
     let check = |texts: [&str; 2], pattern: &str, first: &str, unsure| {
         check_time("when", texts, pattern, first, unsure);
@@ -234,7 +236,7 @@ fn dates_as_people_and_programs_write_them() {
 }
 
 #[test]
-fn what_can_be_nothing_but_a_time_is_one_whatever_it_is_called() {
+fn unambiguous_times_are_found_under_any_column_name() {
     let clocked = r#"{"column":"Zeitpunkt|DD.MM.YYYY HH:mm:ss","zone":"UTC"}"#;
     check_time("Zeitpunkt", ["13.02.2024 14:05:33", "29.02.2024 23:59:59"], clocked, "2024-02-13T14:05:33Z", 1);
     let dated = r#"{"date":"Aufnahme|DD.MM.YYYY"}"#;
@@ -251,7 +253,7 @@ fn what_can_be_nothing_but_a_time_is_one_whatever_it_is_called() {
 }
 
 #[test]
-fn a_column_that_is_a_time_too_seldom_is_named() {
+fn column_with_too_few_times_is_named() {
     let file = "ts,n\n2024-02-29T12:00:00Z,a\n2024-02-29T12:00:00Z,b\nsoon,c\n";
     let error = Guess::of(file.as_bytes(), None).unwrap_err();
     let told = "`ts` is one in 2 of 3 records: `time=ts` takes it, and refuses the others";
@@ -262,7 +264,7 @@ fn a_column_that_is_a_time_too_seldom_is_named() {
 }
 
 #[test]
-fn syslog_that_says_its_version() {
+fn syslog_with_version_is_recognized() {
     let file = "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \u{FEFF}'su root' failed\n\
         <165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - [id@32473 a=\"x \\] y\"][b@32473] %% It's time\n\
         1 2003-10-11T22:14:16Z host app - - -\n";
@@ -286,7 +288,7 @@ fn syslog_that_says_its_version() {
 }
 
 #[test]
-fn access_logs_of_web_servers() {
+fn web_server_access_logs_are_recognized() {
     let check = |file: &str, columns: &str, missing: &str, first: &str| {
         let (mapping, refused, unsure) = guess(file, Format::Csv);
         let expected = format!(
@@ -312,7 +314,7 @@ fn access_logs_of_web_servers() {
 }
 
 #[test]
-fn a_date_has_the_time_of_day_beside_it() {
+fn date_is_combined_with_its_time_of_day_column() {
     let check = |file: &str, expected: &str, unsure: &[&str]| {
         let unsure = unsure.iter().map(|unsure| (*unsure).to_owned()).collect();
         assert_eq!(guess(file, Format::Csv), (format!("{{ \"time\": {expected} }}"), 0, unsure), "{file}");
@@ -332,7 +334,7 @@ fn a_date_has_the_time_of_day_beside_it() {
 }
 
 #[test]
-fn years_of_two_digits_are_doubted() {
+fn two_digit_years_are_reported_as_unsure() {
     let (mapping, refused, unsure) = guess("yr,mo,dy\n98,1,2\n99,12,31\n", Format::Csv);
     assert_eq!(mapping, r#"{ "time": {"day":"dy","month":"mo","year":"yr|YY"} }"#);
     let two_digits = "`yr` has years of two digits, which are read as 1969 to 2068; without `|YY` they are those of the \
@@ -342,7 +344,7 @@ fn years_of_two_digits_are_doubted() {
 }
 
 #[test]
-fn a_row_of_units_is_passed_over() {
+fn row_of_units_is_skipped() {
     let file = "SID,ISO_TIME,LAT,LON\n , ,degrees_north,degrees_east\n1842298N11080,1842-10-25 03:00:00,10.9,80.3\n\
         1842298N11080,1842-10-25 06:00:00,10.9,79.8\n";
     let (mapping, refused, unsure) = guess(file, Format::Csv);
@@ -358,7 +360,7 @@ fn a_row_of_units_is_passed_over() {
 }
 
 #[test]
-fn features_and_documents_of_other_shapes() {
+fn features_and_documents_of_other_shapes_are_guessed() {
     let feature = |time: &str| {
         format!(
             r#"{{"type":"Feature","geometry":{{"type":"Point","coordinates":[1,2]}},"properties":{{"latitude":"2","acq_date":"2024-01-02","acq_time":"{time}"}}}}"#
@@ -385,7 +387,7 @@ fn features_and_documents_of_other_shapes() {
 }
 
 #[test]
-fn decimal_commas_are_degrees_too() {
+fn decimal_commas_are_recognized_as_degrees() {
     let file = "zeit;lat;lon\n2024-01-02T03:04:05Z;48,8566;2,3522\n2024-01-02T03:04:05Z;-33,8688;151,2093\n";
     let (mapping, refused, _) = guess(file, Format::Csv);
     assert_eq!(mapping, r#"{ "delimiter": ";", "time": "zeit", "geo": {"lat":"lat","lon":"lon"} }"#);
@@ -393,7 +395,7 @@ fn decimal_commas_are_degrees_too() {
 }
 
 #[test]
-fn what_is_packed_is_told() {
+fn compressed_file_is_reported() {
     let error = |file: &[u8]| Guess::of(file, None).unwrap_err();
     assert!(error(b"\x1F\x8B\x08\x00").contains("gzip"));
     assert!(error(b"PK\x03\x04\x14").contains("ZIP"));
@@ -401,7 +403,7 @@ fn what_is_packed_is_told() {
 }
 
 #[test]
-fn log_lines_are_cut_by_a_pattern() {
+fn log_lines_are_split_by_a_pattern() {
     let check = |file: &str, expected: &str, first: &str, unsure: usize| {
         let (mapping, refused, found) = guess(file, Format::Csv);
         assert_eq!((refused, found.len()), (0, unsure), "{found:?}");
@@ -448,7 +450,7 @@ fn log_lines_are_cut_by_a_pattern() {
 }
 
 #[test]
-fn column_named_like_a_field_is_left_out_if_it_cannot_be_one() {
+fn column_unfit_for_its_field_is_left_out() {
     let check = |file: &str, left_out: &str| {
         let (mapping, refused, unsure) = guess(file, Format::Csv);
         assert!(mapping.ends_with(&format!(", {left_out} }}")), "{mapping} {unsure:?}");
@@ -462,13 +464,13 @@ fn column_named_like_a_field_is_left_out_if_it_cannot_be_one() {
 }
 
 #[test]
-fn mapped_id_is_shown() {
+fn mapped_id_is_shown_in_the_guess() {
     let guess = Guess::of(b"time,id\n2024-07-20T20:17:40Z,e-1\n", None).unwrap();
     assert_eq!(guess.events, [r#"{"event_id":"e-1","time":"2024-07-20T20:17:40Z"}"#]);
 }
 
 #[test]
-fn end_that_is_before_the_beginning_is_not_proposed() {
+fn end_before_the_start_is_not_proposed() {
     let file = "start,end\n2024-05-02T00:00:00Z,2024-05-01T00:00:00Z\n2024-05-03T00:00:00Z,2024-05-02T00:00:00Z\n";
     let (mapping, refused, unsure) = guess(file, Format::Csv);
     assert_eq!((mapping.as_str(), refused), (r#"{ "time": "start" }"#, 0));

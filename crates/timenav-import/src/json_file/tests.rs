@@ -4,7 +4,7 @@ use crate::tests::{check, check_detail, items, shown};
 const T: &str = "2024-07-20T20:17:40Z";
 
 #[test]
-fn logs_of_usual_programs_need_little_of_a_mapping() {
+fn common_program_logs_need_little_mapping() {
     // Pino and Bunyan, for Node.
     let pino = r#"{"level":30,"time":1721506660123,"pid":657,"hostname":"h","msg":"hello"}"#;
     let event = r#"{"attributes":{"hostname":"h","level":30,"pid":657},"description":"hello","time":"2024-07-20T20:17:40.123Z"}"#;
@@ -34,7 +34,7 @@ fn logs_of_usual_programs_need_little_of_a_mapping() {
 }
 
 #[test]
-fn members_are_found_by_their_paths() {
+fn members_are_found_by_path() {
     let record = format!(
         r#"{{"when":{{"at":"{T}","seq":7}},"http.request":{{"id":"r-1"}},"a/b":{{"c":"x"}},"user":{{"names":["p","q"]}},"n":null}}"#
     );
@@ -56,7 +56,7 @@ fn members_are_found_by_their_paths() {
 }
 
 #[test]
-fn records_may_be_in_arrays_and_inside_of_objects() {
+fn records_may_be_in_arrays_or_nested_lists() {
     let record = |id: &str| format!(r#"{{"id":"{id}","time":"{T}"}}"#);
     let expected = |ids: &[&str]| -> Vec<String> {
         ids.iter().zip(1..).map(|(id, line)| format!(r#"{line} {id} {{"time":"{T}"}}"#)).collect()
@@ -78,7 +78,7 @@ fn records_may_be_in_arrays_and_inside_of_objects() {
 }
 
 #[test]
-fn a_wrong_record_is_refused_alone() {
+fn invalid_record_is_rejected_alone() {
     let file = format!("{{\"time\":\"{T}\"}}\n5\n{{\"time\":1}}\n{{\"time\":\n{{}}\n[1]\nx\n\u{0}\n");
     let (items, outcome) = items(Format::Ndjson, "name=a", file.as_bytes());
     outcome.unwrap();
@@ -96,14 +96,14 @@ fn a_wrong_record_is_refused_alone() {
 }
 
 #[test]
-fn an_id_that_is_none_is_replaced() {
+fn invalid_record_id_is_replaced() {
     let file = format!(r#"{{"id":"a b","time":"{T}"}}"#);
     let event = format!(r#"{{"attributes":{{"record_id":"a b"}},"time":"{T}"}}"#);
     check(Format::Json, "", &file, &[&format!("1 sha256-c8687a08aa5d6ed2044328fa6a697ab8 {event}")]);
 }
 
 #[test]
-fn lines_of_keys_and_values_are_records() {
+fn logfmt_lines_are_records() {
     let file = format!(
         "time={T} level=info msg=\"It \\\"has\\\" landed\\n\" fuel= ok\nts={T} msg=\"open\n=1\n\ntime={T} a=\"1\"b\n"
     );
@@ -119,7 +119,7 @@ fn lines_of_keys_and_values_are_records() {
 }
 
 #[test]
-fn a_text_may_be_a_list_of_its_bytes() {
+fn text_as_a_list_of_bytes_is_decoded() {
     let map = "time=__REALTIME_TIMESTAMP|unix_us,description=MESSAGE";
     let line = |message: &str| format!(r#"{{"__REALTIME_TIMESTAMP":"1704164645123456","MESSAGE":{message}}}"#);
     let check = |message: &str, expected: &str| {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_pattern_is_told() {
+    fn invalid_pattern_is_reported() {
         let check = |text: &str, told: &str| assert_eq!(LinePattern::new(text).unwrap_err(), told, "{text}");
         check("(?<a>x", "a pattern is a regular expression: unclosed group");
         check("(x)", "the columns of a pattern are its groups with names, such as `(?<time>\\S+)`");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_with_names_are_columns() {
+    fn named_groups_are_columns() {
         let pattern = LinePattern::new(r"^(?<b>\w+)( \[(?<c>[^\]]*)\])? (?<a>.*)$").unwrap();
         assert_eq!(pattern.names().collect::<Vec<_>>(), ["b", "c", "a"]);
         let cut = |line: &str| {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_is_cut() {
+    fn pattern_that_splits_a_character_is_rejected() {
         let mut row = StringRecord::new();
         let pattern = LinePattern::new("^(?<a>.)").unwrap();
         assert!(pattern.cut("\u{e9}", &mut row).unwrap_err().detail.starts_with("`pattern` cuts a character"));

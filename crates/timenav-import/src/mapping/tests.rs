@@ -21,7 +21,7 @@ fn fills(template: &str, expected: Option<&str>) {
 }
 
 #[test]
-fn both_forms_say_the_same() {
+fn short_and_json_mappings_are_equivalent() {
     for text in [
         "time=when|unix_ms,geo.lat=Breite,name={a} ({b}),causes=parents|split:;,source=",
         " time = when |unix_ms , lat=Breite, name = {a} ({b}), causes=parents|split:;, source = ",
@@ -38,7 +38,7 @@ fn both_forms_say_the_same() {
 }
 
 #[test]
-fn suffixes_say_how_a_text_is_read() {
+fn suffixes_determine_how_a_text_is_read() {
     let check = |text: &str, field, expected| {
         let mapping = parsed(text);
         let Some(Source::Columns { reading, .. }) = mapping.source(field) else { panic!("{text}") };
@@ -58,7 +58,7 @@ fn suffixes_say_how_a_text_is_read() {
 }
 
 #[test]
-fn templates_are_filled() {
+fn templates_are_filled_from_columns() {
     fills("a", Some("a"));
     fills(" a b ", Some("a b"));
     fills("{a}", Some("a"));
@@ -74,7 +74,7 @@ fn templates_are_filled() {
 }
 
 #[test]
-fn a_template_makes_no_endless_text() {
+fn template_text_is_limited() {
     let template = |columns: usize| Template::parse(Field::Name, &"{a}".repeat(columns));
     assert!(template(TEMPLATE_COLUMNS_MAX).is_ok());
     assert_eq!(template(TEMPLATE_COLUMNS_MAX + 1), Err(MappingError::ColumnsTooMany { field: "name" }));
@@ -85,7 +85,7 @@ fn a_template_makes_no_endless_text() {
 }
 
 #[test]
-fn what_is_no_mapping_is_refused() {
+fn invalid_mapping_is_rejected() {
     refused("tiem=a", "`tiem` is not a field that can be mapped; did you mean `time`?");
     refused(
         "xyz=a",
@@ -124,7 +124,7 @@ fn what_is_no_mapping_is_refused() {
 }
 
 #[test]
-fn times_places_and_tables_are_said_in_parts() {
+fn times_places_and_tables_are_mapped_in_parts() {
     for text in [
         "time.year=y,time.month=m,time.zone=Europe/Paris,time.year_numbering=astronomical,geo.lat=a,geo.lon=b,\
          delimiter=;,skip_lines=2,missing=NA|-,missing.y=0,comment=#,columns=y|m|a|b",
@@ -178,7 +178,7 @@ fn times_places_and_tables_are_said_in_parts() {
 }
 
 #[test]
-fn a_mapping_has_a_longest_length() {
+fn mapping_length_is_limited() {
     let text = |bytes: usize| format!("name={}", "x".repeat(bytes - "name=".len()));
     assert!(Mapping::parse(&text(MAPPING_BYTES_MAX)).is_ok());
     assert_eq!(Mapping::parse(&text(MAPPING_BYTES_MAX + 1)), Err(MappingError::TooLong));
@@ -186,7 +186,7 @@ fn a_mapping_has_a_longest_length() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_panics(text in "(\\PC|[{}|=,\":a ]){0,40}") {
+    fn parsing_arbitrary_mappings_does_not_panic(text in "(\\PC|[{}|=,\":a ]){0,40}") {
         let _ = Mapping::parse(&text);
         let _ = Mapping::parse(&format!("name={text}"));
     }

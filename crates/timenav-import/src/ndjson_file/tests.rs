@@ -6,7 +6,7 @@ const EVENT: &str = "{\"time\": \"2024-07-20T20:17:40Z\"}";
 const CONTENT: &str = "{\"time\":\"2024-07-20T20:17:40Z\"}";
 
 #[test]
-fn every_line_is_an_event() {
+fn every_ndjson_line_is_an_event() {
     let of = |line: u64| format!("{line} - {CONTENT}");
     let (one, two, four) = (of(1), of(2), of(4));
     for (file, expected) in [
@@ -27,7 +27,7 @@ fn every_line_is_an_event() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_alone() {
+fn line_that_is_not_utf8_is_rejected_alone() {
     let (items, outcome) = items(Format::Ndjson, "", b"{\"time\": \"\xFF\"}\n{}\n\0\n");
     outcome.unwrap();
     let shown: Vec<_> = items.iter().map(shown).collect();
@@ -35,7 +35,7 @@ fn bytes_that_are_no_text_are_refused_alone() {
 }
 
 #[test]
-fn a_line_has_a_longest_length() {
+fn ndjson_line_length_is_limited() {
     let line = |bytes: usize| format!("{}{EVENT}", " ".repeat(bytes - EVENT.len()));
     let (whole, too_long) = (line(RECORD_BYTES_MAX), line(RECORD_BYTES_MAX + 1));
     let longer = line(3 * RECORD_BYTES_MAX);

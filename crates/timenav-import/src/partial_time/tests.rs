@@ -22,7 +22,7 @@ fn check(parts: &[(TimePart, &str)], expected: &str) {
 }
 
 #[test]
-fn precision_is_what_is_there() {
+fn precision_follows_from_the_given_parts() {
     use TimePart::{Date, Day, Hour, Minute, Month, Second, TimeOfDay, Year};
     check(&[(Year, "1945")], "1945-01-01T00:00:00Z year");
     check(&[(Year, "1945"), (Month, "July")], "1945-07-01T00:00:00Z month");
@@ -41,7 +41,7 @@ fn precision_is_what_is_there() {
 }
 
 #[test]
-fn what_is_no_time_says_what_would_be() {
+fn invalid_time_parts_are_rejected_with_a_correction() {
     use TimePart::{Date, Hour, Month, TimeOfDay, Year};
     check(&[(Year, "MCM")], "`MCM` is no year; years are written like `1945`, `-2150` or `2150 BCE`");
     check(&[(Year, "0 BC")], "a year beside an era is 1 or more");
@@ -60,7 +60,7 @@ fn what_is_no_time_says_what_would_be() {
 }
 
 #[test]
-fn two_digits_of_a_year_are_another_pattern() {
+fn two_digit_year_requires_its_own_pattern() {
     let read = |pattern: &str, text: &str| {
         let format = TimeFormat::parse(pattern).unwrap();
         of_format(text, &format, &TimeRules::default()).map(|known| known.at.to_string()).map_err(|wrong| wrong.detail)

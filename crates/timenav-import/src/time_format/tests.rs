@@ -31,7 +31,7 @@ fn check(format: &str, text: &str, expected: &str) {
 }
 
 #[test]
-fn letters_say_how_a_time_is_written() {
+fn pattern_letters_describe_a_time() {
     check("YYYYMMDD", "19450716", "1945 7 16 - - -");
     check("YYYYMMDD", "19450700", "1945 7 - - - -");
     check("YYYYMMDD", "1945716", "");
@@ -61,7 +61,7 @@ fn letters_say_how_a_time_is_written() {
 }
 
 #[test]
-fn percents_are_those_of_strptime() {
+fn percent_patterns_match_strptime() {
     check("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700", "2000 10 10 13 55 36 -420");
     check("%a %b %d %H:%M:%S %Y", "Wed Oct  1 14:32:52 2000", "2000 10 1 14 32 52");
     check("%Y-%m-%d %H:%M:%S.%f", "2024-07-20 20:17:40.000", "2024 7 20 20 17 40");
@@ -71,14 +71,14 @@ fn percents_are_those_of_strptime() {
 }
 
 #[test]
-fn other_patterns_are_none() {
+fn invalid_patterns_are_rejected() {
     for text in ["", "x", "hours", "%", "%Q", "T", "'at'", "YYY", "YYYY 'open"] {
         assert_eq!(TimeFormat::parse(text), None, "{text}");
     }
 }
 
 #[test]
-fn years_months_and_seconds_stand_alone_too() {
+fn single_years_months_and_seconds_are_parsed() {
     let year = |text: &str| year_alone(text).map(|year| (year.number, year.era));
     assert_eq!(year("-2150"), Some((-2150, None)));
     assert_eq!(year("2150 BCE"), Some((2150, Some(Era::Before))));
@@ -103,7 +103,10 @@ fn years_months_and_seconds_stand_alone_too() {
 
 proptest! {
     #[test]
-    fn no_text_panics(format in "(\\PC|[YMDhmsAZ%dbT' ]){0,20}", text in "(\\PC|[-0-9:. APMJul]){0,30}") {
+    fn parsing_arbitrary_text_does_not_panic(
+        format in "(\\PC|[YMDhmsAZ%dbT' ]){0,20}",
+        text in "(\\PC|[-0-9:. APMJul]){0,30}",
+    ) {
         if let Some(format) = TimeFormat::parse(&format) {
             let _ = format.read(&text);
         }

@@ -33,7 +33,7 @@ fn check_causes(format: Format, file: &str, expected: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn a_zipkin_span_is_an_event() {
+fn zipkin_span_is_an_event() {
     let span = zipkin(
         "1",
         r#","parentId":"B","name":"get","duration":5,"kind":"CLIENT","localEndpoint":{"serviceName":"a","port":1},"tags":{"x":"y"}"#,
@@ -95,7 +95,7 @@ fn both_halves_of_a_shared_span_are_events() {
 }
 
 #[test]
-fn a_wrong_span_is_refused_alone() {
+fn invalid_span_is_rejected_alone() {
     let right = zipkin("1", "");
     for (wrong, expected) in [
         ("1", "1 invalid_parameter -"),
@@ -121,7 +121,7 @@ fn a_wrong_span_is_refused_alone() {
 }
 
 #[test]
-fn parent_id_of_zeros_or_of_the_span_itself_is_a_root() {
+fn zero_or_own_parent_id_is_a_root() {
     let one = "T:0000000000000001";
     for parent in ["", "0", "0000000000000000", "1", "0000000000000001"] {
         let span = zipkin("1", &format!(r#","parentId":"{parent}""#));
@@ -144,7 +144,7 @@ fn parent_id_of_zeros_or_of_the_span_itself_is_a_root() {
 }
 
 #[test]
-fn span_with_a_negative_duration_has_no_end_and_a_note() {
+fn span_with_negative_duration_has_a_note_and_no_end() {
     let jaeger = r#"{"spans":[{"traceID":"aa","spanID":"1","startTime":1000000,"duration":-7}]}"#;
     for (format, file) in
         [(Format::Zipkin, format!("[{}]", zipkin("1", r#","duration":-7"#))), (Format::Jaeger, jaeger.to_owned())]
@@ -169,7 +169,7 @@ const JAEGER: &str = r#"{"data": [{"traceID": "aa", "processes": {
     "total": 0, "errors": null}"#;
 
 #[test]
-fn a_jaeger_span_is_an_event() {
+fn jaeger_span_is_an_event() {
     let first = concat!(
         r#"1 00000000000000aa:0000000000000001 {"actors":["a"],"attributes":{"logs":[{"fields":[],"timestamp":1000001}],"#,
         r#""process":{"host":"h"},"span_id":"0000000000000001","tags":{"x":[1,2],"y":[3]},"#,
@@ -190,7 +190,7 @@ fn a_jaeger_span_is_an_event() {
 }
 
 #[test]
-fn jaeger_knows_the_halves_of_zipkins_spans() {
+fn jaeger_spans_shared_by_client_and_server_are_linked() {
     let span = |id: &str, kind: &str, process: &str, parent: &str| {
         let references = format!(r#"[{{"refType":"CHILD_OF","traceID":"aa","spanID":"{parent}"}}]"#);
         let references = if parent.is_empty() { "[]" } else { &references };
@@ -223,7 +223,7 @@ const OTLP: &str = r#"{"resourceSpans": [{
                {"traceId": "000000000000000000000000000000aa", "spanId": "0000000000000001"}]}]}]}]}"#;
 
 #[test]
-fn a_record_of_a_log_is_an_event() {
+fn otlp_log_record_is_an_event() {
     let record = |members: &str| {
         format!(
             r#"{{"resourceLogs": [{{"resource": {{"attributes": [{{"key": "service.name", "value": {{"stringValue": "shop"}}}}]}},
@@ -256,7 +256,7 @@ fn a_record_of_a_log_is_an_event() {
 }
 
 #[test]
-fn an_otlp_span_is_an_event() {
+fn otlp_span_is_an_event() {
     let trace = "000000000000000000000000000000aa";
     let first = concat!(
         r#"1 $T:0000000000000001 {"actors":["a"],"attributes":{"attributes":{"big":"9223372036854775807","#,
@@ -285,7 +285,7 @@ fn an_otlp_span_is_an_event() {
 }
 
 #[test]
-fn what_is_common_to_spans_has_a_longest_length() {
+fn shared_span_origin_size_is_limited() {
     let of = |bytes: usize| {
         let fixed = r#"{"attributes":[{"key":"k","value":{"stringValue":""}}]}"#.len();
         let long = "x".repeat(bytes - fixed);
@@ -312,7 +312,7 @@ fn what_is_common_to_spans_has_a_longest_length() {
 }
 
 #[test]
-fn what_is_of_another_format_says_so() {
+fn document_of_another_format_is_rejected() {
     for (format, file, detail) in [
         (Format::Zipkin, "{}", "a document must be an array of spans, or of arrays of spans"),
         (Format::Zipkin, "7", "a document must be an array of spans, or of arrays of spans"),
@@ -339,7 +339,7 @@ fn what_is_of_another_format_says_so() {
 }
 
 #[test]
-fn a_document_has_most_spans() {
+fn spans_per_document_are_limited() {
     let of = |count: usize| format!("[{}]", vec!["1"; count].join(","));
     let (spans, outcome) = items(Format::Zipkin, "", of(TRACE_SPANS_MAX).as_bytes());
     outcome.unwrap();
@@ -350,7 +350,7 @@ fn a_document_has_most_spans() {
 }
 
 #[test]
-fn a_damaged_document_gives_no_span() {
+fn damaged_document_yields_no_spans() {
     let file = format!("[{}]\n[{}, ", zipkin("1", ""), zipkin("2", ""));
     let (items, outcome) = items(Format::Zipkin, "", file.as_bytes());
     assert_eq!(items.len(), 1);

@@ -16,7 +16,7 @@ fn packed(packing: Packing, text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn members_are_unpacked_one_after_the_other() {
+fn concatenated_members_are_unpacked_in_order() {
     for packing in Packing::ALL {
         let check = |file: &[u8], expected: &str| {
             let mut text = String::new();
@@ -33,7 +33,7 @@ fn members_are_unpacked_one_after_the_other() {
 }
 
 #[test]
-fn what_is_damaged_is_told() {
+fn damaged_archive_is_an_error() {
     for packing in Packing::ALL {
         let whole = packed(packing, "text ".repeat(1_000).as_bytes());
         for end in 0..whole.len() {
@@ -50,7 +50,7 @@ fn what_is_damaged_is_told() {
 }
 
 #[test]
-fn an_input_that_fails_is_told_as_that() {
+fn failing_input_keeps_its_error() {
     struct Fails;
     impl Read for Fails {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -63,7 +63,7 @@ fn an_input_that_fails_is_told_as_that() {
 }
 
 #[test]
-fn a_bomb_is_no_more_than_its_fuse() {
+fn decompression_bomb_is_limited() {
     for packing in Packing::ALL {
         let bomb = packed(packing, &vec![0; 64 << 20]);
         let mut sink = CountingSink(0);

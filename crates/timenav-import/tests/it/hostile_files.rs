@@ -72,7 +72,7 @@ fn read_all(format: Format, map: &str, file: &[u8]) -> (Vec<Item>, Result<(), Im
 }
 
 #[test]
-fn a_file_cut_off_anywhere_gives_no_wrong_event() {
+fn file_truncated_anywhere_yields_no_wrong_event() {
     for (format, map, file) in FILES {
         let (whole, outcome) = read_all(format, map, file.as_bytes());
         outcome.unwrap();
@@ -98,7 +98,7 @@ fn a_file_cut_off_anywhere_gives_no_wrong_event() {
 }
 
 #[test]
-fn a_file_cut_off_says_so() {
+fn truncated_file_is_reported() {
     let end_of_array = GEOJSON.rfind(']').unwrap();
     for end in 4..end_of_array {
         let (_, outcome) = read_all(Format::GeoJson, "", &GEOJSON.as_bytes()[..end]);
@@ -140,7 +140,7 @@ impl Read for Slow<'_> {
 }
 
 #[test]
-fn a_slow_input_gives_the_same() {
+fn slow_input_yields_the_same_events() {
     for (format, map, file) in FILES {
         let slow = Slow { file: file.as_bytes(), is_interrupted: false, is_broken: false };
         let (slowly, outcome) = items(format, map, slow);
@@ -150,7 +150,7 @@ fn a_slow_input_gives_the_same() {
 }
 
 #[test]
-fn an_input_that_fails_is_told() {
+fn failing_input_is_reported() {
     for (format, map, file) in FILES {
         for end in [0, 1, file.len() / 2, file.len()] {
             let broken = Slow { file: &file.as_bytes()[..end], is_interrupted: false, is_broken: true };
@@ -260,14 +260,14 @@ fn check_any(format: Format, map: &str, file: &[u8]) {
 
 proptest! {
     #[test]
-    fn no_bytes_panic(file in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn reading_arbitrary_bytes_does_not_panic(file in prop::collection::vec(any::<u8>(), 0..200)) {
         for format in Format::ALL {
             check_any(format, "", &file);
         }
     }
 
     #[test]
-    fn no_fragments_panic(file in fragments()) {
+    fn reading_format_fragments_does_not_panic(file in fragments()) {
         for format in Format::ALL {
             check_any(format, "", &file);
         }
@@ -278,13 +278,15 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_panics((which, file) in damaged()) {
+    fn reading_damaged_files_does_not_panic((which, file) in damaged()) {
         let (format, map, _) = FILES[which];
         check_any(format, map, &file);
     }
 
     #[test]
-    fn no_mapping_panics(map in "(time|lat|name|causes)=[a-z{}|:;]{0,12}(,event_id=[a-z{}|]{0,6})?") {
+    fn reading_with_arbitrary_mappings_does_not_panic(
+        map in "(time|lat|name|causes)=[a-z{}|:;]{0,12}(,event_id=[a-z{}|]{0,6})?",
+    ) {
         if Mapping::parse(&map).is_ok() {
             let _ = read_all(Format::Csv, &map, CSV.as_bytes());
             let _ = read_all(Format::GeoJson, &map, GEOJSON.as_bytes());

@@ -22,7 +22,7 @@ fn items(format: Format, map: &str, file: impl Read) -> (Vec<Item>, Result<(), I
 }
 
 #[test]
-fn no_file_of_tests_is_forgotten() {
+fn every_test_file_is_a_module() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
@@ -33,7 +33,7 @@ fn no_file_of_tests_is_forgotten() {
 }
 
 #[test]
-fn the_sink_can_end_the_reading() {
+fn sink_can_end_the_import() {
     let time = "2024-07-20T20:17:40Z";
     let feature = format!("{{\"type\":\"Feature\",\"properties\":{{\"time\":\"{time}\"}}}}");
     for (format, file) in [

@@ -53,7 +53,7 @@ fn read_endless(format: Format, start: &str, again: &str) -> (u64, Result<(), Im
 }
 
 #[test]
-fn a_line_of_ndjson_without_end_is_passed_over() {
+fn endless_ndjson_line_is_skipped() {
     let (items, outcome, bytes) = read_endless(Format::Ndjson, "{}\n{\"a\":\"", &"x".repeat(1 << 20));
     outcome.unwrap();
     assert_eq!(items, 2);
@@ -61,7 +61,7 @@ fn a_line_of_ndjson_without_end_is_passed_over() {
 }
 
 #[test]
-fn blank_lines_of_ndjson_are_passed_over() {
+fn blank_ndjson_lines_are_skipped() {
     let line = format!("{}\n", " ".repeat(RECORD_BYTES_MAX));
     let (items, outcome, bytes) = read_endless(Format::Ndjson, "", &line);
     outcome.unwrap();
@@ -69,7 +69,7 @@ fn blank_lines_of_ndjson_are_passed_over() {
 }
 
 #[test]
-fn a_row_of_csv_without_end_ends_the_reading() {
+fn endless_csv_row_ends_the_import() {
     for again in ["x", "\r\n", "\"\""] {
         let again = again.repeat((1 << 20) / again.len());
         let start = "time,a\n2024-07-20T20:17:40Z,1\n2024-07-20T20:17:40Z,\"";
@@ -88,7 +88,7 @@ fn a_row_of_csv_without_end_ends_the_reading() {
 }
 
 #[test]
-fn a_feature_without_end_ends_the_reading() {
+fn endless_feature_ends_the_import() {
     for (start, again) in [
         ("{\"features\":[{\"a\":\"", "x"),
         ("{\"features\":[{\"type\":\"Feature\",\"geometry\":{\"coordinates\":[", "[1,2],"),
@@ -106,7 +106,7 @@ fn a_feature_without_end_ends_the_reading() {
 }
 
 #[test]
-fn a_trace_or_a_cloud_event_without_end_ends_the_reading() {
+fn endless_trace_or_cloud_event_ends_the_import() {
     for (format, bytes_max, start, again) in [
         (Format::CloudEvents, RECORD_BYTES_MAX, "[{\"a\":\"", "x"),
         (Format::CloudEvents, RECORD_BYTES_MAX, "{\"a\":\"", "x"),
@@ -140,7 +140,7 @@ fn bytes_ahead(format: Format, start: &str, record: &str) -> u64 {
 }
 
 #[test]
-fn records_are_handed_over_as_they_are_read() {
+fn records_are_delivered_while_reading() {
     let time = "2024-07-20T20:17:40Z";
     let feature = format!("{{\"type\":\"Feature\",\"properties\":{{\"time\":\"{time}\"}}}},\n");
     let cloud_event =

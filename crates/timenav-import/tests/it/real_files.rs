@@ -96,7 +96,7 @@ fn hurricanes_need_no_mapping() {
 }
 
 #[test]
-fn hurricanes_can_have_ids_of_their_own() {
+fn hurricanes_can_have_mapped_ids() {
     let Some(file) = file("hurricanes/hurdat2_atlantic_1851_2025.csv") else { return };
     let map = "event_id={storm_id}:{time}:{record_id},actors=storm_id,description={name} ({status})";
     let drafts = drafts(Format::Csv, map, &file);
@@ -107,7 +107,7 @@ fn hurricanes_can_have_ids_of_their_own() {
 }
 
 #[test]
-fn winds_that_nobody_measured_are_no_winds() {
+fn missing_wind_speeds_are_not_imported() {
     let Some(file) = file("hurricanes/hurdat2_atlantic_1851_2025.csv") else { return };
     let winds = |map: &str, wind: &str| {
         let has = |draft: &&EventDraft| draft.attributes.as_ref().unwrap().contains(&format!("\"max_wind_kt\":{wind}"));
@@ -173,7 +173,7 @@ fn spans(format: Format, name: &str) -> Option<(HashMap<String, EventDraft>, Vec
 }
 
 #[test]
-fn the_clocks_of_a_trace_stay_as_they_were() {
+fn skewed_trace_clocks_are_kept() {
     let Some((spans, refused)) = spans(Format::Zipkin, "zipkin_skew.json") else { return };
     assert_eq!((spans.len(), refused.len()), (4, 0));
     let span = |id: &str| &spans[&format!("1e223ff1f80f1c69:{id}")];
@@ -193,7 +193,7 @@ fn the_clocks_of_a_trace_stay_as_they_were() {
 }
 
 #[test]
-fn traces_come_with_what_they_lack() {
+fn real_traces_have_the_expected_spans_and_missing_parents() {
     for (format, name, count, causes_missing, refused_count) in [
         (Format::Zipkin, "zipkin_ascend.json", 8, 0, 0),
         (Format::Zipkin, "zipkin_envoy.json", 1, 1, 0),
@@ -217,7 +217,7 @@ fn traces_come_with_what_they_lack() {
 }
 
 #[test]
-fn flights_come_with_a_mapping() {
+fn flights_are_imported_with_a_mapping() {
     let Some(file) = unpacked(&["unzip", "-p"], "flights/flights.csv.zip") else { return };
     // The whole year takes long without optimization; the header and July will do.
     let lines = file.split_inclusive(|byte| *byte == b'\n');
@@ -295,7 +295,7 @@ const CALENDARS: [(&str, usize, usize, bool); 58] = [
 ];
 
 #[test]
-fn calendars_of_real_programs_and_hostile_ones() {
+fn real_and_hostile_calendars_have_the_expected_events() {
     let mut unlike = Vec::new();
     for (name, events, refused, ends_early) in CALENDARS {
         let Some(file) = file(&format!("icalendar/{name}.ics")) else { return };
@@ -310,7 +310,7 @@ fn calendars_of_real_programs_and_hostile_ones() {
 }
 
 #[test]
-fn the_zones_of_a_calendar_say_when() {
+fn calendar_zones_determine_event_times() {
     let starts = |name: &str| -> Option<Vec<String>> {
         let file = file(&format!("icalendar/{name}.ics"))?;
         let (items, _) = items(Format::ICalendar, "", file.as_slice());

@@ -123,7 +123,7 @@ fn memory_bytes(name: &str) -> u64 {
 #[test]
 #[ignore = "run by the test below, in a process of its own"]
 #[expect(clippy::disallowed_methods, reason = "the test below says by a variable which file is to be read")]
-fn one_file() {
+fn single_file_stays_within_its_peak() {
     let name = std::env::var(FILE).unwrap();
     let case = case(&name);
     // What the file itself takes is no part of it: the most is counted anew from here (proc_pid_clear_refs(5)).
@@ -143,7 +143,7 @@ fn one_file() {
 }
 
 #[test]
-fn the_peak_of_memory_is_bounded_whatever_the_file() {
+fn peak_memory_is_bounded_for_every_file() {
     if !cfg!(target_os = "linux") {
         println!("skipped: how much memory a process had is told by Linux");
         return;
@@ -151,7 +151,9 @@ fn the_peak_of_memory_is_bounded_whatever_the_file() {
     let program = std::env::current_exe().unwrap();
     for name in FILES {
         let mut child = Command::new(&program);
-        child.args(["--exact", "memory::peak::one_file", "--ignored", "--nocapture"]).env(FILE, name);
+        child
+            .args(["--exact", "memory::peak::single_file_stays_within_its_peak", "--ignored", "--nocapture"])
+            .env(FILE, name);
         let output = child.output().unwrap();
         let told = String::from_utf8_lossy(&output.stdout);
         let line = told.lines().find(|line| line.contains(name)).unwrap_or_default();

@@ -336,19 +336,17 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/tests/it/manners/errors.rs", "bodies_are_limited")
         }
         "idempotency_key_chars_max" => Tested("timenav/tests/it/idempotency.rs", "keys_that_cannot_be_are_refused"),
-        "geometry_depth_max" => Tested(GEOJSON, "what_is_no_geometry_is_refused"),
-        "import_record_bytes_max" => Tested("timenav-import/src/ndjson_file/tests.rs", "a_line_has_a_longest_length"),
-        "import_feature_bytes_max" => Tested(GEOJSON, "a_feature_has_a_longest_length"),
-        "import_csv_columns_max" => {
-            Tested("timenav-import/src/csv_file/tests.rs", "a_file_has_a_highest_number_of_columns")
-        }
+        "geometry_depth_max" => Tested(GEOJSON, "invalid_geometry_is_rejected"),
+        "import_record_bytes_max" => Tested("timenav-import/src/ndjson_file/tests.rs", "ndjson_line_length_is_limited"),
+        "import_feature_bytes_max" => Tested(GEOJSON, "geojson_feature_size_is_limited"),
+        "import_csv_columns_max" => Tested("timenav-import/src/csv_file/tests.rs", "csv_columns_are_limited"),
         "import_pattern_compiled_bytes_max" => {
-            Tested("timenav-import/src/mapping/line_pattern.rs", "what_is_no_pattern_is_told")
+            Tested("timenav-import/src/mapping/line_pattern.rs", "invalid_pattern_is_reported")
         }
         "import_pattern_line_bytes_max" => {
-            Tested("timenav-import/src/mapping/line_pattern.rs", "groups_with_names_are_columns")
+            Tested("timenav-import/src/mapping/line_pattern.rs", "named_groups_are_columns")
         }
-        "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "a_mapping_has_a_longest_length"),
+        "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "mapping_length_is_limited"),
         "import_dry_run_records_max" => {
             Tested("timenav-engine/src/import_rehearsal.rs", "import_rehearsal_compares_records_with_earlier_ones")
         }
@@ -357,10 +355,10 @@ fn edge(name: &str) -> Option<Edge> {
             "refusals_are_all_counted_and_the_first_hundred_listed",
         ),
         "import_trace_document_bytes_max" | "import_trace_spans_max" => {
-            Tested("timenav-import/src/trace_file/tests.rs", "a_document_has_most_spans")
+            Tested("timenav-import/src/trace_file/tests.rs", "spans_per_document_are_limited")
         }
         "import_calendar_bytes_max" => {
-            Tested("timenav-import/src/calendar_file/tests.rs", "lines_events_and_calendars_have_longest_lengths")
+            Tested("timenav-import/src/calendar_file/tests.rs", "lines_events_and_calendars_have_size_limits")
         }
         "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "limits_hold_at_the_edge"),
         "decrypt_failures_free_max"
