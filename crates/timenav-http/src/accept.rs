@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_range_says_how_much_something_is_wanted() {
+    fn most_specific_media_range_determines_the_weight() {
         // The example of RFC 9110 §12.5.1, except for the range with a parameter, which this service never serves.
         let example = &["text/*;q=0.3, text/plain;q=0.7, text/plain;format=flowed;q=0.9", "*/*;q=0.5"];
         for (media_type, expected) in [("text/plain", 700), ("text/html", 300), ("image/jpeg", 500)] {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_read_as_they_are_defined() {
+    fn quality_weights_are_parsed_as_in_the_standard() {
         for (text, expected) in [
             ("0", Some(0)),
             ("0.", Some(0)),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_stands_there_by_its_name() {
+    fn media_type_must_be_named_explicitly() {
         let check = |text: &str, expected| {
             assert_eq!(accept(&[text]).asks_for("text/html", JSON), expected, "{text}");
         };
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coding_is_taken_where_it_is_named() {
+    fn content_coding_must_be_named_explicitly() {
         let check = |text: &str, expected| {
             assert_eq!(takes_coding(&headers(&header::ACCEPT_ENCODING, &[text]), "br"), expected, "{text}");
         };

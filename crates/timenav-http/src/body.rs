@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_is_read_up_to_its_limit() {
+    async fn request_body_is_read_up_to_its_limit() {
         let rooms = Rooms::new();
         let read = async |bytes: usize| rooms.read(&user(), Body::from(vec![b'x'; bytes]), 100_000).await;
         assert_eq!(read(100_000).await.ok().unwrap().body.0.len(), 100_000);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_of_a_user_take_the_room_of_a_user() {
+    async fn request_bodies_per_user_are_limited() {
         let rooms = Rooms::new();
         let mut held = Vec::new();
         let size = CHANGE_BODY_BYTES_MAX;
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn responses_of_user_take_the_room_of_user_until_sent() {
+    async fn response_bytes_per_user_are_counted_until_sent() {
         let rooms = Rooms::new();
         let hold = async |bytes: usize| {
             let response = Response::new(Body::from(vec![b'x'; bytes]));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_so_many_responses_wait_for_room() {
+    async fn responses_waiting_for_room_are_limited() {
         let rooms = Rooms::new();
         let response = |bytes: usize| Response::new(Body::from(vec![b'x'; bytes]));
         let all = BUFFERED_RESPONSE_BYTES_PER_USER_MAX;
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_is_counted_by_what_becomes_of_it() {
+    async fn request_body_is_counted_by_its_parsed_size() {
         let rooms = Rooms::new();
         let objects = |count: usize| Body::from("{".repeat(count));
         let most = BUFFERED_BODY_BYTES_PER_USER_MAX / OBJECT_BYTES;
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn strangers_of_one_network_have_little_room() {
+    async fn unauthenticated_bodies_per_network_are_limited() {
         let rooms = Rooms::new();
         let network = |text: &str| Some(Network::of(text.parse().unwrap()));
         let body = || Body::from(vec![b'x'; STRANGER_BODY_BYTES_MAX]);

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_end_is_counted_under_its_own_name() {
+    fn connection_ends_are_counted_by_name() {
         let counts = ConnectionCounts::default();
         for (before, end) in ConnectionEnd::ALL.into_iter().enumerate() {
             assert_eq!(end as usize, before);

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_compared_weakly() {
+    fn entity_tags_are_compared_weakly() {
         let check = |list: &str, expected| assert_eq!(names(&HeaderValue::from_str(list).unwrap(), "\"a\""), expected);
         check("\"a\"", true);
         check("W/\"a\"", true);

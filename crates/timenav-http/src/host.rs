@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_a_name_or_an_address_with_at_most_a_port() {
+    fn host_is_a_name_or_address_with_optional_port() {
         for right in [
             "time.example.org",
             "localhost:8080",

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_customer_is_one_network() {
+    fn addresses_of_one_customer_are_one_network() {
         let check = |text: &str, expected: &str| {
             assert_eq!(Network::of(text.parse().unwrap()).to_string(), expected, "{text}");
         };

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn required_parameters_are_those_of_the_document() {
+    fn required_parameters_match_the_openapi_document() {
         let check = |method: Method, path: &str, expected: &[&str]| {
             let found = required_parameters(&method, path);
             assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected, "{method} {path}");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_document_has_query() {
+    fn newer_openapi_document_has_query_operations() {
         let newer = parsed(std::str::from_utf8(&OPENAPI_3_2_SERVED.plain).unwrap());
         assert_eq!(newer["openapi"], "3.2.0");
         assert_eq!(newer["paths"]["/v1/clock"]["query"]["operationId"], "clock_by_query");

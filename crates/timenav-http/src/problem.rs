@@ -445,7 +445,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_loses_its_middle() {
+    fn long_text_is_shortened_in_the_middle() {
         let check = |text: String, expected: &str| assert_eq!(shortened(text), expected);
         check("x".repeat(1_024), &"x".repeat(1_024));
         check("x".repeat(1_025), &format!("{}…{}", "x".repeat(510), "x".repeat(510)));

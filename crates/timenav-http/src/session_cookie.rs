@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_found_among_others_and_once() {
+    fn session_cookie_is_found_and_must_be_unique() {
         let check = |fields: &[&str], encrypted, expected: Option<Result<&str, AuthFailure>>| {
             let fields = fields.iter().map(|text| (COOKIE, HeaderValue::from_str(text).unwrap()));
             assert_eq!(shown(&fields.collect(), &options(encrypted)), expected);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_for_this_host_alone() {
+    fn session_cookie_is_limited_to_this_host() {
         let text = |field: Option<HeaderValue>| field.unwrap().to_str().unwrap().to_owned();
         let check = |encrypted, expected: [&str; 2]| {
             let options = options(encrypted);

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_a_share_and_all_have_so_much() {
+    fn shares_are_limited_per_user_and_in_total() {
         let shares = Shares::new(5, 3);
         let ada = shares.take(&"ada", 3).ok().unwrap();
         assert_eq!(shares.take(&"ada", 1).err(), Some(Spent::Own));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_nothing_is_forgotten() {
+    fn user_without_shares_is_forgotten() {
         let shares = Shares::new(5, 3);
         let first = shares.take(&"ada", 1).ok().unwrap();
         let second = shares.take(&"ada", 2).ok().unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_gets_what_others_give_back() {
+    async fn waiting_user_receives_released_shares() {
         let shares = Shares::new(5, 3);
         let held = shares.take(&"ada", 3).ok().unwrap();
         let spent = shares.take_within(&"ada", 1, Duration::ZERO).await;

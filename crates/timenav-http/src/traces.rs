@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parent_is_read_as_the_standard_says() {
+    fn traceparent_is_parsed_as_in_the_standard() {
         let read = |text: &'static str| {
             TraceParent::of(&HeaderMap::from_iter([("traceparent".parse().unwrap(), HeaderValue::from_static(text))]))
         };

@@ -430,7 +430,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_of_every_action_can_be_asked_for() {
+    fn every_action_word_is_a_valid_action_name() {
         for action in Action::ALL {
             assert_eq!(ActionName::from_text(action.word()).map(|name| name.0).ok().as_deref(), Some(action.word()));
         }

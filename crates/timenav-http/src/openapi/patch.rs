@@ -45,7 +45,7 @@ mod tests {
 
     /// Examples of RFC 7396, appendix A.
     #[test]
-    fn patch_changes_a_document_as_the_standard_says() {
+    fn merge_patch_matches_rfc_7396_examples() {
         let check = |mut target: Value, patch: Value, expected: Value| {
             apply(&mut target, patch);
             assert_eq!(target, expected);

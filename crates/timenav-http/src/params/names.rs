@@ -104,7 +104,7 @@ mod tests {
     use crate::problem::FaultKind;
 
     #[test]
-    fn a_name_stands_once_in_its_object() {
+    fn duplicate_member_names_are_rejected() {
         let ok = |json: &str| assert!(check(json.as_bytes()).is_ok(), "{json}");
         ok("");
         ok("{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2.5},null,true,-1,\"a\"]}");

@@ -23,7 +23,7 @@ struct Looked {
 }
 
 #[test]
-fn a_whole_number_may_have_a_fraction_of_zero() {
+fn integer_with_a_zero_fraction_is_accepted() {
     for (written, read_as) in [("2", "2"), ("2.0", "2"), ("2e3", "2000"), ("0", "0"), ("0.0", "0"), ("-0.0", "0")] {
         let body = format!("{{\"as_of\":{written},\"position\":{written}}}");
         let looked = read::<Looked>("", body.as_bytes()).unwrap();
@@ -48,7 +48,7 @@ fn check(query: &str, body: &str, expected: Result<Option<usize>, (&str, &str)>)
 }
 
 #[test]
-fn the_spellings_mean_the_same() {
+fn query_and_body_parameters_are_equivalent() {
     check("", GOOD, Ok(None));
     check("destination_time=2005-08-29T00:00:00Z&limit=5", "", Ok(Some(5)));
     check("limit=5", GOOD, Ok(Some(5)));
@@ -58,7 +58,7 @@ fn the_spellings_mean_the_same() {
 }
 
 #[test]
-fn faults_name_the_field() {
+fn parameter_faults_name_the_field() {
     check("", "", Err(("missing_parameter", "destination_time")));
     check("", "{}", Err(("missing_parameter", "destination_time")));
     check("", r#"{"destination_time":null}"#, Err(("invalid_parameter", "destination_time")));
@@ -80,7 +80,7 @@ fn faults_name_the_field() {
 }
 
 #[test]
-fn what_is_no_text_is_refused_and_never_replaced() {
+fn query_text_that_is_not_utf8_is_rejected() {
     check("limit=%35&destination_time=2005-08-29T00%3A00:00Z", "", Ok(Some(5)));
     check("&&limit=5&", GOOD, Ok(Some(5)));
     check("limit=%FF", GOOD, Err(("invalid_parameter", "limit")));
@@ -90,7 +90,7 @@ fn what_is_no_text_is_refused_and_never_replaced() {
 }
 
 #[test]
-fn what_is_not_a_json_object_is_told_apart() {
+fn malformed_json_and_other_json_types_are_distinguished() {
     for bad in ["{", "nope", "{\"a\":}", "{} {}", "\u{feff}{}", "[1"] {
         check("", bad, Err(("malformed_json", "")));
     }
@@ -102,7 +102,7 @@ fn what_is_not_a_json_object_is_told_apart() {
 }
 
 #[test]
-fn the_nearest_name_is_told() {
+fn nearest_parameter_name_is_suggested() {
     let detail = |body: &str| match read::<Request>("", body.as_bytes()) {
         Err(Failure::Parameter(fault)) => fault.detail,
         other => panic!("{other:?}"),

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn each_code_is_documented_with_its_status_and_its_sentence() {
+    fn every_code_is_documented_with_status_and_sentence() {
         let answered = Code::ALL.map(|code| {
             let (status, sentence) = answer_of(code);
             (code.as_str().to_owned(), status.as_u16(), sentence.to_owned())
@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[test]
-    fn no_two_codes_have_one_word() {
+    fn problem_codes_have_distinct_words() {
         let words: BTreeMap<&str, Code> = Code::ALL.into_iter().map(|code| (code.as_str(), code)).collect();
         assert_eq!(words.len(), Code::ALL.len());
     }
 
     #[test]
-    fn entries_about_strangers_have_the_codes_of_their_answers() {
+    fn log_entries_and_responses_use_the_same_codes() {
         use AuthFailure::{Invalid, LogIn, Malformed, Missing, Session};
         for failure in [Missing, Invalid, Malformed, Session, LogIn] {
             assert_eq!(of_stranger(failure).as_str(), failure.code());

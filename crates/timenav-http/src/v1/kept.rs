@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_put_beside_those_of_an_object() {
+    fn members_are_appended_to_an_object() {
         let check = |object: &str, timeline_id, expected: Option<&str>| {
             let with = raw_with(object, &VersionPlace { position: 7, timeline_id });
             assert_eq!(with.as_deref().map(RawValue::get), expected, "{object}");
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_added_of_nothing() {
+    fn empty_members_are_not_appended() {
         #[derive(Serialize)]
         struct Nothing {}
         assert_eq!(raw_with(r#"{"a":1}"#, &Nothing {}).unwrap().get(), r#"{"a":1}"#);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_as_the_document_says_and_is_read_again() {
+    fn stream_id_matches_its_pattern_and_is_read_back() {
         let pattern = Regex::new(PLACE_PATTERN).unwrap();
         let mark = "0085ee332fadb4d5".parse().unwrap();
         let passed = Instant::from_micros(-62_135_596_800_000_000).unwrap();

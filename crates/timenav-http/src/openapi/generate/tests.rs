@@ -16,7 +16,7 @@ fn references(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn committed_documents_are_those_of_the_routes() {
+fn committed_openapi_documents_match_the_routes() {
     let write = "run `cargo xtask openapi`";
     assert!(crate::openapi::OPENAPI == openapi(), "docs/api/openapi.json is not what the routes say; {write}");
     let newer = text(&document(Version::V3_2));
@@ -27,7 +27,7 @@ fn committed_documents_are_those_of_the_routes() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_openapi_reference_resolves() {
     let document: Value = serde_json::from_str(&openapi()).unwrap();
     let mut found = Vec::new();
     references(&document, &mut found);
@@ -48,7 +48,7 @@ fn operation_ids_are_unique() {
 }
 
 #[test]
-fn no_two_types_have_one_name() {
+fn schema_names_are_unique_per_type() {
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     for route in operations() {
         for wire in wire_types(&route) {
@@ -90,7 +90,7 @@ fn formats(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_format_is_documented() {
+fn every_openapi_format_is_documented() {
     // Formats of the OpenAPI registry need no description.
     let registered = ["binary", "double", "int32", "int64", "password"];
     let mut found = BTreeSet::new();
@@ -105,7 +105,7 @@ fn every_format_is_documented() {
 }
 
 #[test]
-fn a_kind_of_text_is_spelt_out_where_it_is_named() {
+fn text_formats_are_expanded_in_schemas() {
     let mut schema = json!({ "properties": {
         "format": { "type": ["string", "null"], "format": "actor" },
         "scopes": { "type": "array", "items": { "type": "string", "format": "scope" } },
@@ -121,7 +121,7 @@ fn a_kind_of_text_is_spelt_out_where_it_is_named() {
 }
 
 #[test]
-fn one_of_two_parameters_is_said_of_a_body() {
+fn body_schema_requires_one_of_two_parameters() {
     let schemas = &document(Version::V3_1)["components"]["schemas"];
     let alone = |given: &str, absent: &str| json!({ "type": "object", "required": [given], "properties": { given: { "type": "string" }, absent: { "type": "null" } } });
     assert_eq!(schemas["EraseRequest"]["anyOf"], json!([alone("data_id", "event_id"), alone("event_id", "data_id")]));
@@ -159,7 +159,7 @@ fn free_texts_of_items(schema: &Value, schemas: &Value, place: &str, found: &mut
 }
 
 #[test]
-fn every_text_of_a_request_says_what_it_may_be() {
+fn every_request_text_is_constrained() {
     let document = document(Version::V3_2);
     let mut found = BTreeSet::new();
     let operations =
@@ -176,7 +176,7 @@ fn every_text_of_a_request_says_what_it_may_be() {
 }
 
 #[test]
-fn parameters_that_do_not_go_with_others_say_so() {
+fn incompatible_parameters_are_excluded_in_schemas() {
     let schemas = &document(Version::V3_2)["components"]["schemas"];
     let forms = |name: &str| schemas[name]["anyOf"].clone();
     let alone = json!({ "at": { "type": "null" }, "deliver_webhooks": { "type": "null" } });
@@ -197,7 +197,7 @@ fn parameters_that_do_not_go_with_others_say_so() {
 }
 
 #[test]
-fn statuses_are_those_that_come() {
+fn documented_statuses_match_the_operations() {
     let document = document(Version::V3_1);
     let may_come = |path: &str, status: &str| document["paths"][path]["post"]["responses"].get(status).is_some();
     // The clock and events have entity tags. Timelines have none.
@@ -211,7 +211,7 @@ fn statuses_are_those_that_come() {
 }
 
 #[test]
-fn a_list_in_a_query_string_is_words_with_commas() {
+fn query_string_list_is_comma_separated() {
     let document = document(Version::V3_2);
     let of_get = document["paths"]["/v1/monitor-paradox"]["get"]["parameters"].as_array().unwrap();
     let kinds = &of_get.iter().find(|parameter| parameter["name"] == "kinds").unwrap()["schema"];
@@ -223,7 +223,7 @@ fn a_list_in_a_query_string_is_words_with_commas() {
 }
 
 #[test]
-fn variants_refuse_unknown_fields() {
+fn variants_reject_unknown_fields() {
     let document = document(Version::V3_1);
     let variants = document["components"]["schemas"]["EffectRequest"]["oneOf"].as_array().unwrap();
     assert_eq!(variants.len(), 9);
@@ -231,7 +231,7 @@ fn variants_refuse_unknown_fields() {
 }
 
 #[test]
-fn a_correction_names_its_event() {
+fn correction_requires_an_event_id() {
     let document = document(Version::V3_1);
     let event = &document["components"]["schemas"]["CorrectedRecord"];
     assert!(event["required"].as_array().unwrap().contains(&json!("event_id")));
@@ -241,7 +241,7 @@ fn a_correction_names_its_event() {
 }
 
 #[test]
-fn nothing_in_the_document_is_in_the_way_of_tools() {
+fn openapi_document_has_no_unused_schemas_or_null_defaults() {
     for version in [Version::V3_1, Version::V3_2] {
         let document = document(version);
         assert_eq!(document["servers"][0]["url"], "/");
@@ -267,7 +267,7 @@ fn no_null_defaults(value: &Value, place: &str) {
 }
 
 #[test]
-fn every_request_and_every_answer_has_an_example_that_fits() {
+fn every_request_and_response_has_a_valid_example() {
     let document = document(Version::V3_1);
     let schemas = &document["components"]["schemas"];
     let mut count = 0;

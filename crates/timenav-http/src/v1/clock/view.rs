@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nanoseconds_are_told_as_seconds() {
+    fn nanoseconds_are_written_as_seconds() {
         for (nanos, expected) in [
             (0, "0.000000000"),
             (1, "0.000000001"),

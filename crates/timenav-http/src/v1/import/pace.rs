@@ -55,12 +55,12 @@ mod tests {
     const IDLE: Duration = Duration::from_secs(IMPORT_IDLE_SECONDS_MAX);
 
     #[test]
-    fn who_sends_nothing_is_waited_for_so_long() {
+    fn idle_sender_times_out() {
         assert_eq!(Pace::default().patience(), (IDLE, TooSlow::Idle));
     }
 
     #[test]
-    fn who_sends_a_byte_now_and_then_is_not_waited_for_for_ever() {
+    fn slow_sender_times_out() {
         let mut pace = Pace::default();
         let mut waited = Duration::ZERO;
         loop {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_the_pace_may_send_as_long_as_it_takes() {
+    fn sender_at_the_minimum_pace_never_times_out() {
         let mut pace = Pace::default();
         let a_second = usize::try_from(IMPORT_BYTES_PER_MINUTE_MIN / 60).unwrap();
         for _ in 0..100_000 {

@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_is_read_to_its_end() {
+    async fn import_body_is_read_to_its_end() {
         let (records, end) = read_all(Body::from_stream(sent(vec![Ok(&LINE[..7]), Ok(&LINE[7..]), Ok(LINE)]))).await;
         assert_eq!((records, matches!(end, Some(Ok(())))), (2, true));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_stops_sending_is_not_waited_for_for_ever() {
+    async fn stalled_import_body_times_out() {
         let stalled = sent(vec![Ok(LINE), Ok(b"{")]).chain(stream::pending());
         let (records, end) = read_all(Body::from_stream(stalled)).await;
         let Some(Err(ImportError::Io { source, .. })) = end else { panic!("{end:?}") };
@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_breaks_off_is_no_whole_file() {
+    async fn aborted_import_body_is_an_error() {
         let broken = sent(vec![Ok(LINE), Err(io::ErrorKind::ConnectionReset.into())]);
         let (records, end) = read_all(Body::from_stream(broken)).await;
         assert_eq!((records, matches!(end, Some(Err(ImportError::Io { .. })))), (1, true));
     }
 
     #[test]
-    fn whoever_is_gone_has_sent_no_whole_file() {
+    fn disconnected_import_sender_is_an_error() {
         let (frames, received) = mpsc::channel(1);
         drop(frames);
         let mut input = Input { frames: received, rest: Bytes::new(), has_ended: false };

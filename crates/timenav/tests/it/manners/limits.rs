@@ -397,22 +397,22 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "read_parameters_bytes_max" => Tested(RATES, "what_is_kept_of_the_parameters_of_a_read_is_short"),
         "stranger_body_bytes_max" | "buffered_stranger_bytes_max" | "buffered_stranger_bytes_per_network_max" => {
-            Tested(BODY, "strangers_of_one_network_have_little_room")
+            Tested(BODY, "unauthenticated_bodies_per_network_are_limited")
         }
         "buffered_body_bytes_max" | "buffered_body_bytes_per_user_max" => {
-            Tested(BODY, "bodies_of_a_user_take_the_room_of_a_user")
+            Tested(BODY, "request_bodies_per_user_are_limited")
         }
         "buffered_response_bytes_max" | "buffered_response_bytes_per_user_max" => {
-            Tested(BODY, "responses_of_user_take_the_room_of_user_until_sent")
+            Tested(BODY, "response_bytes_per_user_are_counted_until_sent")
         }
         "requests_at_once_per_user_max" => Tested(CROWDS, "requests_of_a_user_at_once_are_limited"),
         "imports_running_max" | "streams_max" => {
-            Tested("timenav-http/src/shares.rs", "each_has_a_share_and_all_have_so_much")
+            Tested("timenav-http/src/shares.rs", "shares_are_limited_per_user_and_in_total")
         }
         "imports_per_user_max" => Tested(CROWDS, "imports_that_stall_stop_nobody"),
         "import_turn_seconds_max" => Tested(CROWDS, "a_user_who_imports_much_at_once_gets_it_all_in"),
-        "import_idle_seconds_max" => Tested(PACE, "who_sends_nothing_is_waited_for_so_long"),
-        "import_bytes_per_minute_min" => Tested(PACE, "who_sends_a_byte_now_and_then_is_not_waited_for_for_ever"),
+        "import_idle_seconds_max" => Tested(PACE, "idle_sender_times_out"),
+        "import_bytes_per_minute_min" => Tested(PACE, "slow_sender_times_out"),
         "streams_per_user_max" => Tested(CROWDS, "streams_of_a_user_are_limited_and_cheap"),
         _ => return None,
     })
