@@ -156,13 +156,13 @@ mod tests {
         "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIDE2Yg$zt1UeY5dLxyH+XV+SoTBhfIcdiitbWI8dVoiZnkcdoI";
 
     #[test]
-    fn hashes_are_those_of_another_program() {
+    fn password_hash_matches_another_implementation() {
         let made = Work::NOW.hash(&password("correct horse battery staple"), b"some salt of 16b").unwrap();
         assert_eq!(made, BY_ANOTHER);
     }
 
     #[test]
-    fn a_password_is_the_one_that_is_kept_or_not() {
+    fn password_matches_only_its_own_hash() {
         let weak = Work { passes: 1, ..Work::NOW };
         let (now, before) = (Work::NOW, weak.hash(&password("open sesame"), &[7; SALT_BYTES]).unwrap());
         let now = now.hash(&password("open sesame"), &[7; SALT_BYTES]).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_is_done_in_turns() {
+    async fn passwords_are_hashed_and_compared() {
         let (passwords, ada) = (Argon2Passwords::new(Arc::new(Zeros), Turns::default()), UserId::new("ada").unwrap());
         let kept: Arc<str> = passwords.hash(Some(&ada), password("open sesame")).await.unwrap().into();
         assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$"), "{kept}");

@@ -34,7 +34,7 @@ const RANDOM: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c
 const OTHER_RANDOM: &str = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 #[test]
-fn records_are_those_of_the_published_vectors() {
+fn sealed_records_match_the_published_vectors() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/data-format-v1.json");
     let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let records = vectors["records"].as_array().unwrap();
@@ -63,7 +63,7 @@ fn is_closed(place: &RecordPlace, sealed: SealedData, key: &EncryptionKey) {
 type Part = fn(&mut SealedData) -> &mut Vec<u8>;
 
 #[test]
-fn nothing_else_opens_a_record() {
+fn record_opens_only_with_its_key_and_place() {
     let here = place("main", "data_a");
     for (right, wrong) in [(RANDOM, [OTHER_RANDOM, "a passphrase"]), ("a passphrase", ["A passphrase", RANDOM])] {
         let right = key(right);
@@ -100,7 +100,7 @@ fn nothing_else_opens_a_record() {
 
 /// An AES-GCM ciphertext can be crafted to open under two keys; the commitment prevents this.
 #[test]
-fn a_record_is_committed_to_its_key() {
+fn sealed_record_is_committed_to_its_key() {
     let here = place("main", "data_a");
     let made =
         |text_of_key: &str| seal(&here, &text("{}"), &key(text_of_key), [1; SALT_BYTES], [2; NONCE_BYTES]).unwrap();
@@ -112,7 +112,7 @@ fn a_record_is_committed_to_its_key() {
 }
 
 #[tokio::test]
-async fn two_records_of_the_same_share_nothing() {
+async fn equal_records_are_sealed_differently() {
     let vault = AesVault::new(Arc::new(Randomness), Turns::default());
     let here = place("main", "data_a");
     let one = vault.seal(&user("ada"), here.clone(), text("{}"), key(RANDOM)).await.unwrap();
@@ -124,7 +124,7 @@ async fn two_records_of_the_same_share_nothing() {
 }
 
 #[tokio::test]
-async fn so_many_wait_and_no_more() {
+async fn waiting_key_derivations_are_limited() {
     let vault = AesVault::new(Arc::new(Randomness), Turns::default());
     let per_user = KEY_DERIVATIONS_WAITING_PER_USER_MAX;
     let name = |number: usize| user(&format!("u{}", number / per_user));

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn users_have_their_turns_one_after_the_other() {
+    fn users_derive_keys_in_turns() {
         let turns = Turns::default();
         // One user requests much, before all others.
         let mut greedy: Vec<_> =
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_are_nobody_known_hold_up_nobody() {
+    fn turns_without_a_user_are_given_in_arrival_order() {
         let turns = Turns::default();
         let mut all: Vec<_> =
             (0..KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX).map(|_| turns.wait(None).unwrap()).collect();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_left_hold_no_place() {
+    fn dropped_waiters_free_their_places() {
         let turns = Turns::default();
         let mut held = Vec::new();
         for number in 0..KEY_DERIVATIONS_MAX {

@@ -303,7 +303,9 @@ fn edge(name: &str) -> Option<Edge> {
         "host_clock_behind_seconds_max" => {
             Tested("timenav-store/tests/it/engine/set_back.rs", "a_host_clock_that_was_wrong_once_is_told_of")
         }
-        "key_derivations_waiting_per_user_max" => Tested("timenav-vault/src/turns.rs", "those_who_left_hold_no_place"),
+        "key_derivations_waiting_per_user_max" => {
+            Tested("timenav-vault/src/turns.rs", "dropped_waiters_free_their_places")
+        }
         "queue_submissions_max" => {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_wait_in_the_queue_and_others_wait_for_it")
         }
@@ -368,7 +370,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(ATTEMPTS, "decrypt_waits_begin_after_free_attempts_and_double_to_limit")
         }
         "decrypt_records_watched_max" => Tested(ATTEMPTS, "watched_decrypt_records_are_limited"),
-        "key_derivations_max" | "key_derivations_waiting_max" => Tested(VAULT, "so_many_wait_and_no_more"),
+        "key_derivations_max" | "key_derivations_waiting_max" => Tested(VAULT, "waiting_key_derivations_are_limited"),
         "failed_attempts_per_minute_max" => Tested(RATES, "failed_attempts_are_limited_and_leave_no_more_entries"),
         "connections_max" => Tested(CAPS, "where_none_is_idle_a_new_one_is_closed_at_once"),
         "connections_per_address_max" => Tested(CAPS, "an_address_has_so_many_connections_and_others_have_theirs"),
