@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_written_exactly_and_read_where_no_calendar_is_needed() {
+    fn lengths_are_written_exactly_and_parsed_without_calendar_units() {
         let written = |length: Duration| Length::from(length).as_str().to_owned();
         assert_eq!(written(Duration::from_millis(1_500)), "1.500000s");
         assert_eq!(written(Duration::from_mins(2)), "120s");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_include_their_ends() {
+    fn time_ranges_include_both_ends() {
         let at = |text: &str| text.parse::<Instant>().unwrap();
         let (start, end) = (at("2028-02-29T00:00:00Z"), at("2028-03-01T00:00:00Z"));
         let check = |range: TimeRange, text: &str| assert_eq!(range.0, text);

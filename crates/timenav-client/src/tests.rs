@@ -56,7 +56,7 @@ fn instant(value: &Value) -> Instant {
 }
 
 #[test]
-fn a_clock_shows_what_the_service_computes() {
+fn clock_readings_match_service_vectors() {
     let file = vectors("clock");
     for case in list(&file["cases"]) {
         let clock = state(&case["clock"]);
@@ -73,7 +73,7 @@ fn a_clock_shows_what_the_service_computes() {
 }
 
 #[test]
-fn clocks_are_as_a_service_was_seen_to_keep_them() {
+fn clock_readings_match_recorded_service_states() {
     let file = vectors("recorded");
     assert!(list(&file["readings"]).len() >= 100);
     for reading in list(&file["readings"]) {
@@ -83,7 +83,7 @@ fn clocks_are_as_a_service_was_seen_to_keep_them() {
 }
 
 #[test]
-fn timestamps_are_read_and_written() {
+fn timestamps_round_trip_and_invalid_ones_are_rejected() {
     let file = vectors("timestamps");
     for case in list(&file["valid"]) {
         let read = instant(&case["text"]);
@@ -97,7 +97,7 @@ fn timestamps_are_read_and_written() {
 }
 
 #[test]
-fn what_a_client_vouches_for() {
+fn follower_readings_match_shared_vectors() {
     let file = vectors("follow");
     for case in list(&file["cases"]) {
         let bounds = case.get("bounds").unwrap_or(&file["bounds"]);
@@ -151,13 +151,13 @@ fn check_reading(follower: &Follower, now: i64, expected: &Value, name: &Value) 
 }
 
 #[test]
-fn bounds_that_a_healthy_stream_would_break_are_refused() {
+fn bounds_below_stream_interval_are_rejected() {
     let error = Bounds::new(Duration::from_secs(19), Duration::ZERO).unwrap_err();
     assert!(error.to_string().contains("stale_after must be at least 20s"), "{error}");
 }
 
 #[test]
-fn events_are_read_from_pieces_of_any_size() {
+fn sse_events_are_parsed_from_chunks_of_any_size() {
     let file = vectors("sse");
     for case in list(&file["cases"]) {
         let pieces: Vec<&[u8]> = list(&case["pieces"]).iter().map(|piece| text(piece).as_bytes()).collect();
@@ -178,7 +178,7 @@ fn events_are_read_from_pieces_of_any_size() {
 }
 
 #[test]
-fn requests_are_sent_again() {
+fn retry_waits_match_shared_vectors() {
     let file = vectors("retry");
     let attempts = u32::try_from(file["attempts"].as_u64().unwrap()).unwrap();
     let retries = Retries { attempts, wait_max: seconds(&file["wait_max"]) };
@@ -202,7 +202,7 @@ fn requests_are_sent_again() {
 }
 
 #[test]
-fn a_service_says_in_seconds_or_by_a_date_when_to_come_back() {
+fn retry_after_is_parsed_as_seconds_or_date() {
     assert_eq!(retry_after(" 7 "), Some(Duration::from_secs(7)));
     assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
     assert!(retry_after("Fri, 31 Dec 9999 23:59:59 GMT").is_some_and(|wait| wait > Duration::from_hours(24)));
@@ -210,7 +210,7 @@ fn a_service_says_in_seconds_or_by_a_date_when_to_come_back() {
 }
 
 #[test]
-fn settings_that_are_wrong_are_told_without_the_key() {
+fn invalid_settings_are_reported_without_the_key() {
     let check = |builder: crate::ClientBuilder, told: &str| {
         let error = builder.build().unwrap_err().to_string();
         assert!(error.contains(told) && !error.contains("tnk_secret"), "{error}");
@@ -235,7 +235,7 @@ fn client(stand_in: &StandIn) -> Client {
 }
 
 #[test]
-fn an_answer_that_is_lost_is_asked_for_with_the_same_key() {
+fn lost_response_is_retried_with_the_same_idempotency_key() {
     run(async {
         let clock = json!({
             "timeline_id": "t", "generation": 1, "state": "paused", "rate": 1.0, "location": null,
@@ -262,7 +262,7 @@ fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn what_may_have_happened_is_not_sent_twice() {
+fn request_with_unknown_outcome_is_not_sent_twice() {
     run(async {
         let stand_in = StandIn::start(vec![String::new()]).await;
         let request = Request::new(reqwest::Method::DELETE, &["v1", "users", "a/b"]);
@@ -274,7 +274,7 @@ fn what_may_have_happened_is_not_sent_twice() {
 }
 
 #[test]
-fn a_refusal_says_what_would_be_right() {
+fn rejected_request_returns_a_problem_with_details() {
     run(async {
         let told = json!({
             "status": "No.", "code": "invalid_parameter", "detail": "d", "request_id": "r",
@@ -299,7 +299,7 @@ fn a_refusal_says_what_would_be_right() {
 }
 
 #[test]
-fn a_stream_goes_on_from_its_last_message() {
+fn stream_resumes_after_its_last_message() {
     run(async {
         let stream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n\
                       event: clock\nid: 7\ndata: {}\n\nid: 9\n\n";
@@ -315,7 +315,7 @@ fn a_stream_goes_on_from_its_last_message() {
 }
 
 #[test]
-fn addresses_stay_below_the_service() {
+fn request_addresses_stay_below_the_service_url() {
     let check = |base: &str, request: Request, expected: &str| {
         let client = Client::builder().url(base).key(KEY).build().unwrap();
         assert_eq!(client.address(&request).unwrap().as_str(), expected);

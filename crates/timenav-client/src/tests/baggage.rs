@@ -6,7 +6,7 @@ use crate::header::{HeaderMap, HeaderValue};
 use super::{instant, list, text, vectors};
 
 #[test]
-fn a_header_names_a_timeline() {
+fn timeline_is_read_from_baggage_header() {
     let file = vectors("baggage");
     for case in list(&file["read"]) {
         let found = timeline_in(case["header"].as_str()).unwrap();
@@ -24,7 +24,7 @@ fn a_header_names_a_timeline() {
 }
 
 #[test]
-fn a_timeline_is_put_into_a_header() {
+fn timeline_is_added_to_baggage_header() {
     let file = vectors("baggage");
     for case in list(&file["written"]) {
         let written = with_timeline(case["header"].as_str(), text(&case["timeline"]));
@@ -34,7 +34,7 @@ fn a_timeline_is_put_into_a_header() {
 }
 
 #[test]
-fn a_moment_is_written_as_postgresql_reads_it() {
+fn sql_moment_is_in_postgresql_syntax() {
     let file = vectors("baggage");
     for case in list(&file["sql"]) {
         assert_eq!(sql_moment(instant(&case["moment"])), text(&case["expected"]));
@@ -42,7 +42,7 @@ fn a_moment_is_written_as_postgresql_reads_it() {
 }
 
 #[test]
-fn nothing_is_handed_on_outside_a_request() {
+fn headers_are_unchanged_outside_a_request() {
     let mut head = HeaderMap::from_iter([(crate::header::HOST, HeaderValue::from_static("db"))]);
     let before = head.clone();
     outgoing(&mut head);

@@ -23,7 +23,7 @@ fn query<T, O>(call: Call<'_, T, O>) -> Vec<String> {
 }
 
 #[test]
-fn timeline_of_the_client_is_the_default() {
+fn client_timeline_is_the_default() {
     let bound = unbound().on_timeline("ours");
     assert_eq!(query(bound.clock()), ["timeline_id=ours"]);
     assert_eq!(query(bound.clock().timeline_id("other")), ["timeline_id=other"]);
@@ -159,7 +159,7 @@ fn response_has_its_headers() {
 }
 
 #[test]
-fn unknown_words_and_members_are_accepted() {
+fn unknown_enum_values_and_members_are_accepted() {
     let word: CauseKind = serde_json::from_value(json!("inspires")).unwrap();
     assert_eq!((word.as_str(), &word), ("inspires", &CauseKind::Other("inspires".to_owned())));
     assert_eq!(json!(word), json!("inspires"));

@@ -220,7 +220,7 @@ fn check_members(document: &Value, value: &Value, path: &str) {
 }
 
 #[test]
-fn calls_match_the_document() {
+fn calls_match_the_openapi_document() {
     let (document, client) = (Document::read(), Client::builder().key(KEY).timeline("t").build().unwrap());
     let rows = [clock_rows(&client), history_rows(&client), access_rows(&client)];
     for Row { request, read } in rows.into_iter().flatten() {
@@ -238,7 +238,7 @@ fn calls_match_the_document() {
 }
 
 #[test]
-fn builders_have_all_members_of_the_document() {
+fn builders_have_all_members_of_the_openapi_document() {
     let document = Document::read();
     assert_eq!(keys(&json!(event())), document.properties("EventRecord"));
     let client = Client::builder().key(KEY).timeline("t").build().unwrap();
@@ -259,7 +259,7 @@ fn builders_have_all_members_of_the_document() {
 }
 
 #[test]
-fn effects_have_all_members_of_the_document() {
+fn effects_have_all_members_of_the_openapi_document() {
     let text = || MOMENT.to_owned();
     let effects = [
         Effect::Cancel,

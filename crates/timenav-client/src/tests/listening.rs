@@ -70,7 +70,7 @@ async fn hand_out(mut connection: TcpStream, handed: Arc<watch::Sender<usize>>, 
 }
 
 #[test]
-fn a_service_that_is_slow_to_be_told_is_asked_for_no_more() {
+fn listener_claims_no_more_while_outcomes_are_unreported() {
     run(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -124,7 +124,7 @@ async fn listen(concurrency: usize) {
 }
 
 #[test]
-fn what_comes_next_is_claimed_while_the_service_is_told_what_was_done() {
+fn listener_claims_next_firings_while_reporting_outcomes() {
     run(async {
         for concurrency in [1, 2] {
             listen(concurrency).await;

@@ -22,7 +22,7 @@ fn told(watched: Option<&Watched<Passed>>) -> String {
 }
 
 #[test]
-fn a_watch_goes_on_after_the_newest_id_and_says_where_it_cannot() {
+fn watch_resumes_after_the_newest_id_and_reports_gaps() {
     run(async {
         let range = format!("{START}/{START}");
         let due = json!({ "from": START, "to": START, "time_range": range });
@@ -52,7 +52,7 @@ fn a_watch_goes_on_after_the_newest_id_and_says_where_it_cannot() {
 }
 
 #[test]
-fn a_message_that_is_none_is_an_error() {
+fn unreadable_watch_message_is_an_error() {
     run(async {
         let stand_in = StandIn::start(vec![stream("event: due\nid: 1\ndata: {}\n\n")]).await;
         let error = client(&stand_in).watch_due().await.unwrap().next().await.unwrap_err();
