@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_never_see_half_a_change() {
+    fn readers_never_see_a_partial_change() {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_since_when_nobody_vouches_for_it() {
+    fn page_shows_since_when_it_is_unconfirmed() {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         let unconfirmed = || board.word(words::UNCONFIRMED).load(Ordering::Relaxed);
         assert_eq!(unconfirmed(), 0);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_read_by_its_bytes() {
+    fn page_bytes_are_parsed() {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         board.change(Slot { uncertainty: None, ..slot(-5) });
         let read = || {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_settled_once_it_was_looked_at() {
+    fn change_is_settled_after_it_was_seen() {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         assert!(!board.settle(Duration::ZERO), "nobody has looked");
         board.looked_at(board.changes());
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_can_change_the_page() {
+    fn clock_page_cannot_be_changed_by_others() {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         assert!(rustix::io::write(board.file(), b"x").is_err());
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&board.file()));

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart() {
+    fn executable_kinds_are_distinguished() {
         for (bytes, expected) in [
             (elf(2, 62, 3), Kind::Dynamic),
             (elf(2, 62, 1), Kind::Static),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_followed_to_a_program() {
+    fn scripts_are_followed_to_their_interpreter() {
         let folder = tempfile::tempdir().unwrap();
         let program = written(folder.path(), "program", &elf(2, 62, 3));
         let script = |to: &Path| format!("#! {} -x\nrest", to.display()).into_bytes();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_load_no_library_are_known() {
+    fn programs_that_load_no_library_are_detected() {
         let folder = tempfile::tempdir().unwrap();
         let look = |bytes: &[u8], mode: u32| {
             let path = written(folder.path(), "program", bytes);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn rights_are_seen() {
+    fn setuid_programs_are_detected() {
         let folder = tempfile::tempdir().unwrap();
         let program = written(folder.path(), "program", &elf(2, 62, 3));
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_has_what_programs_need_and_goes_away() {
+    fn preload_folder_has_its_files_and_is_removed() {
         let folder = Folder::create().unwrap();
         let path = folder.path.clone();
         assert_eq!(std::fs::read(path.join(LIBRARY_NAME)).unwrap(), LIBRARY);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_only_made_where_it_can_be_used() {
+    fn unusable_preload_folder_is_rejected() {
         assert!(look_at(&place().unwrap()).is_ok());
         for wrong in ["relative", "/nowhere", "/tmp/a:b", "/tmp/a b", &format!("/{}", "x".repeat(100))] {
             assert!(look_at(Path::new(wrong)).is_err(), "{wrong}");

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_known_by_their_names() {
+    fn clock_pages_are_recognized_by_path() {
         for (path, expected) in [
             ("/memfd:timenav-clock", true),
             ("/memfd:timenav-clock (deleted)", true),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_have_parents_and_names() {
+    fn processes_have_parents_and_ancestors() {
         let own = i32::try_from(std::process::id()).unwrap();
         let all = processes().unwrap();
         let mine = &all[&own];

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_of_rings_are_found_in_maps() {
+    fn ring_entries_are_found_in_memory_maps() {
         for (line, expected) in [
             (
                 "7f8a3909a000-7f8a3909b000 rw-s 10000000 00:10 26090   anon_inode:[io_uring]",
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_of_realtime_are_known_by_operation_and_flags() {
+    fn realtime_ring_timeouts_are_recognized_by_operation_and_flags() {
         for (operation, flags, expected) in [
             (11, 9, true),
             (12, 11, true),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_without_rings_is_looked_at_until_it_is_gone() {
+    fn thread_without_rings_is_watched_until_it_ends() {
         let mut rings = Rings::default();
         assert_eq!(rings.patience(None), None);
         rings.add(std::process::id().cast_signed());

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_a_timer_is_read() {
+    fn remaining_timer_value_is_parsed() {
         let told =
             "pos:\t0\nclockid: 0\nticks: 0\nsettime flags: 01\nit_value: (3599, 999999127)\nit_interval: (1, 0)\n";
         assert_eq!(left_of(told), Some(Moment { seconds: 3_599, nanos: 999_999_127 }));

@@ -141,7 +141,7 @@ mod tests {
     use crate::image::IMAGE;
 
     #[test]
-    fn the_image_has_all_names_and_fits_where_it_is_mapped() {
+    fn image_has_all_symbols_and_fits_its_mapping() {
         let image = Mapped::read(IMAGE).unwrap();
         for name in NAMES {
             assert!(image.function(name).is_some(), "{name}");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_the_kernel_does_not_have_are_left_out() {
+    fn symbols_missing_in_the_kernel_are_left_out() {
         let image = Mapped::read(IMAGE).unwrap();
         let mut older = image.clone();
         older.symbols.retain(|symbol| !symbol.name.ends_with("getrandom"));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vdso_is_refused() {
+    fn invalid_vdso_is_rejected() {
         for bytes in [&b""[..], b"\x7fELF", &[0; 64], &IMAGE[..100]] {
             assert!(Mapped::read(bytes).is_none());
         }

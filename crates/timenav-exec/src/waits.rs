@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_of_a_timer_is_found() {
+    fn clock_of_a_posix_timer_is_found() {
         let timers = "ID: 1\nsignal: 60/00007fff86e452a8\nnotify: signal/pid.2634\nClockID: 0\n\
                       ID: 11\nsignal: 60/0\nnotify: thread/tid.2634\nClockID: 1\n";
         for (id, expected) in [(1, Some(0)), (11, Some(1)), (2, None), (0, None)] {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_has_a_place_to_wait() {
+    fn wait_routine_of_the_image_is_usable() {
         let routine = Routine::look().unwrap();
         assert_eq!(routine.code[..4], [0xf3, 0x0f, 0x1e, 0xfa], "endbr64");
         let call = Call { id: 1, pid: std::process::id().cast_signed(), number: 202, parameters: [0; 6] };

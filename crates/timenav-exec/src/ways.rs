@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_way_that_can_be_gone_is_chosen() {
+    fn first_available_method_is_chosen() {
         let all = Allowed { tracing: Ok(()), listening: Ok(()), filtering: Ok(()), preloading: Ok(()) };
         let deaf = Allowed { listening: Err(22), ..all };
         let taken = Allowed { listening: Err(BUSY), ..all };

@@ -35,7 +35,7 @@ const ALLOWED: u32 = libc::SECCOMP_RET_ALLOW;
 const REFUSED: u32 = libc::SECCOMP_RET_ERRNO | 1;
 
 #[test]
-fn what_is_about_virtual_time_is_reported_and_nothing_else() {
+fn only_calls_about_virtual_time_are_reported() {
     for (architecture, number, parameters, expected) in [
         (X86_64, 59, [0, 0], REPORTED),
         (X86_64, 322, [0, 0], REPORTED),
@@ -73,7 +73,7 @@ fn what_is_about_virtual_time_is_reported_and_nothing_else() {
 
 /// Either half of a pointer may be zero; a null pointer means no timeout.
 #[test]
-fn waits_until_a_moment_of_realtime_are_reported() {
+fn waits_until_a_realtime_moment_are_reported() {
     let ours = u64::from(OURS[0]) | u64::from(OURS[1]) << 32;
     let pointers = [(0, ALLOWED), (8, REPORTED), (1 << 32, REPORTED), (0x7fff_1234_5678, REPORTED)];
     for (pointer, reported) in pointers {
@@ -109,7 +109,7 @@ fn waits_until_a_moment_of_realtime_are_reported() {
 
 /// Without kernel filters the tracer decides itself, by the same rules.
 #[test]
-fn a_tracer_decides_as_the_kernel_does() {
+fn tracer_verdicts_match_the_kernel_filter() {
     let (listener, tracer) = (filter(), filter_for_tracer());
     // `clone3` concerns only the tracer.
     for number in (0..500).filter(|number| *number != 435) {

@@ -100,7 +100,7 @@ const EDGES: [i64; 9] =
     [-377_705_116_800, -62_167_219_200, -1, 0, 1, 2_147_483_648, 4_102_444_800, 253_402_300_798, END_SECONDS];
 
 #[test]
-fn the_image_computes_what_the_page_says() {
+fn image_reads_the_time_of_the_page() {
     let image = Loaded::new([0, 0]);
     let mut looked_at = 0;
     for seconds in EDGES {
@@ -129,7 +129,7 @@ fn the_image_computes_what_the_page_says() {
 }
 
 #[test]
-fn each_clock_is_the_virtual_one_or_the_kernels() {
+fn each_clock_id_is_virtual_or_real() {
     let (image, boot) = (Loaded::new([1_000, 5]), Moment { seconds: 1_100, nanos: 5 });
     image.set(&Slot {
         origin_virtual: Moment { seconds: 7, nanos: 0 },

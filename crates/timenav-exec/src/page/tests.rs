@@ -21,7 +21,7 @@ fn clock_of(told: &Value) -> Clock {
 
 /// A page shows the time that a service computes, whatever the host's boot clock shows.
 #[test]
-fn the_vectors_of_all_clients_hold() {
+fn page_matches_the_vectors_of_all_clients() {
     let text = include_str!("../../../../clients/vectors/clock.json");
     let told: Value = serde_json::from_str(text).unwrap();
     let recorded: Value = serde_json::from_str(include_str!("../../../../clients/vectors/recorded.json")).unwrap();
@@ -51,7 +51,7 @@ fn the_vectors_of_all_clients_hold() {
 
 proptest! {
     #[test]
-    fn a_page_shows_what_core_shows(
+    fn page_shows_the_time_of_core(
         at in -377_705_116_800_000_000_i64..253_402_300_799_999_999,
         since in 0..4_000_000_000_000_000_i64,
         rate in 1..1_000_000_000_000_u64,
@@ -74,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn a_moment_that_is_never_shown_is_not_waited_for() {
+fn unreachable_moment_has_no_wake_time() {
     let slot = Slot {
         origin_virtual: Moment { seconds: 100, nanos: 0 },
         origin_boot: Moment { seconds: 5, nanos: 0 },
@@ -92,7 +92,7 @@ fn a_moment_that_is_never_shown_is_not_waited_for() {
 }
 
 #[test]
-fn texts_are_cut_between_characters() {
+fn long_texts_are_cut_between_characters() {
     assert_eq!(text_words("ab", 2), [u64::from_le_bytes(*b"ab\0\0\0\0\0\0"), 0]);
     assert_eq!(text_words("1234567é", 1), [u64::from_le_bytes(*b"1234567\0")]);
     assert_eq!(text_words("123456é", 1), [u64::from_le_bytes(*b"123456\0\0")]);

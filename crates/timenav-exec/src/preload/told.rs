@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_read_and_others_are_not() {
+    fn valid_messages_are_read_and_others_rejected() {
         let timer = Told::Timer {
             until: Moment { seconds: 5, nanos: 6 },
             interval: Timespec { tv_sec: 7, tv_nsec: 8 },
