@@ -17,7 +17,7 @@ fn area(text: &str) -> Area {
 }
 
 #[test]
-fn areas_have_names_of_their_own() {
+fn areas_have_unique_ids() {
     for (text, expected) in [("France", "country:FR"), ("California", "region:US.CA"), ("Europe", "continent:EU")] {
         assert_eq!(area(text).id(), expected);
         assert_eq!(area(text), area(text));
@@ -56,7 +56,7 @@ fn points_are_in_their_areas() {
 }
 
 #[test]
-fn every_area_of_a_city_has_it_in_its_cells() {
+fn every_country_covers_the_cells_of_its_cities() {
     let gazetteer = Gazetteer::baked();
     let mut cells: BTreeMap<&str, BTreeSet<Cell>> = BTreeMap::new();
     for city in cities() {
@@ -76,7 +76,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_point_is_lost_between_the_cells(lat in -90.0..=90.0, lon in -180.0..=180.0, near in any::<prop::sample::Index>(), shift in -0.3..0.3) {
+    fn every_point_is_in_the_cells_of_its_area(
+        lat in -90.0..=90.0,
+        lon in -180.0..=180.0,
+        near in any::<prop::sample::Index>(),
+        shift in -0.3..0.3,
+    ) {
         let gazetteer = Gazetteer::baked();
         let mut cities = gazetteer.cities();
         let cities_count = cities.len();

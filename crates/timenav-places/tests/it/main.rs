@@ -18,7 +18,7 @@ fn cities() -> impl Iterator<Item = timenav_places::Match> {
 }
 
 #[test]
-fn no_file_of_tests_is_forgotten() {
+fn every_test_file_is_a_module() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
@@ -29,7 +29,7 @@ fn no_file_of_tests_is_forgotten() {
 }
 
 #[test]
-fn the_tables_are_small_and_whole() {
+fn place_tables_are_small_and_complete() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
     let sizes = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
     assert!(sizes.sum::<u64>() < 5_000_000);

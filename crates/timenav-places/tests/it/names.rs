@@ -94,7 +94,7 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn names_mean_the_likeliest_place() {
+fn names_resolve_to_the_likeliest_place() {
     for (text, expected) in NAMES {
         let found = Gazetteer::baked().look_up(text);
         assert_eq!(found.map(|found| found.best.to_string()).as_deref(), Some(*expected), "{text}");
@@ -102,14 +102,14 @@ fn names_mean_the_likeliest_place() {
 }
 
 #[test]
-fn what_is_no_name_means_nothing() {
+fn invalid_names_resolve_to_no_place() {
     for text in ["", " ", ",", ",,,", "?!", "Pariss", "Paris, Japan", "Paris, Xyz", "France, Texas", "*"] {
         assert_eq!(Gazetteer::baked().look_up(text), None, "{text}");
     }
 }
 
 #[test]
-fn several_likely_meanings_are_told() {
+fn ambiguous_names_are_reported() {
     for (text, expected) in [
         ("Santa Cruz", true),
         ("Springfield", true),
@@ -129,7 +129,7 @@ fn several_likely_meanings_are_told() {
 }
 
 #[test]
-fn the_likelier_of_two_comes_first() {
+fn likelier_place_is_listed_first() {
     let countries =
         |text| -> Vec<_> { Gazetteer::baked().find(text).into_iter().map(|place| place.to_string()).take(2).collect() };
     assert_eq!(countries("Paris"), ["Paris, Île-de-France, France", "Paris, Texas, United States"]);
@@ -137,7 +137,7 @@ fn the_likelier_of_two_comes_first() {
 }
 
 #[test]
-fn a_city_is_a_circle_that_grows_with_it() {
+fn city_radius_grows_with_its_population() {
     let radius = |text: &str| {
         let gazetteer = Gazetteer::baked();
         let found = gazetteer.look_up(text).unwrap();
@@ -174,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn no_text_is_too_strange(text in "\\PC{0,60}|[a-z, .'-]{0,80}", count in 0..10_usize) {
+    fn arbitrary_names_do_not_panic(text in "\\PC{0,60}|[a-z, .'-]{0,80}", count in 0..10_usize) {
         let gazetteer = Gazetteer::baked();
         let found = gazetteer.find(&text);
         prop_assert!(gazetteer.near_spellings(&text, count).len() <= count);
@@ -188,7 +188,7 @@ proptest! {
 
 /// The points of events that name a city are kept, and scans compare them with what the name means.
 #[test]
-fn names_keep_their_meaning() {
+fn names_resolve_to_the_pinned_points() {
     let gazetteer = Gazetteer::baked();
     let names = fst::Map::new(&include_bytes!("../../data/names.fst")[..]).unwrap();
     let mut names = names.stream();

@@ -3,7 +3,7 @@
 use timenav_places::Gazetteer;
 
 #[test]
-fn a_slip_of_the_pen_is_understood() {
+fn misspelled_names_are_corrected() {
     for (text, expected) in [
         ("Pariss", "Paris, Île-de-France, France"),
         ("Berlln", "Berlin, State of Berlin, Germany"),
@@ -20,7 +20,7 @@ fn a_slip_of_the_pen_is_understood() {
 }
 
 #[test]
-fn what_is_near_nothing_stays_alone() {
+fn distant_text_has_no_near_spellings() {
     for text in ["", "qqqqqqqqqqqqqqqq", &"San Francisco ".repeat(10)] {
         assert!(Gazetteer::baked().near_spellings(text, 5).is_empty(), "{text}");
     }

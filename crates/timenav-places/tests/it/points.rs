@@ -5,7 +5,7 @@ use timenav_places::Gazetteer;
 use super::{cities, point};
 
 #[test]
-fn a_name_brings_its_time_zone() {
+fn place_name_has_a_time_zone() {
     for (text, expected) in [
         ("Kathmandu", "Asia/Kathmandu"),
         ("Phoenix", "America/Phoenix"),
@@ -24,7 +24,7 @@ fn a_name_brings_its_time_zone() {
 }
 
 #[test]
-fn what_has_no_one_place_has_no_time_zone() {
+fn name_without_a_single_place_has_no_time_zone() {
     for text in ["Europe", "Pariss", ""] {
         assert_eq!(Gazetteer::baked().zone_of(text), None, "{text}");
     }
@@ -48,7 +48,7 @@ fn every_point_has_a_time_zone() {
 }
 
 #[test]
-fn every_point_has_one_country_or_none() {
+fn every_point_has_at_most_one_country() {
     for (lat, lon, expected) in [
         (48.85, 2.35, Some("FR")),
         (4.92, -52.31, Some("GF")),
@@ -80,7 +80,7 @@ fn every_point_has_one_country_or_none() {
 }
 
 #[test]
-fn cities_lie_in_their_countries() {
+fn cities_are_within_their_countries() {
     let gazetteer = Gazetteer::baked();
     let elsewhere: Vec<String> = cities()
         .filter_map(|city| {
@@ -111,7 +111,7 @@ fn countries_contain_their_capitals() {
 }
 
 #[test]
-fn the_nearest_city_is_that_of_a_look_at_all() {
+fn nearest_city_matches_a_full_search() {
     let gazetteer = Gazetteer::baked();
     let all: Vec<_> = cities().collect();
     for (lat, lon) in [(48.9, 2.2), (0.0, -150.0), (-89.0, 10.0), (65.0, 180.0), (12.3, -45.6), (-41.0, 174.0)] {
