@@ -186,14 +186,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn common_passwords_are_long_enough_and_in_order() {
+    fn common_passwords_are_filtered_and_sorted() {
         let script = r#"var lists = { passwords: "password,123456,trustno1,football", names: "alexander" };"#;
         assert_eq!(common_passwords(script).as_deref(), Some("football\npassword\ntrustno1\n"));
         assert_eq!(common_passwords("var lists = {};"), None);
     }
 
     #[test]
-    fn names_of_windows_mean_zones() {
+    fn windows_zone_names_are_extracted() {
         let zone = |territory: &str, zone: &str| {
             format!(
                 "{{\"mapZone\": {{ \"_other\": \"Tokyo Standard Time\", \"_type\": \"{zone}\", \"_territory\": \"{territory}\" }}}}"
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_file_is_found() {
+    fn only_matching_file_is_found() {
         let folder = std::env::temp_dir().join(format!("timenav-xtask-bake-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         assert!(only_file(&folder, ".tgz").is_err());

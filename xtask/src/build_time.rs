@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_read_from_the_report() {
+    fn build_units_are_read_from_the_report() {
         let report = "<script>const UNIT_DATA = [\n{\"i\":0,\"name\":\"serde\",\"version\":\"1\",\"mode\":\"todo\",\
                       \"target\":\" build-script\",\"start\":0.1,\"duration\":2.5}];\nconst OTHER = [];</script>";
         let units = units(report).unwrap();

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_path_becomes_a_name() {
+    fn paths_are_remapped_by_flags() {
         let places = [(PathBuf::from("/home/ada/timenav"), "/src"), (PathBuf::from("/home/ada/.cargo"), "/cargo")];
         let flags = joined(&places, "--remap-path-prefix=");
         let expected = "--remap-path-prefix=/home/ada/timenav=/src --remap-path-prefix=/home/ada/.cargo=/cargo";
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn host_has_four_parts() {
+    fn host_triple_has_four_parts() {
         assert_eq!(host().unwrap().split('-').count(), 4);
     }
 }

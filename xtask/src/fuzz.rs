@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_chosen_in_their_own_order() {
+    fn fuzz_targets_are_chosen_in_declaration_order() {
         let all = names(&["duration", "leaf", "note"]);
         assert_eq!(chosen(all.clone(), &[]).unwrap(), all);
         assert_eq!(chosen(all.clone(), &names(&["note", "duration"])).unwrap(), ["duration", "note"]);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_told_with_what_repeats_it() {
+    fn fuzz_finding_is_reported_with_its_repeat_command() {
         let program = Path::new("target/tools/bin/cargo-fuzz");
         let told = |found| verdict("leaf", program, found);
         assert_eq!(
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_inputs_are_no_findings() {
+    fn slow_inputs_are_not_findings() {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let newest = |names: &[&str]| newest_finding(&paths(names));
         assert_eq!(newest(&["a/slow-unit-1", "a/oom-2"]), Some(PathBuf::from("a/oom-2")));
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_those_of_lib_fuzzer() {
+    fn fuzz_limits_match_libfuzzer_options() {
         assert_eq!(limits(60)[..3], ["-max_total_time=60", "-rss_limit_mb=2048", "-timeout=10"]);
     }
 
     #[test]
-    fn every_target_is_compiled_and_has_inputs() {
+    fn every_fuzz_target_is_compiled_and_has_inputs() {
         let root = process::repository_root().unwrap();
         let manifest = fs::read_to_string(root.join("fuzz/Cargo.toml")).unwrap();
         let targets = targets(&root).unwrap();

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complaints_are_told_from_news() {
+    fn complaints_are_distinguished_from_other_log_lines() {
         let news = "2026-01-01T00:00:00Z  INFO timenav: accepting requests\n";
         assert_eq!(first_complaint(news), None);
         for complaint in ["2026-01-01T00:00:00Z ERROR a: b", "thread 'x' panicked at src/a.rs:1:1:"] {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_version_is_pinned() {
+    fn every_requirement_version_is_pinned() {
         let root = process::repository_root().unwrap();
         let requirements = fs::read_to_string(root.join(tools::SCHEMATHESIS_REQUIREMENTS)).unwrap();
         assert!(requirements.lines().any(|line| line.starts_with("schemathesis==")));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn no_check_is_switched_off() {
+    fn no_fuzz_check_is_disabled() {
         let settings = fs::read_to_string(process::repository_root().unwrap().join(SETTINGS)).unwrap();
         let said: Vec<&str> = settings.lines().filter(|line| !line.starts_with('#')).collect();
         let off: Vec<&&str> = said.iter().filter(|line| line.contains("false") || line.contains("exclude")).collect();

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_that_differs_is_named() {
+    fn first_differing_line_is_named() {
         let file = "docs/api/openapi.json";
         assert!(compare("a\nb\n", "a\nb\n", file, Document::Openapi).is_ok());
         let error = compare("a\nb\nc\n", "a\nB\nc\n", file, Document::Openapi).unwrap_err().to_string();

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_of_node_are_compared() {
+    fn node_versions_are_compared() {
         for (version, expected) in [
             ("v20.19.0\n", true),
             ("v22.3.1", true),

@@ -106,14 +106,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_takes_too_long_is_ended() {
+    fn slow_program_is_killed_after_its_timeout() {
         let start = Instant::now();
         assert!(!succeeds(Command::new("sleep").arg("30"), Duration::from_millis(100)));
         assert!(start.elapsed() < Duration::from_secs(20));
     }
 
     #[test]
-    fn success_is_told_from_failure() {
+    fn success_is_distinguished_from_failure() {
         assert!(succeeds(&mut Command::new("true"), Duration::from_secs(20)));
         assert!(!succeeds(&mut Command::new("false"), Duration::from_secs(20)));
         assert!(!succeeds(&mut Command::new("no-such-program-anywhere"), Duration::from_secs(20)));

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_disk_needs_room_for_both_and_two_for_theirs() {
+    fn required_space_is_summed_per_disk() {
         let (target, temporary) = (Path::new("/t"), Path::new("/tmp"));
         let disk = |id: u64, free: u64| Disk { id, free: free * GIB };
         let told = |one: Disk, other: Disk| {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_already_is_not_asked_for_again() {
+    fn folder_size_includes_nested_files() {
         let folder = std::env::temp_dir().join(format!("timenav-room-{}", std::process::id()));
         fs::create_dir_all(folder.join("deps")).unwrap();
         fs::write(folder.join("deps/lib"), [0; 3_000]).unwrap();

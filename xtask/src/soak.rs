@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn part_counts_as_passed_at_its_commit_only() {
+    fn soak_part_passes_only_at_its_commit() {
         let folder = tempfile::tempdir().unwrap();
         let done =
             |commit: Option<&str>| Done { file: folder.path().join("soak/cases"), commit: commit.map(str::to_owned) };

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_chosen_in_their_own_order() {
+    fn steps_are_chosen_in_declaration_order() {
         assert_eq!(chosen(&[], &[]), Step::value_variants());
         assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
         let rest = [Step::Fmt, Step::Build, Step::Test, Step::Tidy];
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_named_as_it_is_typed() {
+    fn step_is_named_as_typed() {
         assert_eq!(Step::Fmt.to_string(), "fmt");
         assert_eq!(headline(Step::Fmt), "cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check");
     }

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_tests_are_told_from_the_rest() {
+    fn test_programs_are_distinguished_from_other_artifacts() {
         let built = |package: &str, kind: &str, test: bool, executable: &str| {
             format!(
                 r#"{{"reason":"compiler-artifact","manifest_path":"/w/{package}/Cargo.toml","target":{{"kind":["{kind}"]}},"profile":{{"test":{test}}},"executable":{executable}}}"#
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_picked_out_of_the_output() {
+    fn failed_test_is_found_in_the_output() {
         let line = "test v1::clock::it_moves ... FAILED";
         assert_eq!(failure(line), Some("v1::clock::it_moves"));
         assert_eq!(failure("test limits::none - should panic ... FAILED"), Some("limits::none"));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_watched_to_the_end() {
+    fn test_output_is_watched_to_the_end() {
         let mut told = Command::new("sh");
         told.args(["-c", "echo 'test a::b ... FAILED <0.250s>'; echo 'test c ... ok <1.500s>'; exit 101"]);
         let shown = Mutex::new(Vec::new());
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_run_again_and_too_much_is_not() {
+    fn few_failed_tests_are_run_again() {
         let suite = |script: &str| Suite { program: script.into(), folder: "/".into(), starts_service: false };
         let outcome = |names: &[&str]| Outcome {
             succeeded: names.is_empty(),

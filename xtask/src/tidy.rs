@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_is_one_line_that_editors_understand() {
+    fn problem_is_one_line_with_path_and_number() {
         let problem = Problem::new("src/a.rs", 7, "this is wrong; that is right");
         assert_eq!(problem.to_string(), "src/a.rs:7: this is wrong; that is right");
     }

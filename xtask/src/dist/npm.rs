@@ -48,7 +48,7 @@ mod tests {
     use crate::process;
 
     #[test]
-    fn same_files_make_same_package() {
+    fn equal_files_produce_equal_npm_packages() {
         let packed = || {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("program");

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_is_that_of_the_workspace() {
+    fn program_version_matches_the_workspace() {
         let root = process::repository_root().unwrap();
         assert_eq!(version(&root).unwrap(), env!("CARGO_PKG_VERSION"));
     }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn same_files_make_same_wheel() {
+    fn equal_files_produce_equal_wheels() {
         assert_eq!(packed(), packed());
     }
 

@@ -114,7 +114,7 @@ fn is_test(path: &Path) -> bool {
 }
 
 #[test]
-fn every_expected_refusal_is_one_that_the_service_has() {
+fn every_expected_rejection_exists_in_the_service() {
     let root = process::repository_root().unwrap();
     let Expected { refusals, too_long } = expected(&root);
     let sources = sources(&root);
@@ -143,7 +143,7 @@ fn every_expected_refusal_is_one_that_the_service_has() {
 }
 
 #[test]
-fn a_wording_that_nobody_says_is_found() {
+fn unused_wording_is_found() {
     let sources =
         joined("let a = \"an API key is \\\n    not a session; `true` ends all\";\nlet b = \"such as \\\"30s\\\"\";");
     for (detail, expected) in [

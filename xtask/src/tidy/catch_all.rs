@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_for_all_other_actions_is_found() {
+    fn catch_all_arm_for_actions_is_found() {
         for arm in ["_", "_other", "Some(_)", "None | Some(_)", "(_, _)"] {
             let code = format!(
                 "fn a() {{\n    match action {{\n        Some(\n            Action::A\n            | Action::B,\n        ) => {{\n            \
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lists_all_and_what_is_about_something_else_is_not() {
+    fn exhaustive_and_unrelated_matches_are_accepted() {
         assert_lines("match action {\n    Action::A => 1,\n    Action::B | Action::C => 2,\n}\n", &[]);
         assert_lines("match action {\n    Some(Action::A) => 1,\n    None => 2,\n}\n", &[]);
         // An action inside the body of an arm does not count.

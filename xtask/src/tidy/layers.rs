@@ -206,7 +206,7 @@ mod tests {
     const CORE: &str = "crates/timenav-core/Cargo.toml";
 
     #[test]
-    fn what_a_layer_may_not_see_is_found() {
+    fn forbidden_layer_dependency_is_found() {
         let manifest = "[package]\nname = \"timenav-core\"\n\n[dependencies]\njiff.workspace = true\nserde.workspace = true\n\n\
                         [dev-dependencies]\nserde_json.workspace = true\n";
         assert_found(check, &[(CORE, manifest)], &[&format!("{CORE}:6")]);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_depend_is_read() {
+    fn every_dependency_notation_is_read() {
         let manifest = "[dependencies]\na = \"1\"\nb.workspace = true\nc = { version = \"1\" } # why\nd = { package = \"e\" }\n\
                         [dependencies.f]\nversion = \"1\"\n[target.'cfg(unix)'.dependencies]\ng = \"1\"\n\
                         [build-dependencies]\nh = \"1\"\n[features]\ni = []\n";

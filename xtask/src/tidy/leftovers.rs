@@ -79,13 +79,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_has_its_places() {
+    fn binary_files_are_allowed_only_in_certain_folders() {
         let files = [("tool-1.0-py3-none-any.whl", "PK\0"), ("docs/a.zip", "\0"), ("docs/images/a.png", "\0")];
         assert_found(check, &files, &["docs/a.zip:1", "tool-1.0-py3-none-any.whl:1"]);
     }
 
     #[test]
-    fn a_silenced_lint_needs_a_reason() {
+    fn silenced_lint_requires_a_reason() {
         let silent = concat!("fn a() {}\n#", "[allow(dead_code)]\nfn b() {}\n#", "![expect(\n    unused\n)]\n");
         assert_found(check, &[("a.rs", silent)], &["a.rs:2", "a.rs:4"]);
         let told = concat!("#", "[expect(\n    dead_code,\n    reason = \"kept (for now)\"\n)]\nfn b() {}\n");

@@ -139,7 +139,7 @@ mod tests {
     use super::{anchors, check, links, resolve};
 
     #[test]
-    fn links_lead_to_files_folders_and_headings() {
+    fn links_must_lead_to_files_folders_or_headings() {
         let guide = ("docs/guide.md", "# Guide\n\n## How it works: a *short* tour\n\n## Notes\n\n## Notes\n");
         let good = "[a](docs/guide.md) [b](docs/) [c](#readme) [d](./docs/guide.md#how-it-works-a-short-tour)\n\
                     [e](https://example.org/x.md#y) [f](docs/guide.md#notes-1) [g](../elsewhere) `[h](lost.md)`\n\
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_resolved() {
+    fn relative_paths_are_resolved() {
         assert_eq!(resolve("docs/adr/", "../a.md").as_deref(), Some("docs/a.md"));
         assert_eq!(resolve("docs/", "./b/../a.md").as_deref(), Some("docs/a.md"));
         assert_eq!(resolve("docs/", "../../a.md"), None);
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_named_as_github_names_them() {
+    fn heading_anchors_match_github() {
         let text =
             "# `GET /v1/clock`\n## Why [two](x.md) times?\n## C2SP & RFC 6962\n#no heading\n<a id=\"here\"></a>\n";
         assert_eq!(anchors(text), ["get-v1clock", "why-two-times", "c2sp--rfc-6962", "here"]);
     }
 
     #[test]
-    fn titles_and_brackets_are_no_part_of_a_target() {
+    fn link_titles_and_brackets_are_not_part_of_the_target() {
         let targets: Vec<&str> = links("![a](a.png \"A\") [b](<b.md>)\n").into_iter().map(|link| link.target).collect();
         assert_eq!(targets, ["a.png", "b.md"]);
     }

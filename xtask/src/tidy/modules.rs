@@ -40,7 +40,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn empty_names_are_found_in_files_and_folders() {
+    fn meaningless_module_names_are_found() {
         let lib = ("crates/a/src/lib.rs", "//! A.\nmod utils;\nmod clock;\npub mod common;\n");
         let files = [
             lib,
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_says_what_it_is() {
+    fn crate_must_begin_with_documentation() {
         assert_found(check, &[("crates/a/src/lib.rs", "mod a;\n")], &["crates/a/src/lib.rs:1"]);
         assert_found(check, &[("crates/a/src/main.rs", "//! The program.\nfn main() {}\n")], &[]);
     }

@@ -45,7 +45,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn a_test_that_a_page_names_is_there() {
+    fn tests_named_in_pages_must_exist() {
         let rust = (
             "crates/a/tests/it/main.rs",
             "#[test]\nfn what_is_told_is_kept() {\n}\n    pub(crate) async fn it_is_so_too(a: u8) {\n",

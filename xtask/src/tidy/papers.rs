@@ -42,7 +42,7 @@ mod tests {
     use super::{INDEX, PAPERS, check, decisions};
 
     #[test]
-    fn a_missing_paper_is_found() {
+    fn missing_required_document_is_found() {
         let mut papers = PAPERS.map(|paper| (paper, "words\n"));
         assert_found(check, &papers, &[]);
         papers[2].0 = "CHANGES.md";
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn decision_without_a_row_in_the_index_or_with_a_used_number_is_found() {
+    fn decision_without_an_index_row_or_unique_number_is_found() {
         let found = |names: &[&str], index: &str| {
             let paths: Vec<String> = names.iter().map(|name| format!("docs/adr/{name}")).collect();
             let mut files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traces_of_the_machine_are_found() {
+    fn local_paths_and_hosts_are_found() {
         let machine = Machine { folders: vec!["/elsewhere/jo/".to_owned()], hosts: vec!["mirror.example".to_owned()] };
         let files = [
             ("a.md", "one\nsee /elsewhere/jo/timenav/a.md\n"),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_taken_from_urls_without_anything_secret() {
+    fn hosts_are_extracted_from_urls_without_credentials() {
         for (url, expected) in [
             ("https://mirror.example/index", Some("mirror.example")),
             ("sparse+https://user:word@mirror.example:8443/x", Some("mirror.example")),

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_told_from_the_rest() {
+    fn test_paths_are_distinguished_from_others() {
         for (path, expected) in [
             ("crates/a/src/clock/tests.rs", true),
             ("crates/a/src/clock/tests/properties.rs", true),

@@ -26,7 +26,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn ends_are_checked() {
+    fn line_and_file_ends_are_checked() {
         assert_found(check, &[("a.md", "one\ntwo\n"), ("empty", "")], &[]);
         assert_found(check, &[("a.md", "one\ntwo")], &["a.md:2"]);
         assert_found(check, &[("a.md", "one\n\n")], &["a.md:2"]);

@@ -52,7 +52,7 @@ mod tests {
     use super::{CHARS_MAX, check};
 
     #[test]
-    fn long_lines_of_papers_are_found_where_they_can_be_wrapped() {
+    fn long_wrappable_lines_of_documents_are_found() {
         let long = "long ".repeat(30);
         let edge = format!("{} word\n", "ü".repeat(CHARS_MAX - 5));
         let beyond = format!("{} word\n", "ü".repeat(CHARS_MAX - 4));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_of_the_console_are_found() {
+    fn long_console_lines_are_found() {
         let long = format!("a\n{}\n", "x".repeat(CHARS_MAX + 1));
         let enough = "x".repeat(CHARS_MAX);
         let files = [

@@ -121,7 +121,7 @@ mod tests {
     use super::{BANNED, TURNS, check};
 
     #[test]
-    fn turns_are_found_in_what_users_read() {
+    fn banned_phrases_are_found_in_user_facing_text() {
         let code = "//! It is not yours to see.\nconst A: &str = \"it is not yours to see\";\n/// At most so many.\n";
         assert_found(
             check,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn innocent_uses_are_left_alone() {
+    fn innocent_phrases_are_accepted() {
         for line in [
             "The proof depends on the size; hang on a second.",
             "An event stands for what happened. It was forever ago.",
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_and_tests_keep_their_words() {
+    fn decisions_and_tests_may_use_banned_phrases() {
         let text = "\"exists already\"";
         for path in ["docs/adr/0001-a.md", "CHANGELOG.md", "crates/a/tests/it/a.rs", "crates/a/src/tests.rs", "x.rs"] {
             assert_found(check, &[(path, text)], &[]);

@@ -20,7 +20,7 @@ fn assert_circle(one: &str, is_circle: bool) {
 }
 
 #[test]
-fn a_circle_is_found_however_it_is_written() {
+fn module_cycle_is_found_in_every_notation() {
     for one in [
         "use crate::two::Two;",
         "pub use crate::two::Two;",
@@ -52,7 +52,7 @@ fn a_circle_is_found_however_it_is_written() {
 }
 
 #[test]
-fn what_only_looks_like_a_circle_is_none() {
+fn references_that_are_not_a_cycle_are_accepted() {
     for one in [
         "",
         "use std::two::Two;",
@@ -78,7 +78,7 @@ fn what_only_looks_like_a_circle_is_none() {
 }
 
 #[test]
-fn parent_and_child_may_need_each_other() {
+fn parent_and_child_modules_may_depend_on_each_other() {
     let files = [
         (LIB, "//! A.\nmod one;\nfn shared() { one::inner::f() }\n"),
         ("crates/a/src/one.rs", "pub mod inner;\npub mod other;\npub struct One;\nfn f() { inner::f() }\n"),
@@ -100,7 +100,7 @@ fn parent_and_child_may_need_each_other() {
 }
 
 #[test]
-fn long_circles_are_told_by_a_shortest_way() {
+fn long_cycle_is_reported_by_its_shortest_path() {
     let files = [
         (LIB, "//! A.\nmod a;\nmod b;\nmod c;\nmod d;\n"),
         ("crates/a/src/a.rs", "use crate::b::B;\npub struct A;\n"),
@@ -118,7 +118,7 @@ fn long_circles_are_told_by_a_shortest_way() {
 }
 
 #[test]
-fn files_are_found_where_the_compiler_finds_them() {
+fn module_files_are_found_as_by_the_compiler() {
     let files = [
         ("crates/a/src/main.rs", "//! A.\nmod one;\nmod two;\n#[path = \"else/where.rs\"]\nmod three;\n"),
         ("crates/a/src/one/mod.rs", "mod inner;\n"),
