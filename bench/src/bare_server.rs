@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_taken_apart() {
+    fn response_is_parsed_into_headers_and_body() {
         let answer = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\ndate: today\r\nx-a: b\r\n\r\n{}";
         let (head, body) = read_answer(answer).unwrap();
         let names: Vec<&str> = head.keys().map(HeaderName::as_str).collect();

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_that_without_connecting() {
+    fn pgbench_rate_excludes_connection_time() {
         let printed = "latency average = 2.1 ms\ninitial connection time = 40 ms\n\
                        tps = 29876.54 (without initial connection time)\n";
         assert_eq!(rate_in(printed), Some(29876.54));

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_those_of_the_wire_format() {
+    fn grpc_messages_match_protobuf_wire_format() {
         // The example of https://protobuf.dev/programming-guides/encoding/#length-types, with another field number.
         assert_eq!(field(2, b"testing"), b"\x12\x07testing");
         assert_eq!(field(1, &[7; 300])[..3], [0x0a, 0xac, 0x02]);

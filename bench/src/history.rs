@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_lie_in_the_box_of_their_place() {
+    fn events_are_within_the_box_of_their_place() {
         let history = History::default();
         for number in 0..2_000 {
             let draft = history.draft(number);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_the_event_it_stands_for() {
+    fn json_line_matches_the_event_draft() {
         let line: serde_json::Value = serde_json::from_str(&History::default().json(3)).unwrap();
         assert_eq!(line["event_id"], "reading-3");
         let draft = History::default().draft(3);

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_are_read_when_they_are_whole() {
+    fn response_head_is_parsed_once_complete() {
         let answer = b"HTTP/1.1 201 Created\r\nContent-Length: 12\r\nx: y\r\n\r\nhello";
         assert_eq!(parse_head(answer).unwrap(), Some(Head { status: 201, bytes: 50, body_bytes: 12 }));
         assert_eq!(parse_head(&answer[..30]).unwrap(), None);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_says_how_long_its_body_is() {
+    fn request_with_body_has_content_length() {
         let bytes = request("POST", "/v1/travel", "k", Some("{}"));
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.starts_with("POST /v1/travel HTTP/1.1\r\n"));

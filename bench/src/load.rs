@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_places_in_order() {
+    fn quantiles_are_read_from_sorted_values() {
         let sorted: Vec<f32> = (0..101_u8).map(f32::from).collect();
         for (share, expected) in [(0.0, 0.0), (0.5, 50.0), (0.99, 99.0), (1.0, 100.0)] {
             assert!((quantile(&sorted, share) - expected).abs() < 1e-9, "{share}");

@@ -129,7 +129,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_makes_sense() {
+    fn command_line_definition_is_valid() {
         super::Cli::command().debug_assert();
     }
 }

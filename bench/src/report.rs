@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_one_line() {
+    fn finding_is_printed_on_one_line() {
         let line = finding(12_345.0, Goal::AtLeast(0.5), Some(Goal::AtLeast(20_000.0))).to_string();
         let words: Vec<&str> = line.split_whitespace().collect();
         let expected = "a 12 345 rows/s 1 000 rows/s 12.35 (12.35–12.35) ≥ 0.5, ≥ 20000 rows/s short";
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_cost_more_than_nothing_is_told_as_a_difference() {
+    fn ratio_over_zero_floor_is_printed_as_difference() {
         let mut finding = finding(2.5, Goal::MoreAtMost(3.0), None);
         finding.rounds.floor = vec![0.0; 3];
         let words = finding.to_string();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_do_not_run_into_each_other() {
+    fn long_names_do_not_run_into_other_columns() {
         let mut finding = finding(2.5, Goal::MoreAtMost(3.0), Some(Goal::AtMost(3.0)));
         finding.name = "console-hurricanes-idle-timeline-list-and-more".to_owned();
         finding.unit = Unit::PercentOfCore;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn both_goals_count() {
+    fn finding_holds_if_both_goals_hold() {
         for (subject, ratio_goal, own_goal, expected) in [
             (900.0, Goal::AtLeast(0.85), None, true),
             (800.0, Goal::AtLeast(0.85), None, false),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_can_be_read() {
+    fn figures_are_grouped_and_rounded() {
         for (figure, text) in [(1.25, "1.2"), (99.96, "100.0"), (123.4, "123"), (1_234_567.0, "1 234 567")] {
             assert_eq!(grouped(figure), text);
         }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn no_run_has_the_name_of_another_one() {
+    fn run_names_are_unique_per_run() {
         let (one, _) = run();
         assert_eq!(one.name(), "2026-01-02T030405-0123456789ab-dirty-quick");
         let later = Circumstances { date: "2026-01-02T03:04:06.5Z".to_owned(), quick: false, ..one };
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_a_table() {
+    fn markdown_report_lists_circumstances_and_findings() {
         let (circumstances, finding) = run();
         let expected = "# Run of 2026-01-02T03:04:05Z, with `--quick`\n\
             \n\
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_read_everything() {
+    fn json_report_contains_all_results() {
         let (circumstances, finding) = run();
         let whole = circumstances.to_json(&[finding], &["b"]).unwrap();
         assert_eq!(whole["commit"], "0123456789ab-dirty");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_tells_is_read() {
+    fn kernel_fields_are_parsed() {
         let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n";
         assert_eq!(field(text, "model name"), Some("Some CPU @ 2 GHz"));
         assert_eq!(field(text, "model"), None);

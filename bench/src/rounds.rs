@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_is_the_middle() {
+    fn median_of_figures_is_the_middle_value() {
         for (figures, median) in [(&[3.0, 1.0, 2.0][..], 2.0), (&[4.0, 1.0, 2.0, 3.0], 2.5), (&[7.0], 7.0)] {
             assert!((Spread::of(figures).median - median).abs() < 1e-9, "{figures:?}");
         }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_round_disturbs_its_ratio_little() {
+    fn median_ratio_ignores_a_disturbed_round() {
         let rounds = Rounds { floor: vec![100.0, 10.0, 100.0], subject: vec![80.0, 8.0, 82.0] };
         assert!((rounds.ratio().median - 0.8).abs() < 1e-9);
     }

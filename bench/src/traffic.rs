@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_is_what_went_through_calls() {
+    fn traffic_counts_bytes_of_read_and_write_calls() {
         let text = "rchar: 300\nwchar: 40\nsyscr: 5\nsyscw: 6\nread_bytes: 7\nwrite_bytes: 8\n";
         let traffic = Traffic::of(text).unwrap();
         assert_eq!(traffic, Traffic { bytes_read: 300.0, bytes_written: 40.0 });

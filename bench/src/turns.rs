@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_together_is_one_turn() {
+    fn consecutive_sends_count_as_one_round_trip() {
         let mut counted = Counted { was_answered: true, ..Counted::default() };
         counted.sent(BEGIN);
         counted.sent(b"more");

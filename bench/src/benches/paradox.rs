@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_of_the_events_finds_their_circles() {
+    fn causal_cycles_do_not_outnumber_graph_components() {
         let events = Events::new(2_000).unwrap();
         let view = events.build();
         assert_eq!(view.nodes_count(), 2_000);
