@@ -253,7 +253,7 @@ create_timeline       made      made      made      made      made
 ";
 
 #[tokio::test]
-async fn roles() {
+async fn operations_are_allowed_or_rejected_by_role() {
     let house = House::new();
     let shared = shared(&house).await;
     let mut callers = Vec::new();
@@ -296,7 +296,7 @@ create_timeline        made      made      read_only  no_access  read_only
 ";
 
 #[tokio::test]
-async fn restrictions() {
+async fn operations_are_allowed_or_rejected_by_restriction_level() {
     let house = House::new();
     let shared = shared(&house).await;
     let names = ["full", "limited", "looks", "blind", "boss"];
@@ -334,7 +334,7 @@ create_timeline s:write     s:write     made        made        made      made
 ";
 
 #[tokio::test]
-async fn scopes() {
+async fn operations_are_allowed_or_rejected_by_key_scope() {
     let house = House::new();
     let shared = shared(&house).await;
     let all = Scope::ALL;
@@ -347,7 +347,7 @@ async fn scopes() {
 }
 
 #[tokio::test]
-async fn nobody_is_logged_as_unknown() {
+async fn unauthenticated_attempts_are_logged_as_unknown() {
     let house = House::new();
     let shared = shared(&house).await;
     let (engine, home) = (&shared.home.engine, &shared.home);
@@ -367,7 +367,7 @@ async fn nobody_is_logged_as_unknown() {
 }
 
 #[tokio::test]
-async fn a_window_is_measured_to_the_microsecond() {
+async fn travel_window_is_enforced_to_the_microsecond() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;

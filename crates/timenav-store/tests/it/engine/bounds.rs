@@ -14,7 +14,7 @@ use crate::sample::{timeline_id, user_id, users};
 const TURNS: usize = 1_000;
 
 #[tokio::test]
-async fn so_many_timelines_and_no_more() {
+async fn timelines_over_the_limit_are_rejected() {
     let house = House::with(Options { timelines_max: 4, ..House::new().options });
     let home = house.open().await;
     // `system` and `main` are timelines too.
@@ -29,7 +29,7 @@ async fn so_many_timelines_and_no_more() {
 }
 
 #[tokio::test]
-async fn so_many_timelines_of_one_user_and_no_more() {
+async fn timelines_over_the_user_limit_are_rejected() {
     let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
     let mut home = house.open().await;
     let (ada, bob) = (home.user("ada", false).await, home.user("bob", false).await);
@@ -65,7 +65,7 @@ async fn so_many_timelines_of_one_user_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_timeline_that_could_not_be_kept_does_not_count() {
+async fn failed_timeline_creation_does_not_consume_quota() {
     let house = House::with(Options { timelines_per_user_max: 1, ..House::new().options });
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_timeline_that_could_not_be_kept_does_not_count() {
 }
 
 #[tokio::test]
-async fn so_many_users_and_sealed_records_and_no_more() {
+async fn users_and_sealed_records_over_the_limit_are_rejected() {
     let options = Options { users_max: 3, data_records_per_timeline_max: 2, ..House::new().options };
     let house = House::with(options);
     let home = house.open().await;
@@ -105,7 +105,7 @@ async fn so_many_users_and_sealed_records_and_no_more() {
 }
 
 #[tokio::test]
-async fn so_many_wait_in_the_queue_and_others_wait_for_it() {
+async fn submission_waits_if_the_queue_is_full() {
     // Buffered reads get their response as soon as there is room for their entries.
     let house = House::with(Options { read_log: ReadLog::Buffered, ..House::new().options });
     let store = Arc::new(FaultyStore::new(house.store()));

@@ -65,7 +65,7 @@ pub(super) fn checked_of(home: &Home<'_>, timeline: &TimelineId, text: &str) -> 
 }
 
 #[tokio::test]
-async fn what_is_written_and_erased_meanwhile_changes_no_size() {
+async fn concurrent_writes_and_erasures_do_not_resize_an_export() {
     for read_log in [ReadLog::Durable, ReadLog::Buffered] {
         let house = House::with(Options { read_log, ..House::new().options });
         let home = house.open().await;
@@ -88,7 +88,7 @@ async fn what_is_written_and_erased_meanwhile_changes_no_size() {
 }
 
 #[tokio::test]
-async fn a_permission_that_is_taken_back_ends_it() {
+async fn revoked_permission_ends_a_bundle_export() {
     let house = House::new();
     let home = house.open().await;
     record(&home).await;
@@ -107,7 +107,7 @@ async fn a_permission_that_is_taken_back_ends_it() {
 }
 
 #[tokio::test]
-async fn what_is_missing_and_was_not_erased_ends_it() {
+async fn missing_unerased_contents_end_a_bundle_export() {
     let house = House::new();
     let home = house.open().await;
     record(&home).await;

@@ -37,7 +37,7 @@ fn has_note(bytes: &[u8]) -> bool {
 
 /// Backups, logs and memory dumps of a service must not contain two different checkpoints of one size.
 #[tokio::test]
-async fn a_group_that_fails_leaves_no_checkpoint() {
+async fn failed_group_leaves_no_checkpoint() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_group_that_fails_leaves_no_checkpoint() {
 /// The entry about the end of a timeline contains its last checkpoint. If the end is requested together with a write to
 /// the timeline, it waits until that is committed.
 #[tokio::test]
-async fn an_end_tells_of_no_checkpoint_before_it_is_known_to_be_one() {
+async fn timeline_end_waits_for_pending_writes_to_commit() {
     for fails in [false, true] {
         let house = House::new();
         let store = Arc::new(FaultyStore::new(house.store()));
@@ -121,7 +121,7 @@ async fn kept_by_a_start(house: &House) -> BTreeMap<TimelineId, String> {
 }
 
 #[tokio::test]
-async fn a_crash_between_a_commit_and_its_checkpoint_loses_nothing() {
+async fn lost_checkpoints_are_restored_identically_after_a_crash() {
     let house = House::new();
     let home = house.open().await;
     for name in ["main", "one", "two"] {
@@ -148,7 +148,7 @@ fn make_former(house: &House) {
 }
 
 #[tokio::test]
-async fn a_database_with_checkpoints_in_it_is_carried_over() {
+async fn database_with_embedded_checkpoints_is_migrated() {
     let house = House::new();
     let home = house.open().await;
     for name in ["main", "one"] {
@@ -193,7 +193,7 @@ async fn a_database_with_checkpoints_in_it_is_carried_over() {
 
 /// One key alone cannot recreate a note signed by both, so the note is stored, whenever the rotation was interrupted.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_both_keys_have_signed_is_kept_after_a_crash_too() {
+async fn rotation_notes_survive_a_crash() {
     let mut house = House::new();
     let home = house.open().await;
     record(&home, "main").await.unwrap();

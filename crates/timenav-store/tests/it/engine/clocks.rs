@@ -32,7 +32,7 @@ async fn read(home: &Home<'_>) -> ClockView {
 }
 
 #[tokio::test]
-async fn every_answer_is_what_is_read_at_that_generation() {
+async fn clock_command_response_matches_a_read_at_its_generation() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;
@@ -70,7 +70,7 @@ async fn every_answer_is_what_is_read_at_that_generation() {
 }
 
 #[tokio::test]
-async fn a_clock_that_refuses_stays_and_leaves_no_entry() {
+async fn rejected_clock_command_changes_nothing_and_leaves_no_entry() {
     let house = House::new();
     let home = house.open().await;
     change(&home, travel("9999-12-31T00:00:00Z", Some("UTC"))).await;
@@ -138,7 +138,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn random_operations_do_what_core_says() {
+async fn random_clock_operations_match_the_core_model() {
     check_cases(12, &acts(), async |acts| Box::pin(check_acts(acts)).await);
 }
 
@@ -188,7 +188,7 @@ async fn check_acts(acts: Vec<Act>) {
 }
 
 #[tokio::test]
-async fn a_host_clock_set_back_takes_no_virtual_time_back() {
+async fn virtual_time_does_not_decrease_after_a_host_clock_setback() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;
@@ -207,7 +207,7 @@ async fn a_host_clock_set_back_takes_no_virtual_time_back() {
 }
 
 #[tokio::test]
-async fn an_anchor_brings_the_clock_back() {
+async fn return_to_anchor_restores_the_clock_state() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;
@@ -242,7 +242,7 @@ async fn an_anchor_brings_the_clock_back() {
 }
 
 #[tokio::test]
-async fn listeners_hear_every_change_and_what_they_missed() {
+async fn clock_stream_sends_every_change_and_missed_ones() {
     let house = House::new();
     let home = house.open().await;
     let watch = async |seen| home.engine.watch_clock(&home.admin, None, seen).await.unwrap().1;
@@ -281,7 +281,7 @@ async fn listeners_hear_every_change_and_what_they_missed() {
 }
 
 #[tokio::test]
-async fn who_listens_late_is_told_from_the_ledger_as_far_as_is_promised() {
+async fn late_clock_listener_catches_up_within_the_retention_limit() {
     let house = House::new();
     let home = house.open().await;
     let watch = async || home.engine.watch_clock(&home.admin, None, None).await.unwrap().1.changes;

@@ -14,7 +14,7 @@ fn a_second() -> ClockCommand {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_hundred_writers_to_a_hundred_timelines() {
+async fn concurrent_writes_to_separate_timelines_all_succeed() {
     let house = House::new();
     let home = house.open().await;
     let mut tasks = Vec::new();
@@ -42,7 +42,7 @@ async fn a_hundred_writers_to_a_hundred_timelines() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_hundred_writers_to_one_clock() {
+async fn concurrent_writes_to_one_clock_are_serialized() {
     let house = House::new();
     let home = house.open().await;
     let start = home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();

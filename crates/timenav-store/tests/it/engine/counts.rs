@@ -99,13 +99,13 @@ async fn goes_on_exactly(house: House) {
 }
 
 #[tokio::test]
-async fn a_count_goes_on_exactly_where_it_stopped() {
+async fn count_resumes_exactly_at_its_cursor() {
     Box::pin(goes_on_exactly(House::new())).await;
     Box::pin(goes_on_exactly(House::on_postgres())).await;
 }
 
 #[tokio::test]
-async fn a_cursor_of_a_count_is_good_for_that_count_only() {
+async fn count_cursor_is_rejected_for_other_queries() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", true).await;

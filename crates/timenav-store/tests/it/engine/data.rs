@@ -41,7 +41,7 @@ fn house_with_vault(options: Options) -> (House, Arc<FakeVault>) {
 }
 
 #[tokio::test]
-async fn what_was_sealed_opens_with_its_key_after_a_restart() {
+async fn sealed_data_opens_with_its_key_after_a_restart() {
     let (house, _) = house_with_vault(Options { read_log: ReadLog::Buffered, ..House::new().options });
     let home = house.open().await;
     let data_id = seal(&home, "main").await;
@@ -59,7 +59,7 @@ async fn what_was_sealed_opens_with_its_key_after_a_restart() {
 }
 
 #[tokio::test]
-async fn who_may_not_costs_the_vault_nothing() {
+async fn unauthorized_requests_do_no_key_derivation() {
     let (house, vault) = house_with_vault(House::new().options);
     let home = house.open().await;
     let data_id = seal(&home, "main").await;
@@ -79,7 +79,7 @@ async fn who_may_not_costs_the_vault_nothing() {
 }
 
 #[tokio::test]
-async fn wrong_keys_make_everybody_wait() {
+async fn wrong_keys_delay_further_decryption_attempts() {
     let (house, vault) = house_with_vault(House::new().options);
     let home = house.open().await;
     house.clock.stop();
@@ -107,7 +107,7 @@ async fn wrong_keys_make_everybody_wait() {
 }
 
 #[tokio::test]
-async fn a_busy_vault_and_one_that_is_off_say_so() {
+async fn busy_or_disabled_vault_returns_a_specific_error() {
     let (house, vault) = house_with_vault(House::new().options);
     let home = house.open().await;
     let data_id = seal(&home, "main").await;
@@ -128,7 +128,7 @@ async fn a_busy_vault_and_one_that_is_off_say_so() {
 }
 
 #[tokio::test]
-async fn a_repetition_seals_and_erases_once() {
+async fn repeated_requests_seal_and_erase_once() {
     let house = House::new();
     let home = house.open().await;
     let asked = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest("asked") });
@@ -148,7 +148,7 @@ async fn a_repetition_seals_and_erases_once() {
 }
 
 #[tokio::test]
-async fn erasures_in_one_group_happen_once() {
+async fn concurrent_erasures_in_one_group_erase_once() {
     let house = House::new();
     let home = house.open().await;
     let draft = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "x") };

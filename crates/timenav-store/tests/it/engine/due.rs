@@ -124,6 +124,6 @@ pub(crate) async fn plays(house: House) {
 }
 
 #[tokio::test]
-async fn ranges_that_a_clock_has_passed_are_told() {
+async fn stream_reports_event_ranges_passed_by_the_clock() {
     Box::pin(plays(House::new())).await;
 }

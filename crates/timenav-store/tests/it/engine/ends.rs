@@ -73,7 +73,7 @@ async fn key_of(home: &Home<'_>, name: &str) -> TimelineKey {
 }
 
 #[tokio::test]
-async fn nothing_of_a_timeline_that_has_ended_is_told_to_anybody() {
+async fn ended_timeline_reveals_nothing() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -98,7 +98,7 @@ async fn nothing_of_a_timeline_that_has_ended_is_told_to_anybody() {
 }
 
 #[tokio::test]
-async fn main_and_system_never_end_and_only_admins_end_others() {
+async fn only_admins_can_end_timelines_except_main_and_system() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -117,7 +117,7 @@ async fn main_and_system_never_end_and_only_admins_end_others() {
 }
 
 #[tokio::test]
-async fn a_name_is_never_used_again() {
+async fn name_of_an_ended_timeline_cannot_be_reused() {
     let house = House::new();
     let mut home = house.open().await;
     record(&home, "job", "e").await;
@@ -144,7 +144,7 @@ async fn a_name_is_never_used_again() {
 }
 
 #[tokio::test]
-async fn ending_is_answered_again_as_it_was() {
+async fn repeated_end_request_returns_the_first_response() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job", "e").await;
@@ -159,7 +159,7 @@ async fn ending_is_answered_again_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_is_asked_again_of_a_timeline_that_has_ended_is_told_of_the_end() {
+async fn repeated_requests_to_an_ended_timeline_report_the_end() {
     let house = House::new();
     let home = house.open().await;
     let key = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [number; 32] });
@@ -184,7 +184,7 @@ async fn what_is_asked_again_of_a_timeline_that_has_ended_is_told_of_the_end() {
 }
 
 #[tokio::test]
-async fn contents_go_after_the_grace_and_leaves_stay() {
+async fn contents_of_ended_timeline_are_pruned_after_the_grace_period() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job", "e").await;
@@ -201,7 +201,7 @@ async fn contents_go_after_the_grace_and_leaves_stay() {
 }
 
 #[tokio::test]
-async fn letting_go_that_was_cut_off_is_finished_later() {
+async fn interrupted_pruning_is_completed_later() {
     let house = House::with(Options { ended_grace_days: 0, ..House::new().options });
     let home = house.open().await;
     for number in 0..20 {
@@ -228,7 +228,7 @@ async fn next(stream: &mut LedgerStream) -> bool {
 }
 
 #[tokio::test]
-async fn streams_that_are_open_end() {
+async fn open_streams_end_with_their_timeline() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job", "e").await;
@@ -248,7 +248,7 @@ async fn streams_that_are_open_end() {
 }
 
 #[tokio::test]
-async fn what_a_fork_inherits_stays_as_long_as_it_stands() {
+async fn inherited_contents_are_kept_until_the_last_fork_ends() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "parent", "e").await;
@@ -287,7 +287,7 @@ fn expiring(name: &str, seconds: i64) -> NewTimeline {
 }
 
 #[tokio::test]
-async fn a_timeline_ends_by_itself_when_its_time_has_come() {
+async fn expired_timeline_is_ended_automatically() {
     let house = House::new();
     let home = house.open().await;
     let made = home.engine.create_timeline(&home.admin, expiring("job", 60), None).await.unwrap();
@@ -316,7 +316,7 @@ async fn a_timeline_ends_by_itself_when_its_time_has_come() {
 }
 
 #[tokio::test]
-async fn a_row_that_says_that_a_timeline_expires_is_not_believed() {
+async fn forged_expiry_row_does_not_end_a_timeline() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job", "e").await;
@@ -331,7 +331,7 @@ async fn a_row_that_says_that_a_timeline_expires_is_not_believed() {
 }
 
 #[tokio::test]
-async fn so_many_end_in_one_go_and_the_others_in_the_next() {
+async fn expired_timelines_are_ended_in_bounded_batches() {
     let house = House::new();
     let home = house.open().await;
     for number in 0..EXPIRED_ENDED_AT_ONCE_MAX + 2 {
@@ -346,7 +346,7 @@ async fn so_many_end_in_one_go_and_the_others_in_the_next() {
 }
 
 #[tokio::test]
-async fn many_that_have_ended_take_no_place() {
+async fn ended_timelines_do_not_count_against_quotas() {
     let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
     let mut home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -367,7 +367,7 @@ async fn many_that_have_ended_take_no_place() {
 }
 
 #[tokio::test]
-async fn one_that_was_written_to_in_the_same_group_ends_with_what_was_written() {
+async fn writes_in_the_same_group_precede_the_timeline_end() {
     let house = House::new();
     let home = house.open().await;
     home.engine.create_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
@@ -386,7 +386,7 @@ async fn one_that_was_written_to_in_the_same_group_ends_with_what_was_written() 
 }
 
 #[tokio::test]
-async fn an_import_stops_where_its_timeline_ends() {
+async fn import_into_an_ended_timeline_is_rejected() {
     let house = House::new();
     let home = house.open().await;
     let batch = |number: i64| vec![EventDraft::at(moment(number), "imported")];

@@ -53,7 +53,7 @@ fn seen(page: &EntryPage) -> BTreeMap<String, Vec<&'static str>> {
 }
 
 #[tokio::test]
-async fn what_is_shown_is_what_was_hashed() {
+async fn returned_entries_match_their_hashes() {
     let house = House::new();
     let home = house.open().await;
     history(&home).await;
@@ -82,7 +82,7 @@ async fn what_is_shown_is_what_was_hashed() {
 }
 
 #[tokio::test]
-async fn readers_see_what_clocks_anchors_and_events_are_made_of() {
+async fn readers_see_clock_anchor_and_event_payloads() {
     let house = House::new();
     let home = house.open().await;
     history(&home).await;
@@ -117,7 +117,7 @@ async fn readers_see_what_clocks_anchors_and_events_are_made_of() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other() {
+async fn entry_pages_are_contiguous() {
     let house = House::new();
     let home = house.open().await;
     let drafts = (0..100).map(|number| EventDraft::at(moment(number), "x")).collect();
@@ -148,7 +148,7 @@ async fn pages_follow_each_other() {
 }
 
 #[tokio::test]
-async fn a_page_has_so_many_bytes() {
+async fn entry_page_size_is_limited_in_bytes() {
     let house = House::new();
     let home = house.open().await;
     let long = "x".repeat(16 * 1024);
@@ -170,7 +170,7 @@ async fn a_page_has_so_many_bytes() {
 }
 
 #[tokio::test]
-async fn a_fork_names_what_it_goes_on_from() {
+async fn fork_entries_name_the_parent_checkpoint() {
     let house = House::new();
     let home = house.open().await;
     home.engine.record_events(&home.admin, None, vec![event("kept", "kept")], None).await.unwrap();

@@ -126,7 +126,7 @@ fn erasures(lines: &[Line], timeline: &str) -> Vec<EventsErased<'static>> {
 }
 
 #[tokio::test]
-async fn everything_that_holds_an_event_goes_and_nothing_else() {
+async fn erasure_removes_every_copy_of_the_event_only() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a", "b"]).await;
@@ -172,7 +172,7 @@ async fn everything_that_holds_an_event_goes_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn erasing_one_event_the_old_way_leaves_no_answer_with_its_content_either() {
+async fn single_event_erasure_removes_stored_responses_with_its_content() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a"]).await;
@@ -191,7 +191,7 @@ async fn erasing_one_event_the_old_way_leaves_no_answer_with_its_content_either(
 }
 
 #[tokio::test]
-async fn a_query_erases_what_its_dry_run_has_found_or_nothing() {
+async fn query_erasure_matches_its_dry_run_or_erases_nothing() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a", "b", "c"]).await;
@@ -222,7 +222,7 @@ async fn a_query_erases_what_its_dry_run_has_found_or_nothing() {
 }
 
 #[tokio::test]
-async fn a_corrected_event_is_not_what_was_found() {
+async fn correction_after_the_dry_run_rejects_the_erasure() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a", "b"]).await;
@@ -237,7 +237,7 @@ async fn a_corrected_event_is_not_what_was_found() {
 }
 
 #[tokio::test]
-async fn many_events_go_batch_by_batch() {
+async fn many_events_are_erased_in_batches() {
     let house = House::new();
     let home = house.open().await;
     let names: Vec<String> = (0..2 * ERASE_EVENTS_BATCH_MAX + 5).map(|number| format!("e{number:05}")).collect();
@@ -255,7 +255,7 @@ async fn many_events_go_batch_by_batch() {
 }
 
 #[tokio::test]
-async fn what_nothing_changed_for_long_goes_by_its_age_also_where_it_was_cancelled() {
+async fn erasure_by_age_includes_canceled_events() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["old", "cancelled", "corrected"]).await;
@@ -281,7 +281,7 @@ async fn what_nothing_changed_for_long_goes_by_its_age_also_where_it_was_cancell
 }
 
 #[tokio::test]
-async fn two_who_erase_the_same_at_once_erase_it_once() {
+async fn concurrent_erasures_of_the_same_events_erase_once() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a", "b", "c"]).await;
@@ -297,7 +297,7 @@ async fn two_who_erase_the_same_at_once_erase_it_once() {
 }
 
 #[tokio::test]
-async fn a_repetition_erases_once() {
+async fn repeated_event_erasure_erases_once() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a"]).await;
@@ -327,7 +327,7 @@ async fn forked(home: &Home<'_>) {
 }
 
 #[tokio::test]
-async fn forks_lose_it_too_if_that_is_said_and_by_admins_of_each() {
+async fn erasure_in_forks_requires_the_flag_and_admin_of_each() {
     let house = House::new();
     let home = house.open().await;
     forked(&home).await;
@@ -382,7 +382,7 @@ async fn forks_lose_it_too_if_that_is_said_and_by_admins_of_each() {
 }
 
 #[tokio::test]
-async fn a_fork_keeps_an_event_of_its_own_that_has_the_same_id() {
+async fn fork_keeps_its_own_event_with_the_erased_id() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["before"]).await;
@@ -404,7 +404,7 @@ async fn a_fork_keeps_an_event_of_its_own_that_has_the_same_id() {
 }
 
 #[tokio::test]
-async fn a_fork_does_not_write_down_what_is_erased_beside_it() {
+async fn concurrent_fork_intervention_does_not_copy_erased_content() {
     let house = House::new();
     let home = house.open().await;
     forked(&home).await;
@@ -423,7 +423,7 @@ async fn a_fork_does_not_write_down_what_is_erased_beside_it() {
 }
 
 #[tokio::test]
-async fn single_reads_go_and_those_that_are_left_can_still_be_proven() {
+async fn remaining_reads_are_provable_after_single_reads_are_erased() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;

@@ -54,7 +54,7 @@ const DENIED: &str = "Permission { needs: Write }";
 const HIDDEN: &str = "Hidden";
 
 #[tokio::test]
-async fn a_role_ends_by_itself_and_a_lower_one_goes_on() {
+async fn expired_role_falls_back_to_a_lower_role() {
     let house = House::new();
     let home = house.open().await;
     let bob = home.user("bob", false).await;
@@ -83,7 +83,7 @@ async fn a_role_ends_by_itself_and_a_lower_one_goes_on() {
 }
 
 #[tokio::test]
-async fn who_is_named_again_stays_out_until_another_end_is_given() {
+async fn expired_permission_is_renewed_only_by_a_new_end() {
     let house = House::new();
     let home = house.open().await;
     let bob = home.user("bob", false).await;
@@ -107,7 +107,7 @@ async fn who_is_named_again_stays_out_until_another_end_is_given() {
 }
 
 #[tokio::test]
-async fn an_administrator_remains() {
+async fn last_unexpiring_admin_cannot_be_given_an_expiry() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -126,7 +126,7 @@ async fn an_administrator_remains() {
 
 /// A repeated request gets the first response, and does not extend the permission.
 #[tokio::test]
-async fn a_request_that_is_repeated_puts_no_end_off() {
+async fn repeated_request_does_not_extend_a_permission() {
     let house = House::new();
     let home = house.open().await;
     home.user("bob", false).await;
@@ -146,7 +146,7 @@ async fn a_request_that_is_repeated_puts_no_end_off() {
 
 /// A fork belongs to its creator: whoever could read could also have copied.
 #[tokio::test]
-async fn a_fork_takes_no_permissions_along_and_stays_its_makers() {
+async fn fork_belongs_to_its_creator_without_inherited_permissions() {
     let house = House::new();
     let home = house.open().await;
     let bob = home.user("bob", false).await;
@@ -170,7 +170,7 @@ async fn a_fork_takes_no_permissions_along_and_stays_its_makers() {
 
 /// Listeners are notified if a permission is revoked or gets another end.
 #[tokio::test]
-async fn who_waits_for_an_end_hears_of_another_one() {
+async fn changed_permission_expiry_notifies_listeners() {
     let house = House::new();
     let home = house.open().await;
     let bob = home.user("bob", false).await;

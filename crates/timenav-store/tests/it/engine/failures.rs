@@ -38,7 +38,7 @@ async fn write_everything(home: &Home<'_>) -> usize {
 }
 
 #[tokio::test]
-async fn a_commit_that_fails_changes_nothing() {
+async fn failed_commit_changes_nothing() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -108,7 +108,7 @@ async fn each_part_of_a_commit_is_measured() {
 }
 
 #[tokio::test]
-async fn a_group_that_fails_fails_as_a_whole() {
+async fn failed_group_fails_every_request_in_it() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -142,7 +142,7 @@ async fn a_group_that_fails_fails_as_a_whole() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_read_refuses_what_needs_it() {
+async fn requests_that_need_an_unreadable_store_are_rejected() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -195,17 +195,17 @@ async fn check_outside_failing(read_log: ReadLog) {
 }
 
 #[tokio::test]
-async fn checkpoints_that_cannot_be_kept_stop_everything_until_a_restart() {
+async fn failed_checkpoint_write_stops_durable_requests_until_a_restart() {
     Box::pin(check_outside_failing(ReadLog::Durable)).await;
 }
 
 #[tokio::test]
-async fn they_stop_buffered_reads_too() {
+async fn failed_checkpoint_write_stops_buffered_reads_too() {
     Box::pin(check_outside_failing(ReadLog::Buffered)).await;
 }
 
 #[tokio::test]
-async fn two_engines_on_one_file_never_write_over_each_other() {
+async fn second_engine_on_one_file_cannot_overwrite_the_first() {
     let house = House::new();
     let left = house.open().await;
     let right = house.open().await;

@@ -96,13 +96,13 @@ pub(crate) async fn faults_are_kept(house: House) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fault_is_kept_and_goes_over_to_forks() {
+async fn fault_is_persisted_and_inherited_by_forks() {
     Box::pin(faults_are_kept(House::new())).await;
 }
 
 /// A repeated request gets the same response, even if the follower is long gone.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fault_that_is_set_twice_is_answered_twice() {
+async fn repeated_fault_request_returns_the_first_response() {
     let house = House::new();
     let home = house.open().await;
     let key = Some(Idempotency { key: digest("a fault"), fingerprint: digest("asked") });
@@ -122,7 +122,7 @@ async fn a_fault_that_is_set_twice_is_answered_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_shows_the_clock_as_it_is_told_is_not_shown_a_wrong_one() {
+async fn fault_is_rejected_for_followers_without_fault_support() {
     let house = House::new();
     let home = house.open().await;
     let plain = follow(&home, "main", "page", false).await;

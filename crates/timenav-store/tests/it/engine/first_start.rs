@@ -10,7 +10,7 @@ use crate::house::{House, on};
 use crate::sample::{timeline_id, user_id, users};
 
 #[tokio::test]
-async fn it_makes_an_operator_a_key_and_two_timelines() {
+async fn first_start_creates_an_operator_a_key_and_two_timelines() {
     let house = House::new();
     let home = house.open().await;
     let opened = home.store.open().await.unwrap();
@@ -40,7 +40,7 @@ async fn it_makes_an_operator_a_key_and_two_timelines() {
 }
 
 #[tokio::test]
-async fn the_key_is_kept_before_anything_is_committed() {
+async fn first_key_is_stored_before_the_first_commit() {
     let house = House::new();
     let path = house.path();
     let mut seen = None;
@@ -57,7 +57,7 @@ async fn the_key_is_kept_before_anything_is_committed() {
 }
 
 #[tokio::test]
-async fn a_key_that_cannot_be_kept_makes_nothing() {
+async fn unstorable_first_key_prevents_initialization() {
     let house = House::new();
     let keep = |_: &str| Err(std::io::Error::other("no such folder"));
     let refused = Engine::open(house.store(), house.doors(), house.options.clone(), keep).await;
@@ -68,7 +68,7 @@ async fn a_key_that_cannot_be_kept_makes_nothing() {
 }
 
 #[tokio::test]
-async fn a_commit_that_fails_makes_nothing_and_the_next_start_is_the_first() {
+async fn failed_first_commit_is_repeated_by_the_next_start() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     store.set_commits_failing(true);
@@ -81,7 +81,7 @@ async fn a_commit_that_fails_makes_nothing_and_the_next_start_is_the_first() {
 }
 
 #[tokio::test]
-async fn a_crash_before_the_first_checkpoints_are_kept_starts_with_the_key_that_was() {
+async fn crash_before_first_checkpoints_keeps_the_first_key() {
     let house = House::new();
     let home = house.open().await;
     home.engine.close().await;
@@ -96,7 +96,7 @@ async fn a_crash_before_the_first_checkpoints_are_kept_starts_with_the_key_that_
 }
 
 #[tokio::test]
-async fn later_starts_make_nothing() {
+async fn later_starts_create_nothing() {
     let house = House::new();
     let before = house.open().await.close().await;
     house.clock.advance(1_000_000);
@@ -105,7 +105,7 @@ async fn later_starts_make_nothing() {
 }
 
 #[tokio::test]
-async fn a_closed_engine_takes_nothing_and_closes_twice() {
+async fn closed_engine_rejects_requests_and_can_be_closed_again() {
     let house = House::new();
     let home = house.open().await;
     home.engine.close().await;
@@ -115,7 +115,7 @@ async fn a_closed_engine_takes_nothing_and_closes_twice() {
 }
 
 #[tokio::test]
-async fn the_last_year_of_time_is_no_end() {
+async fn engine_opens_in_the_last_supported_year() {
     let house = House::new();
     house.clock.stop();
     house.clock.advance(Instant::<timenav_core::time::Wall>::MAX.micros() - crate::doors::FakeClock::START);

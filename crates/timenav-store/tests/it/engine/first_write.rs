@@ -13,7 +13,7 @@ fn nowhere() -> ClockCommand {
 }
 
 #[tokio::test]
-async fn it_makes_the_timeline_and_its_writer_administers_it() {
+async fn first_write_creates_a_timeline_administered_by_its_writer() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -45,7 +45,7 @@ async fn it_makes_the_timeline_and_its_writer_administers_it() {
 }
 
 #[tokio::test]
-async fn a_refused_one_leaves_no_trace() {
+async fn rejected_first_write_leaves_no_trace() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -68,7 +68,7 @@ async fn a_refused_one_leaves_no_trace() {
 }
 
 #[tokio::test]
-async fn in_one_group_a_refused_one_takes_nothing_of_the_others_back() {
+async fn rejected_first_write_does_not_revert_its_group() {
     let house = House::new();
     let store = std::sync::Arc::new(crate::faulty_store::FaultyStore::new(house.store()));
     let home = house.try_open(std::sync::Arc::clone(&store) as _).await.unwrap();
@@ -103,7 +103,7 @@ async fn in_one_group_a_refused_one_takes_nothing_of_the_others_back() {
 }
 
 #[tokio::test]
-async fn who_may_not_write_makes_none_and_the_attempt_is_on_system() {
+async fn unauthorized_first_write_is_logged_on_the_system_timeline() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -118,7 +118,7 @@ async fn who_may_not_write_makes_none_and_the_attempt_is_on_system() {
 }
 
 #[tokio::test]
-async fn it_makes_none_where_the_operator_said_so() {
+async fn first_write_creates_no_timeline_if_disabled() {
     let house = House::with(Options {
         service_name: "timenav.test".to_owned(),
         timelines_by_first_write: false,

@@ -63,7 +63,7 @@ fn entries(gone: &[LogGap]) -> u64 {
 }
 
 #[tokio::test]
-async fn the_log_says_which_reads_are_gone_and_why() {
+async fn log_reports_pruned_reads_with_the_reason() {
     let house = House::new();
     let home = house.open().await;
     live(&home, 2, "before").await;
@@ -122,7 +122,7 @@ async fn the_log_says_which_reads_are_gone_and_why() {
 }
 
 #[tokio::test]
-async fn the_log_says_that_single_reads_were_erased() {
+async fn log_reports_erased_single_reads() {
     let house = House::new();
     let home = house.open().await;
     live(&home, 3, "a").await;

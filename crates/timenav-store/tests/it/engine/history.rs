@@ -166,7 +166,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_state_there_was_can_be_read_and_none_leaks_into_another_timeline() {
+async fn every_past_state_is_readable_and_isolated_per_timeline() {
     check_cases(24, &steps(), async |steps| {
         let house = House::new();
         let mut home = house.open().await;
@@ -212,7 +212,7 @@ async fn every_state_there_was_can_be_read_and_none_leaks_into_another_timeline(
 }
 
 #[tokio::test]
-async fn an_event_is_erased_with_every_version() {
+async fn erasure_removes_every_event_version() {
     let house = House::new();
     let home = house.open().await;
     home.engine.record_events(&home.admin, None, vec![draft(1, 1), draft(2, 2)], None).await.unwrap();
@@ -237,7 +237,7 @@ async fn an_event_is_erased_with_every_version() {
 }
 
 #[tokio::test]
-async fn a_correction_of_another_version_than_expected_is_refused() {
+async fn correction_with_a_stale_tag_is_rejected() {
     let house = House::new();
     let home = house.open().await;
     let made = home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
@@ -259,7 +259,7 @@ async fn a_correction_of_another_version_than_expected_is_refused() {
 }
 
 #[tokio::test]
-async fn so_many_events_are_changed_back_at_once() {
+async fn return_of_too_many_events_is_rejected() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -284,7 +284,7 @@ async fn so_many_events_are_changed_back_at_once() {
 }
 
 #[tokio::test]
-async fn forks_of_forks_come_to_an_end() {
+async fn fork_depth_is_limited() {
     let house = House::new();
     let home = house.open().await;
     home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
@@ -306,7 +306,7 @@ async fn forks_of_forks_come_to_an_end() {
 }
 
 #[tokio::test]
-async fn a_tag_of_an_inherited_version_is_not_that_of_an_own_one() {
+async fn tag_of_an_inherited_version_becomes_stale_after_correction() {
     let house = House::new();
     let home = house.open().await;
     home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
@@ -327,7 +327,7 @@ async fn a_tag_of_an_inherited_version_is_not_that_of_an_own_one() {
 }
 
 #[tokio::test]
-async fn a_fork_shows_the_past_of_what_it_came_from() {
+async fn fork_shows_the_past_of_its_parent() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");

@@ -89,13 +89,13 @@ pub(crate) async fn holds(house: House) {
 }
 
 #[tokio::test]
-async fn nothing_steps_while_something_holds() {
+async fn clock_does_not_step_during_a_hold() {
     Box::pin(holds(House::new())).await;
 }
 
 /// A repeated request gets the same response and the same single lease, even after the lease has ended.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lease_that_is_asked_for_twice_is_one() {
+async fn repeated_hold_request_creates_one_lease() {
     let house = House::new();
     let home = house.open().await;
     let key = Some(Idempotency { key: digest("a lease"), fingerprint: digest("asked") });

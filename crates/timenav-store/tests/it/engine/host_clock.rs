@@ -51,7 +51,7 @@ async fn a_minute_ahead<'a>(home: Home<'a>, meanwhile: impl AsyncFnOnce(&Home<'a
 }
 
 #[tokio::test]
-async fn the_contents_of_what_has_ended_stay() {
+async fn contents_of_ended_timelines_survive_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job").await;
@@ -74,7 +74,7 @@ async fn the_contents_of_what_has_ended_stay() {
 }
 
 #[tokio::test]
-async fn what_is_to_end_by_itself_stands() {
+async fn expiring_timeline_survives_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
     let job = NewTimeline { expires_in: Some(Span::from_micros(30 * DAY)), ..timeline_id("job").into() };
@@ -93,7 +93,7 @@ async fn what_is_to_end_by_itself_stands() {
 }
 
 #[tokio::test]
-async fn kept_outcomes_are_answered_and_not_forgotten() {
+async fn stored_outcomes_survive_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
     let asked = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest(name) });
@@ -127,7 +127,7 @@ async fn kept_outcomes_are_answered_and_not_forgotten() {
 }
 
 #[tokio::test]
-async fn sessions_are_not_ended() {
+async fn sessions_survive_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -145,7 +145,7 @@ async fn sessions_are_not_ended() {
 }
 
 #[tokio::test]
-async fn who_was_away_for_three_weeks_says_so_and_goes_on() {
+async fn start_after_three_weeks_doubts_the_host_clock() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job").await;
@@ -175,7 +175,7 @@ async fn who_was_away_for_three_weeks_says_so_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_week_off_is_usual() {
+async fn start_after_a_week_trusts_the_host_clock() {
     let house = House::new();
     let home = house.open().await;
     home.engine.tend().await.unwrap();

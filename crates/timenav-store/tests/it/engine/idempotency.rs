@@ -43,7 +43,7 @@ async fn fifty_at_once(home: &Home<'_>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn fifty_equal_requests_at_once_move_the_clock_once() {
+async fn equal_concurrent_requests_move_the_clock_once() {
     let house = House::new();
     let home = house.open().await;
     fifty_at_once(&home).await;
@@ -52,7 +52,7 @@ async fn fifty_equal_requests_at_once_move_the_clock_once() {
 }
 
 #[tokio::test]
-async fn in_one_group_they_move_it_once_too() {
+async fn equal_requests_in_one_group_move_the_clock_once() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -88,7 +88,7 @@ async fn in_one_group_they_move_it_once_too() {
 }
 
 #[tokio::test]
-async fn a_repetition_after_a_restart_is_answered_with_what_was() {
+async fn repeated_request_after_a_restart_returns_the_first_response() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;
@@ -113,7 +113,7 @@ async fn a_repetition_after_a_restart_is_answered_with_what_was() {
 }
 
 #[tokio::test]
-async fn a_refused_request_may_be_sent_again() {
+async fn rejected_request_can_be_retried_with_its_key() {
     let house = House::new();
     let home = house.open().await;
     let nowhere = ClockCommand::Travel { to: moment(0), location: Some(String::new()) };
@@ -157,7 +157,7 @@ async fn write_of_each_kind(home: &Home<'_>) -> Vec<(String, bool)> {
 }
 
 #[tokio::test]
-async fn every_kind_of_write_is_repeated_alike() {
+async fn every_kind_of_write_is_idempotent() {
     let house = House::new();
     let home = house.open().await;
     let first = write_of_each_kind(&home).await;

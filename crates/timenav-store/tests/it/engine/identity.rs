@@ -13,7 +13,7 @@ fn request(expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
 }
 
 #[tokio::test]
-async fn a_key_works_until_it_expires_or_is_revoked() {
+async fn api_key_works_until_it_expires_or_is_revoked() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;
@@ -45,7 +45,7 @@ async fn a_key_works_until_it_expires_or_is_revoked() {
 }
 
 #[tokio::test]
-async fn a_user_that_goes_takes_keys_along_and_leaves_a_last_operator() {
+async fn deleted_user_loses_keys_and_last_operator_cannot_be_deleted() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", true).await;
@@ -69,7 +69,7 @@ async fn a_user_that_goes_takes_keys_along_and_leaves_a_last_operator() {
 }
 
 #[tokio::test]
-async fn names_are_taken_once_and_some_never() {
+async fn duplicate_and_reserved_user_names_are_rejected() {
     let house = House::new();
     let home = house.open().await;
     home.user("ada", false).await;
@@ -89,7 +89,7 @@ async fn names_are_taken_once_and_some_never() {
 }
 
 #[tokio::test]
-async fn live_keys_are_counted_and_listed_newest_first() {
+async fn active_keys_are_limited_and_listed_newest_first() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -109,7 +109,7 @@ async fn live_keys_are_counted_and_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn a_user_that_comes_back_is_another_one() {
+async fn recreated_user_gets_a_new_identity() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;

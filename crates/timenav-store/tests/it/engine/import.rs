@@ -12,7 +12,7 @@ fn draft(name: &str, description: &str) -> EventDraft {
 }
 
 #[tokio::test]
-async fn an_import_takes_what_is_new_and_tells_what_differs() {
+async fn import_records_new_events_and_reports_conflicting_ones() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -41,7 +41,7 @@ async fn an_import_takes_what_is_new_and_tells_what_differs() {
 }
 
 #[tokio::test]
-async fn a_request_is_taken_as_a_whole_or_not_at_all() {
+async fn record_request_is_atomic() {
     let house = House::new();
     let home = house.open().await;
     let record = async |drafts| home.engine.record_events(&home.admin, None, drafts, None).await;
@@ -72,7 +72,7 @@ async fn a_request_is_taken_as_a_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn an_event_with_every_field_comes_back_as_it_was_hashed() {
+async fn event_with_every_field_is_returned_as_hashed() {
     let house = House::new();
     let home = house.open().await;
     let full = EventDraft {

@@ -110,7 +110,7 @@ async fn scene(house: &House) -> Scene<'_> {
 }
 
 #[tokio::test]
-async fn a_running_clock_out_of_the_window_can_only_be_brought_back() {
+async fn running_clock_outside_the_window_can_only_be_brought_back() {
     let house = House::new();
     let scene = scene(&house).await;
     for (days, towards, away) in [
@@ -141,7 +141,7 @@ async fn a_running_clock_out_of_the_window_can_only_be_brought_back() {
 }
 
 #[tokio::test]
-async fn a_stopped_clock_out_of_the_window_is_not_set_going() {
+async fn stopped_clock_outside_the_window_cannot_be_resumed() {
     let house = House::new();
     let scene = scene(&house).await;
     scene.taken(40, false).await;
@@ -155,7 +155,7 @@ async fn a_stopped_clock_out_of_the_window_is_not_set_going() {
 
 /// Stopping an advance of someone else leaves the clock where it is.
 #[tokio::test]
-async fn an_advance_out_of_the_window_is_not_stopped_there() {
+async fn advance_outside_the_window_cannot_be_stopped() {
     let house = House::new();
     let scene = scene(&house).await;
     let engine = &scene.home.engine;
@@ -182,7 +182,7 @@ async fn an_advance_out_of_the_window_is_not_stopped_there() {
 }
 
 #[tokio::test]
-async fn anchors_lead_into_the_window_and_not_out_of_it() {
+async fn anchors_outside_the_window_are_rejected() {
     let house = House::new();
     let scene = scene(&house).await;
     for days in [0, 40] {
@@ -206,7 +206,7 @@ async fn anchors_lead_into_the_window_and_not_out_of_it() {
 
 /// Commands that leave a clock in the window only for the moment.
 #[tokio::test]
-async fn no_clock_is_left_to_run_away() {
+async fn commands_that_would_leave_the_window_later_are_rejected() {
     let house = House::new();
     let scene = scene(&house).await;
     let engine = &scene.home.engine;
@@ -262,7 +262,7 @@ async fn no_clock_is_left_to_run_away() {
 
 /// A restriction applies to clocks that its user had started before.
 #[tokio::test]
-async fn a_clock_that_ran_away_before_is_not_administered() {
+async fn permissions_of_a_clock_outside_the_window_cannot_be_changed() {
     let house = House::new();
     let scene = scene(&house).await;
     let engine = &scene.home.engine;

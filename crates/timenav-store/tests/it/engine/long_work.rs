@@ -102,7 +102,7 @@ async fn wait_for(store: &FaultyStore, home: &Home<'_>, reads_told: u64, at_gate
 }
 
 #[tokio::test]
-async fn long_work_is_done_a_few_pieces_at_a_time_and_in_turn() {
+async fn concurrent_long_reads_are_limited_and_scheduled_fairly() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -130,7 +130,7 @@ async fn long_work_is_done_a_few_pieces_at_a_time_and_in_turn() {
 }
 
 #[tokio::test]
-async fn a_few_names_are_searched_for_at_a_time() {
+async fn concurrent_name_searches_are_limited() {
     const { assert!(NAME_SEARCHES_RUNNING_MAX > LONG_WORK_RUNNING_MAX) };
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
@@ -153,7 +153,7 @@ async fn a_few_names_are_searched_for_at_a_time() {
 /// A count has groups in memory from its first event on, and needs several reads. So only a few counts run
 /// concurrently.
 #[tokio::test]
-async fn a_few_counts_are_under_way_at_a_time() {
+async fn concurrent_counts_are_limited() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -189,7 +189,7 @@ async fn a_few_counts_are_under_way_at_a_time() {
 }
 
 #[tokio::test]
-async fn views_are_made_a_few_at_a_time_and_in_turn() {
+async fn concurrent_view_builds_are_limited_and_scheduled_fairly() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();

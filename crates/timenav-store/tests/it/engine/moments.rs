@@ -52,7 +52,7 @@ async fn reads_of(home: &Home<'_>, subject: &str) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_page_shows_what_stands_before_its_entry_and_nothing_after() {
+async fn event_page_shows_only_events_before_its_entry() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_page_shows_what_stands_before_its_entry_and_nothing_after() {
 }
 
 #[tokio::test]
-async fn both_parts_of_a_dry_run_are_of_one_moment() {
+async fn both_parts_of_a_dry_run_use_one_position() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -129,7 +129,7 @@ async fn both_parts_of_a_dry_run_are_of_one_moment() {
 }
 
 #[tokio::test]
-async fn places_with_a_near_spelling_come_with_the_page_that_is_empty() {
+async fn empty_page_suggests_similar_place_names() {
     let mut house = House::new();
     house.gazetteer = Some(Arc::new(OneCity));
     let home = house.open().await;
@@ -144,7 +144,7 @@ async fn places_with_a_near_spelling_come_with_the_page_that_is_empty() {
 }
 
 #[tokio::test]
-async fn anchors_set_between_two_pages_are_on_none() {
+async fn anchor_pages_omit_anchors_set_during_paging() {
     let house = House::new();
     let home = house.open().await;
     let set = async || {

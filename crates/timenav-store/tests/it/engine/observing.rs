@@ -170,6 +170,6 @@ async fn firings_are_observed_from_their_offer_to_their_outcome() {
 }
 
 #[tokio::test]
-async fn whoever_reads_slowly_is_told_what_they_miss() {
+async fn slow_observer_is_notified_of_missed_firings() {
     Box::pin(overheard(House::new())).await;
 }

@@ -32,7 +32,7 @@ async fn record(home: &Home<'_>, times: impl Iterator<Item = i64>) {
 }
 
 #[tokio::test]
-async fn events_recorded_between_two_pages_are_on_none() {
+async fn event_pages_omit_events_recorded_during_paging() {
     let house = House::new();
     let home = house.open().await;
     record(&home, (0..50).map(|number| number % 5)).await;
@@ -57,7 +57,7 @@ async fn events_recorded_between_two_pages_are_on_none() {
 }
 
 #[tokio::test]
-async fn event_page_ends_by_bytes() {
+async fn event_page_size_is_limited_in_bytes() {
     let house = House::new();
     let home = house.open().await;
     let long = "x".repeat(16 * 1024);
@@ -91,7 +91,7 @@ async fn event_page_ends_by_bytes() {
 }
 
 #[tokio::test]
-async fn a_page_that_ends_exactly_has_no_next() {
+async fn exactly_full_last_page_has_no_cursor() {
     let house = House::new();
     let home = house.open().await;
     record(&home, 0..14).await;
@@ -103,7 +103,7 @@ async fn a_page_that_ends_exactly_has_no_next() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_query_and_caller_only() {
+async fn cursor_is_rejected_for_another_query_or_caller() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", true).await;
@@ -138,7 +138,7 @@ async fn a_cursor_is_good_for_its_query_and_caller_only() {
 }
 
 #[tokio::test]
-async fn anchors_come_in_the_order_in_which_they_were_set() {
+async fn anchors_are_listed_in_creation_order() {
     let house = House::new();
     let home = house.open().await;
     let mut set = Vec::new();
@@ -160,7 +160,7 @@ async fn anchors_come_in_the_order_in_which_they_were_set() {
 }
 
 #[tokio::test]
-async fn anchors_are_counted() {
+async fn anchors_over_the_limit_are_rejected() {
     let house = House::new();
     let home = house.open().await;
     let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
@@ -178,7 +178,7 @@ async fn anchors_are_counted() {
 }
 
 #[tokio::test]
-async fn timelines_come_by_name_and_only_those_one_may_read() {
+async fn readable_timelines_are_listed_by_name() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;

@@ -30,7 +30,7 @@ async fn check_consistency(home: &Home<'_>, from: u64) {
 }
 
 #[tokio::test]
-async fn every_entry_and_every_earlier_tree_is_proven() {
+async fn proofs_exist_for_every_entry_and_earlier_tree() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -63,7 +63,7 @@ async fn every_entry_and_every_earlier_tree_is_proven() {
 }
 
 #[tokio::test]
-async fn what_never_was_is_not_proven() {
+async fn proofs_of_nonexistent_positions_are_rejected() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");

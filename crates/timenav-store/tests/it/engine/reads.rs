@@ -53,7 +53,7 @@ fn reads(lines: &[crate::audit::Line]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_read_is_durable_before_it_is_answered() {
+async fn durable_read_is_logged_before_the_response() {
     let house = House::new();
     let home = house.open().await;
     let expected = read_in_every_way(&home).await;
@@ -65,7 +65,7 @@ async fn a_read_is_durable_before_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_buffered_read_is_durable_when_the_engine_has_closed() {
+async fn buffered_reads_are_logged_when_the_engine_closes() {
     let options =
         Options { service_name: "timenav.test".to_owned(), read_log: ReadLog::Buffered, ..Options::default() };
     let house = House::with(options);

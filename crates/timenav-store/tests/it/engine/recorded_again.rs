@@ -35,7 +35,7 @@ async fn is_clean(home: &Home<'_>, on: &TimelineId) {
 }
 
 #[tokio::test]
-async fn an_id_is_free_once_a_return_took_its_event_away() {
+async fn event_id_is_reusable_after_a_return_removes_the_event() {
     let house = House::new();
     let mut home = house.open().await;
     let main = timeline_id("main");
@@ -63,7 +63,7 @@ async fn an_id_is_free_once_a_return_took_its_event_away() {
 }
 
 #[tokio::test]
-async fn an_event_that_somebody_cancelled_keeps_its_id() {
+async fn canceled_event_keeps_its_id_after_a_return() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -82,7 +82,7 @@ async fn an_event_that_somebody_cancelled_keeps_its_id() {
 }
 
 #[tokio::test]
-async fn a_fork_takes_what_stands_in_what_it_inherits_and_no_more() {
+async fn event_id_is_reusable_on_forks_without_the_event() {
     let house = House::new();
     let home = house.open().await;
     let (main, early, late) = (timeline_id("main"), timeline_id("early"), timeline_id("late"));
@@ -107,7 +107,7 @@ async fn a_fork_takes_what_stands_in_what_it_inherits_and_no_more() {
 }
 
 #[tokio::test]
-async fn erasing_what_a_fork_recorded_again_leaves_what_the_fork_changed() {
+async fn erasing_an_event_recorded_again_keeps_other_fork_changes() {
     let house = House::new();
     let home = house.open().await;
     let (main, fork) = (timeline_id("main"), timeline_id("fork"));
@@ -129,7 +129,7 @@ async fn erasing_what_a_fork_recorded_again_leaves_what_the_fork_changed() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_imported_again_after_a_return_is_recorded_again() {
+async fn reimport_after_a_return_records_the_events_again() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -148,7 +148,7 @@ async fn a_file_that_is_imported_again_after_a_return_is_recorded_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_return_and_what_is_recorded_after_it_may_come_together() {
+async fn concurrent_return_and_recording_are_serialized() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");

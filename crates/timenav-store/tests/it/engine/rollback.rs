@@ -33,7 +33,7 @@ fn accepting(mut house: House) -> House {
 }
 
 #[tokio::test]
-async fn an_older_copy_is_refused() {
+async fn older_database_copy_is_rejected_until_accepted() {
     let house = House::new();
     let older = house.path().with_extension("older");
     let home = house.open().await;
@@ -73,7 +73,7 @@ fn accepting_by(mut house: House, kept: Vec<KeptOutside>) -> House {
 }
 
 #[tokio::test]
-async fn a_loss_that_was_accepted_is_explained_to_who_saw_it_and_no_other_is() {
+async fn accepted_rollback_explains_only_the_accepted_loss() {
     let house = House::new();
     let (older, later) = (house.path().with_extension("older"), house.path().with_extension("later"));
     house.open().await.close().await;
@@ -126,7 +126,7 @@ async fn a_loss_that_was_accepted_is_explained_to_who_saw_it_and_no_other_is() {
 }
 
 #[tokio::test]
-async fn an_empty_database_is_refused_and_makes_no_second_first_key_unless_accepted() {
+async fn emptied_database_is_rejected_without_a_new_key_unless_accepted() {
     let house = House::new();
     house.open().await.close().await;
     let empty = house.path().with_extension("empty");
@@ -165,7 +165,7 @@ async fn forked(events_first: i64, events_second: i64) -> House {
 }
 
 #[tokio::test]
-async fn another_history_is_refused() {
+async fn forked_history_is_rejected_until_accepted() {
     // Equally long, a little longer, and so long that the old root has to be computed from tiles.
     for (first, second) in [(2, 2), (2, 3), (300, 700), (255, 600), (511, 513)] {
         let house = forked(first, second).await;
@@ -198,7 +198,7 @@ async fn rewritten(statement: &str, loses_last: bool) -> (House, OpenError) {
 }
 
 #[tokio::test]
-async fn a_tree_that_is_not_the_signed_one_is_refused() {
+async fn unsigned_tree_is_rejected() {
     let statement = "UPDATE timelines SET frontier = randomblob(96) WHERE timeline_id = 'main'";
     let (_, refused) = rewritten(statement, false).await;
     assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 7, .. }), "{refused:?}");
@@ -209,7 +209,7 @@ async fn a_tree_that_is_not_the_signed_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_signature_in_the_database_that_does_not_verify_is_refused_whatever_was_chosen() {
+async fn invalid_head_signature_is_rejected_even_if_rollback_is_accepted() {
     for statement in [
         "UPDATE timelines SET statement = x'' WHERE timeline_id = 'main'",
         "UPDATE timelines SET statement = CAST(replace(CAST(statement AS TEXT), 'test/main', 'test/fake') AS BLOB)
@@ -227,14 +227,14 @@ async fn a_signature_in_the_database_that_does_not_verify_is_refused_whatever_wa
 }
 
 #[tokio::test]
-async fn an_entry_rewritten_in_place_is_refused_where_the_tree_is_made_again() {
+async fn rewritten_entry_is_rejected_when_the_tree_is_recomputed() {
     let (_, refused) =
         rewritten("UPDATE entries SET leaf = CAST('{}' AS BLOB) WHERE entry = (2 << 40) + 3", true).await;
     assert!(matches!(refused, OpenError::Fork { kept: 6, .. }), "{refused:?}");
 }
 
 #[tokio::test]
-async fn every_earlier_checkpoint_opens_a_later_database() {
+async fn every_earlier_checkpoint_is_accepted_for_a_later_database() {
     let house = House::new();
     let home = house.open().await;
     for count in [1, 1, 2, 250, 1, 1, 1, 300, 1] {
@@ -259,7 +259,7 @@ async fn every_earlier_checkpoint_opens_a_later_database() {
 }
 
 #[tokio::test]
-async fn a_crash_between_commit_and_keeping_goes_on_where_it_was() {
+async fn crash_before_storing_a_checkpoint_keeps_the_commit() {
     let house = House::new();
     let home = house.open().await;
     record(&home, 300).await;
@@ -272,7 +272,7 @@ async fn a_crash_between_commit_and_keeping_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_that_does_not_verify_is_refused_whatever_was_chosen() {
+async fn invalid_checkpoint_is_rejected_even_if_rollback_is_accepted() {
     let house = accepting(House::new());
     house.open().await.close().await;
     let good = house.outside.notes();
@@ -300,7 +300,7 @@ async fn a_checkpoint_that_does_not_verify_is_refused_whatever_was_chosen() {
 
 /// A listener that received lost entries is notified, even if there are as many entries again.
 #[tokio::test]
-async fn a_listener_who_was_told_of_what_is_lost_begins_anew() {
+async fn listener_is_reset_after_an_accepted_rollback() {
     let house = House::new();
     let older = house.path().with_extension("older");
     let home = house.open().await;

@@ -66,7 +66,7 @@ async fn lived_in() -> House {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_ledger_goes_over_and_nothing_else_changes() {
+async fn rotation_moves_every_ledger_to_the_next_key() {
     let mut house = lived_in().await;
     next(&mut house, SEEDS[1]);
     let home = house.open().await;
@@ -122,7 +122,7 @@ async fn every_ledger_goes_over_and_nothing_else_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rotating_twice_works() {
+async fn key_can_be_rotated_twice() {
     let mut house = lived_in().await;
     for seed in &SEEDS[1..] {
         next(&mut house, *seed);
@@ -149,7 +149,7 @@ async fn rotating_twice_works() {
 /// Interrupts a rotation after each of its commits. The service starts with the current key, and the rotation is then
 /// completed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rotation_may_be_cut_off_at_every_step() {
+async fn interrupted_rotation_can_be_completed_after_every_step() {
     let mut cuts_count = 0;
     for (commits_count, is_kept_outside) in (0..20).flat_map(|count| [(count, true), (count, false)]) {
         let mut house = lived_in().await;
@@ -203,7 +203,7 @@ async fn a_rotation_may_be_cut_off_at_every_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_not_kept_outside_is_before_the_key_changes() {
+async fn outdated_external_checkpoints_block_the_key_change_until_rewritten() {
     let mut house = lived_in().await;
     next(&mut house, SEEDS[1]);
     let home = house.open().await;
@@ -225,7 +225,7 @@ async fn what_was_not_kept_outside_is_before_the_key_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_next_signature_that_is_wrong_counts_for_nothing() {
+async fn forged_signature_of_the_next_key_is_ignored() {
     let mut house = lived_in().await;
     // An attacker adds a signature that claims to be by the next key.
     let (old, new) = (SeedSigner::new(SEEDS[0]), SeedSigner::new(SEEDS[1]));
@@ -248,7 +248,7 @@ async fn a_next_signature_that_is_wrong_counts_for_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_repeated_over_a_rotation_happens_once() {
+async fn repeated_request_across_a_rotation_is_executed_once() {
     let mut house = House::new();
     let home = house.open().await;
     let hour = || ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap());
@@ -278,7 +278,7 @@ async fn a_request_that_is_repeated_over_a_rotation_happens_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_ledgers_go_over_in_few_steps() {
+async fn many_ledgers_are_rotated_in_few_commits() {
     let mut house = House::new();
     let home = house.open().await;
     for number in 0..600 {
@@ -297,7 +297,7 @@ async fn many_ledgers_go_over_in_few_steps() {
 }
 
 #[tokio::test]
-async fn without_a_next_key_there_is_no_rotation() {
+async fn rotation_without_a_next_key_is_rejected() {
     let house = lived_in().await;
     let home = house.open().await;
     let refused = home.engine.rotate_signing_key().await;

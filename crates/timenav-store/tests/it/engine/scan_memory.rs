@@ -34,7 +34,7 @@ async fn intervene(home: &Home<'_>, effect: Effect, action: &str) {
 
 /// Unchanged events are compared in a pass over the table.
 #[tokio::test]
-async fn events_are_looked_up_one_by_one_only_where_they_were_changed() {
+async fn scan_queries_only_changed_events_individually() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -59,7 +59,7 @@ async fn events_are_looked_up_one_by_one_only_where_they_were_changed() {
 }
 
 #[tokio::test]
-async fn an_event_that_was_changed_often_is_not_read_as_often() {
+async fn scan_of_a_frequently_changed_event_reads_bounded_bytes() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();

@@ -14,7 +14,7 @@ fn counts(stats: EngineStats) -> [u64; 3] {
 }
 
 #[tokio::test]
-async fn so_many_scans_run_and_no_more_and_a_dropped_one_makes_room() {
+async fn concurrent_scans_are_limited_and_dropped_ones_free_capacity() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();

@@ -188,7 +188,7 @@ fn tried(of: usize) -> impl Iterator<Item = &'static Request> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
+async fn decision_is_repeated_after_an_interleaved_write() {
     for request in tried(2) {
         let house = keeping_nothing(House::new());
         let (store, other) = (FaultyStore::shared(house.store()), FaultyStore::shared(house.store()));
@@ -198,7 +198,7 @@ async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
 
 /// Like the test above, for two services that lock what they write to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whatever_another_service_does_in_between_is_decided_upon_again() {
+async fn decision_is_repeated_after_an_interleaved_write_by_another_service() {
     for request in tried(8) {
         let house = keeping_nothing(House::on_postgres());
         let (store, other) = (FaultyStore::locking(house.store()), house.store());
@@ -241,7 +241,7 @@ async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>, req
 }
 
 #[test]
-fn every_action_is_interfered_with() {
+fn every_action_has_an_interference_test() {
     let written: HashSet<Action> =
         Request::ALL.iter().flat_map(|request| request.writes()).map(|(action, _)| *action).collect();
     for action in Action::ALL {
@@ -275,7 +275,7 @@ fn deciding(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_decision_is_interfered_with() {
+fn every_decision_has_an_interference_test() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-engine/src/deciding");
     let listed: BTreeSet<String> = DECISIONS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(deciding(&sources), listed, "name the requests of a new one, and interfere with them");
@@ -284,7 +284,7 @@ fn every_decision_is_interfered_with() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_that_always_write_at_once_both_come_to_their_end() {
+async fn concurrent_writers_of_two_engines_all_succeed() {
     let house = House::new();
     let left = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
     let right = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
@@ -310,7 +310,7 @@ async fn two_that_always_write_at_once_both_come_to_their_end() {
 }
 
 #[tokio::test]
-async fn where_nobody_else_may_write_nothing_is_signed_over_what_somebody_wrote() {
+async fn exclusive_engine_stops_after_a_foreign_write() {
     let house = House::new();
     let (left, right) = (house.open().await, house.open().await);
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
@@ -326,7 +326,7 @@ async fn where_nobody_else_may_write_nothing_is_signed_over_what_somebody_wrote(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
+async fn rows_without_an_entry_are_not_adopted_from_another_writer() {
     let house = House::new();
     let left = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
     let right = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();

@@ -57,7 +57,7 @@ async fn close(home: Home<'_>) {
 }
 
 #[tokio::test]
-async fn who_logs_in_acts_as_themselves() {
+async fn session_acts_with_the_permissions_of_its_user() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -80,7 +80,7 @@ async fn who_logs_in_acts_as_themselves() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_let_in_is_not_told_why() {
+async fn failed_login_does_not_reveal_the_reason() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -103,7 +103,7 @@ async fn whoever_is_not_let_in_is_not_told_why() {
 }
 
 #[tokio::test]
-async fn a_session_ends_by_itself() {
+async fn session_expires_when_idle_and_at_its_maximum_age() {
     let house = House::new();
     let home = house.open().await;
     house.clock.stop();
@@ -127,7 +127,7 @@ async fn a_session_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn the_use_of_a_session_is_noted_now_and_then() {
+async fn session_renewal_is_recorded_at_intervals() {
     let house = House::new();
     let home = house.open().await;
     house.clock.stop();
@@ -156,7 +156,7 @@ async fn the_use_of_a_session_is_noted_now_and_then() {
 }
 
 #[tokio::test]
-async fn so_many_sessions_last_and_those_that_ran_out_are_swept() {
+async fn sessions_are_limited_per_user_and_expired_ones_are_removed() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -179,7 +179,7 @@ async fn so_many_sessions_last_and_those_that_ran_out_are_swept() {
 }
 
 #[tokio::test]
-async fn a_new_session_takes_the_place_of_the_one_before() {
+async fn new_session_replaces_the_previous_one() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -193,7 +193,7 @@ async fn a_new_session_takes_the_place_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn logging_out_ends_one_session_or_all() {
+async fn logout_ends_one_session_or_all() {
     let house = House::new();
     let home = house.open().await;
     let key = with_password(&home, "ada").await;
@@ -212,7 +212,7 @@ async fn logging_out_ends_one_session_or_all() {
 }
 
 #[tokio::test]
-async fn a_session_is_its_users_business_and_an_operators() {
+async fn sessions_are_managed_only_by_their_user_and_operators() {
     let house = House::new();
     let home = house.open().await;
     let ada = with_password(&home, "ada").await;
@@ -233,7 +233,7 @@ async fn a_session_is_its_users_business_and_an_operators() {
 }
 
 #[tokio::test]
-async fn who_may_set_which_password_and_what_it_ends() {
+async fn password_change_requires_authorization_and_ends_sessions() {
     let house = House::new();
     let home = house.open().await;
     let ada = with_password(&home, "ada").await;
@@ -269,7 +269,7 @@ async fn who_may_set_which_password_and_what_it_ends() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_gone_is_logged_out() {
+async fn deleted_user_loses_sessions_and_password() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -285,7 +285,7 @@ async fn a_user_who_is_gone_is_logged_out() {
 }
 
 #[tokio::test]
-async fn a_password_is_hashed_anew_where_more_work_is_asked_for() {
+async fn password_is_rehashed_at_login_if_the_cost_is_raised() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -306,7 +306,7 @@ async fn a_password_is_hashed_anew_where_more_work_is_asked_for() {
 }
 
 #[tokio::test]
-async fn somebody_logs_in_first() {
+async fn first_run_lasts_until_an_operator_has_a_password() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -324,7 +324,7 @@ async fn somebody_logs_in_first() {
 
 /// Rows written by an attacker who has the database but not the service's key.
 #[tokio::test]
-async fn a_row_of_another_hand_lets_nobody_in() {
+async fn forged_login_rows_grant_nothing_and_are_reported() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
@@ -376,7 +376,7 @@ async fn rows_found(house: &House) -> Vec<String> {
 
 /// Old rows of the service itself: they grant nothing, and a scan reports them.
 #[tokio::test]
-async fn a_row_of_another_time_is_found() {
+async fn replayed_login_rows_grant_nothing_and_are_reported() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;

@@ -30,7 +30,7 @@ async fn after_the_wrong_start(house: &House) -> Home<'_> {
 }
 
 #[tokio::test]
-async fn a_host_clock_that_was_wrong_once_is_told_of() {
+async fn host_clock_setback_is_reported_in_stats() {
     let house = House::new();
     let home = after_the_wrong_start(&house).await;
     let behind = home.engine.stats().host_clock_behind_seconds;
@@ -44,7 +44,7 @@ async fn a_host_clock_that_was_wrong_once_is_told_of() {
 }
 
 #[tokio::test]
-async fn sessions_last_for_their_real_time_after_it() {
+async fn sessions_keep_their_duration_after_a_host_clock_setback() {
     let house = House::new();
     let home = after_the_wrong_start(&house).await;
     let session = log_in(&home, "ada").await;
@@ -64,7 +64,7 @@ async fn sessions_last_for_their_real_time_after_it() {
 
 /// The workaround in the manual.
 #[tokio::test]
-async fn a_fork_goes_on_from_the_right_time() {
+async fn fork_continues_from_the_right_time_after_a_setback() {
     let house = House::new();
     let home = after_the_wrong_start(&house).await;
     let shown = async |timeline: &str| {

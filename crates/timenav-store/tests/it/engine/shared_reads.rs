@@ -56,7 +56,7 @@ async fn log(home: &Home<'_>, order: LogOrder, user_id: Option<&str>, items_max:
 }
 
 #[tokio::test]
-async fn each_is_listed_by_itself_once_however_it_is_asked() {
+async fn reads_sharing_an_entry_are_listed_individually_once() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -101,7 +101,7 @@ fn packed(house: &House) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn what_is_kept_deflated_cannot_be_changed() {
+async fn tampering_with_a_compressed_entry_is_detected() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -134,7 +134,7 @@ async fn what_is_kept_deflated_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn who_lost_the_right_before_the_entry_is_not_answered() {
+async fn read_is_rejected_if_permission_is_revoked_before_its_entry() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();

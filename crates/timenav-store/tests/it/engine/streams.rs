@@ -21,7 +21,7 @@ fn event_of(told: &Told) -> Option<&str> {
 }
 
 #[tokio::test]
-async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
+async fn idle_stream_sends_position_marks() {
     let house = House::new();
     let home = house.open().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], None)).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn who_falls_too_far_behind_begins_anew() {
+async fn lagging_listener_is_reset() {
     let house = House::with(Options { stream_entries_max: 100, ..House::new().options });
     let home = house.open().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&TOLD, None)).await.unwrap();
@@ -92,7 +92,7 @@ async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
 }
 
 #[tokio::test]
-async fn so_many_events_are_followed_and_no_more() {
+async fn paradox_streams_over_the_event_limit_are_rejected() {
     let house = House::with(Options { views_events_max: 7, ..House::new().options });
     let home = house.open().await;
     let full = r#"LimitReached { what: "events on timelines whose paradoxes are streamed", max: 7 }"#;
@@ -122,7 +122,7 @@ async fn so_many_events_are_followed_and_no_more() {
 }
 
 #[tokio::test]
-async fn paradoxes_of_long_ago_are_told_as_they_were_made() {
+async fn resumed_stream_replays_earlier_paradoxes_identically() {
     const EARLY: usize = 2_500;
     let house = House::new();
     let home = house.open().await;
@@ -161,7 +161,7 @@ async fn paradoxes_of_long_ago_are_told_as_they_were_made() {
 }
 
 #[tokio::test]
-async fn what_is_erased_is_in_no_paradox_that_is_told() {
+async fn erased_events_are_absent_from_streamed_paradoxes() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "cause").await;

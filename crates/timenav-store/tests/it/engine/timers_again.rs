@@ -205,7 +205,7 @@ pub(super) struct Picture {
 }
 
 #[tokio::test]
-async fn what_comes_again_fires_again_if_that_is_asked_for() {
+async fn rewound_timers_fire_again_if_requested() {
     Box::pin(fires_again(House::new())).await;
 }
 
@@ -237,7 +237,7 @@ pub(crate) async fn fires_again(house: House) {
 }
 
 #[tokio::test]
-async fn firings_that_are_not_done_are_superseded_and_late_is_too_late() {
+async fn unfinished_firings_are_superseded_and_late_settlement_is_rejected() {
     Box::pin(is_superseded(House::new())).await;
 }
 
@@ -263,7 +263,7 @@ pub(crate) async fn is_superseded(house: House) {
 }
 
 #[tokio::test]
-async fn timers_return_to_an_anchor_as_they_stood_there() {
+async fn return_to_anchor_restores_timers() {
     Box::pin(returns(House::new())).await;
 }
 
@@ -310,7 +310,7 @@ pub(crate) async fn returns(house: House) {
 }
 
 #[tokio::test]
-async fn a_fork_takes_timers_along_and_goes_its_own_way() {
+async fn fork_inherits_timers_and_diverges() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
@@ -354,7 +354,7 @@ async fn a_fork_takes_timers_along_and_goes_its_own_way() {
 }
 
 #[tokio::test]
-async fn a_fork_returns_to_timers_that_were_over_when_it_was_made() {
+async fn fork_can_return_to_timers_finished_before_it_was_created() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
@@ -451,14 +451,14 @@ async fn live(seed: u64) {
 }
 
 #[tokio::test]
-async fn random_lives_return_and_fork_to_what_was() {
+async fn random_timer_histories_return_and_fork_to_recorded_states() {
     for seed in 0..24 {
         live(seed).await;
     }
 }
 
 #[tokio::test]
-async fn timers_that_come_again_are_many() {
+async fn return_to_anchor_restores_hundreds_of_timers() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;

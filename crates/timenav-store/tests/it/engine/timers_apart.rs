@@ -116,6 +116,6 @@ pub(crate) async fn apart(house: House) {
 }
 
 #[tokio::test]
-async fn timers_and_firings_of_forks_are_compared() {
+async fn comparison_of_forks_covers_timers_and_firings() {
     Box::pin(apart(House::new())).await;
 }

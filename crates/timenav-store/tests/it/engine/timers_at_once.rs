@@ -40,7 +40,7 @@ async fn acknowledge(home: &Home<'_>, claimed: &[ClaimedFiring]) {
 }
 
 #[tokio::test]
-async fn all_timers_of_a_moment_are_handed_out_together_however_many_there_are() {
+async fn timers_due_at_one_instant_are_claimed_together() {
     let house = House::new();
     let home = house.open().await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
@@ -77,7 +77,7 @@ async fn all_timers_of_a_moment_are_handed_out_together_however_many_there_are()
 }
 
 #[tokio::test]
-async fn an_advance_that_nobody_listens_to_passes_many_moments_at_once() {
+async fn advance_without_listeners_passes_many_instants_at_once() {
     let house = House::new();
     let home = house.open().await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();

@@ -132,7 +132,7 @@ pub(crate) async fn one_commit_an_instant(house: House) {
 }
 
 #[tokio::test]
-async fn an_instant_costs_one_commit() {
+async fn advance_takes_one_commit_per_instant() {
     Box::pin(one_commit_an_instant(House::new())).await;
 }
 
@@ -183,12 +183,12 @@ pub(crate) async fn no_step_while_held(house: House) {
 }
 
 #[tokio::test]
-async fn nothing_steps_with_an_outcome_while_something_holds() {
+async fn outcome_does_not_step_the_clock_during_a_hold() {
     Box::pin(no_step_while_held(House::new())).await;
 }
 
 #[tokio::test]
-async fn an_acknowledgement_that_is_repeated_is_answered_as_before() {
+async fn repeated_acknowledgment_returns_the_first_response() {
     let house = House::new();
     let home = house.open().await;
     let advance = advancing(&home, [1, 2, 3]).await;
@@ -204,7 +204,7 @@ async fn an_acknowledgement_that_is_repeated_is_answered_as_before() {
 
 /// Concurrent outcomes of several workers are written in groups, each with its own firings.
 #[tokio::test]
-async fn outcomes_told_at_once_are_written_in_groups() {
+async fn concurrent_outcomes_are_written_in_groups() {
     const WORKERS: usize = 50;
     let house = House::new();
     let home = house.open().await;
@@ -234,7 +234,7 @@ async fn outcomes_told_at_once_are_written_in_groups() {
 /// A hold cannot begin while the clock leaves an instant, even if the client that acknowledged is gone. If nothing was
 /// written, everything is as before.
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_begins_to_hold_waits_for_a_step_that_goes_with_an_outcome() {
+async fn hold_waits_for_a_step_in_progress() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();

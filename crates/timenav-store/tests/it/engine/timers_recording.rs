@@ -139,7 +139,7 @@ impl<'a> Line<'a> {
 }
 
 #[tokio::test]
-async fn each_firing_is_an_event_at_its_own_moment_and_nobody_has_to_work_on_it() {
+async fn recorded_firings_become_events_without_a_worker() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
@@ -184,7 +184,7 @@ async fn each_firing_is_an_event_at_its_own_moment_and_nobody_has_to_work_on_it(
 
 /// Several decisions record events at once, in an advance and after a jump.
 #[tokio::test]
-async fn thousands_of_firings_are_recorded_once_each() {
+async fn thousands_of_firings_are_each_recorded_once() {
     const TO: i64 = 1_300;
     let house = House::new();
     let home = house.open().await;
@@ -216,7 +216,7 @@ async fn thousands_of_firings_are_recorded_once_each() {
 
 /// Events are not recorded without a valid permission, and existing events are not overwritten.
 #[tokio::test]
-async fn what_may_not_be_recorded_fails_and_says_why() {
+async fn disallowed_recording_fails_with_a_reason() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
@@ -252,7 +252,7 @@ async fn what_may_not_be_recorded_fails_and_says_why() {
 }
 
 #[tokio::test]
-async fn what_comes_again_is_recorded_under_another_id() {
+async fn repeated_firing_is_recorded_under_another_id() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
@@ -306,7 +306,7 @@ async fn what_comes_again_is_recorded_under_another_id() {
 
 /// After the last acknowledgment the clock can be changed without waiting for the timekeeper.
 #[tokio::test]
-async fn the_clock_may_be_moved_once_the_last_firing_is_acknowledged() {
+async fn clock_can_move_after_the_last_acknowledgment() {
     let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;

@@ -45,7 +45,7 @@ async fn is_clean(home: &Home<'_>, on: &TimelineId) {
 }
 
 #[tokio::test]
-async fn what_an_import_recorded_goes_and_what_was_changed_since_stays() {
+async fn undone_import_keeps_events_changed_since() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -74,7 +74,7 @@ async fn what_an_import_recorded_goes_and_what_was_changed_since_stays() {
 }
 
 #[tokio::test]
-async fn an_import_is_told_from_what_others_recorded_meanwhile() {
+async fn undo_excludes_events_recorded_by_others_during_the_import() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
@@ -103,7 +103,7 @@ async fn an_import_is_told_from_what_others_recorded_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_fork_does_not_undo_what_its_parent_imported() {
+async fn fork_cannot_undo_an_import_of_its_parent() {
     let house = House::new();
     let home = house.open().await;
     let (main, fork) = (timeline_id("main"), timeline_id("fork"));
@@ -118,7 +118,7 @@ async fn a_fork_does_not_undo_what_its_parent_imported() {
 }
 
 #[tokio::test]
-async fn a_large_import_is_undone_in_steps_and_a_repeated_step_is_answered_as_the_first() {
+async fn large_import_is_undone_in_idempotent_steps() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");

@@ -25,7 +25,7 @@ async fn jumps(home: &Home<'_>, timeline: &str) -> ParadoxPage {
 }
 
 #[tokio::test]
-async fn the_making_of_a_timeline_moves_no_clock_but_its_own() {
+async fn creating_a_timeline_causes_no_clock_jump_elsewhere() {
     let house = House::new();
     let home = house.open().await;
     let far = ClockCommand::Travel { to: moment(-1_000_000_000_000), location: None };
@@ -43,7 +43,7 @@ async fn the_making_of_a_timeline_moves_no_clock_but_its_own() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_paused_or_resumed_again_has_not_jumped() {
+async fn repeated_pause_or_resume_is_not_a_clock_jump() {
     let house = House::new();
     let home = house.open().await;
     for command in [ClockCommand::Pause, ClockCommand::Pause, ClockCommand::Resume, ClockCommand::Resume] {

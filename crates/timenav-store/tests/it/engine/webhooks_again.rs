@@ -65,7 +65,7 @@ async fn state(home: &Home<'_>, claimed: &ClaimedFiring) -> FiringState {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_down_for_days_is_sent_it_all_the_same() {
+async fn webhook_is_retried_for_days_with_backoff() {
     let house = House::new();
     let home = house.open().await;
     set(&home, "down", once(0), true).await;
@@ -81,7 +81,7 @@ async fn a_receiver_that_is_down_for_days_is_sent_it_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_clock_that_stands_is_less_patient() {
+async fn webhook_on_a_paused_clock_is_retried_sooner() {
     let house = House::new();
     let home = house.open().await;
     set(&home, "down", once(0), true).await;
@@ -96,7 +96,7 @@ async fn a_clock_that_stands_is_less_patient() {
 }
 
 #[tokio::test]
-async fn an_advance_hurries_what_it_waits_for_and_nothing_else() {
+async fn advance_shortens_retries_only_of_webhooks_it_awaits() {
     let house = House::new();
     let home = house.open().await;
     set(&home, "down", once(0), true).await;
@@ -126,7 +126,7 @@ async fn an_advance_hurries_what_it_waits_for_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn where_too_many_wait_nobody_is_patient() {
+async fn webhook_retries_are_shortened_if_too_many_are_pending() {
     let house = House::new();
     let home = house.open().await;
     set(&home, "down", once(0), true).await;

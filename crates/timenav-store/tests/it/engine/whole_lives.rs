@@ -251,13 +251,13 @@ async fn live(steps: Vec<Step>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_life_with_repetitions_and_crashes_is_as_the_model_has_it() {
+async fn random_history_with_retries_and_crashes_matches_the_model() {
     check_cases(24, &steps(), live);
 }
 
 /// Like the test above, often enough for rare orders: `cargo xtask soak histories`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes; `cargo xtask soak histories` runs it"]
-async fn a_thousand_lives_with_repetitions_and_crashes_are_as_the_model_has_them() {
+async fn thousand_histories_with_retries_and_crashes_match_the_model() {
     check_cases(1_000, &steps(), live);
 }

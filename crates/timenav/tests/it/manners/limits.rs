@@ -89,19 +89,19 @@ fn edge(name: &str) -> Option<Edge> {
         }),
         "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
         "action_bytes_max" => Tested(DEEDS, "what_is_done_is_told_in_so_many_words"),
-        "erase_events_batch_max" => Tested(ERASING, "many_events_go_batch_by_batch"),
+        "erase_events_batch_max" => Tested(ERASING, "many_events_are_erased_in_batches"),
         "erase_events_selected_max" => Tested("timenav-engine/src/erasing.rs", "selected_events_are_limited"),
         "erased_outcomes_max" => {
             Tested("timenav-engine/src/deciding/erasing.rs", "erasure_over_the_entry_limit_is_split")
         }
-        "return_events_max" => Tested(HISTORY, "so_many_events_are_changed_back_at_once"),
-        "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
+        "return_events_max" => Tested(HISTORY, "return_of_too_many_events_is_rejected"),
+        "fork_depth_max" => Tested(HISTORY, "fork_depth_is_limited"),
         "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "compared_entries_are_limited"),
         "stream_entries_max" => {
             Tested("timenav-engine/src/ledger_stream/continuity.rs", "listener_resumes_unless_it_was_away_too_long")
         }
         "views_events_max" => {
-            Tested("timenav-store/tests/it/engine/streams.rs", "so_many_events_are_followed_and_no_more")
+            Tested("timenav-store/tests/it/engine/streams.rs", "paradox_streams_over_the_event_limit_are_rejected")
         }
         "view_idle_seconds_max" => Tested("timenav-engine/src/view_board.rs", "idle_view_is_dropped_after_a_timeout"),
         "event_attributes_bytes_max" => Asked(|n| {
@@ -171,7 +171,7 @@ fn edge(name: &str) -> Option<Edge> {
         }),
         "find_attribute_bytes_max" => Asked(|n| vec![(find(&[("attribute.k", &text(n))]), "attribute/k")]),
         "aggregate_events_max" | "aggregate_events_read_max" => {
-            Tested("timenav-store/tests/it/engine/history/counted.rs", "counts_are_those_of_the_events_one_by_one")
+            Tested("timenav-store/tests/it/engine/history/counted.rs", "event_counts_match_counting_one_at_a_time")
         }
         "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tally/tests.rs", "tallied_groups_are_limited"),
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
@@ -179,16 +179,22 @@ fn edge(name: &str) -> Option<Edge> {
         "stream_firings_kept_max" => {
             Tested("timenav-engine/src/observing.rs", "slow_observer_is_notified_of_missed_firings")
         }
-        "events_page_bytes_max" => Tested("timenav-store/tests/it/engine/pages.rs", "event_page_ends_by_bytes"),
+        "events_page_bytes_max" => {
+            Tested("timenav-store/tests/it/engine/pages.rs", "event_page_size_is_limited_in_bytes")
+        }
         "views_behind_max" => Tested("timenav-engine/src/view_board.rs", "private_views_are_limited_and_released"),
-        "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
+        "entries_page_bytes_max" => {
+            Tested("timenav-store/tests/it/engine/entries.rs", "entry_page_size_is_limited_in_bytes")
+        }
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
         "password_bytes_max" => Tested(PASSWORD, "password_length_is_limited"),
         "password_chars_min" => Tested(PASSWORD, "short_or_guessable_new_password_is_rejected"),
         "sessions_per_user_max" | "sessions_swept_max" => {
-            Tested(SESSIONS, "so_many_sessions_last_and_those_that_ran_out_are_swept")
+            Tested(SESSIONS, "sessions_are_limited_per_user_and_expired_ones_are_removed")
         }
-        "session_idle_seconds_max" | "session_seconds_max" => Tested(SESSIONS, "a_session_ends_by_itself"),
+        "session_idle_seconds_max" | "session_seconds_max" => {
+            Tested(SESSIONS, "session_expires_when_idle_and_at_its_maximum_age")
+        }
         "log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_one_address"),
         "known_log_ins_per_minute_max" => Tested(RATES, "nobody_is_kept_out_by_strangers_where_they_were_let_in"),
         "user_log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_everywhere"),
@@ -264,7 +270,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
         "queue_heard_seconds_max" => Tested(TIMERS_CORE, "instant_is_held_by_claimed_firings_and_listeners"),
-        "faults_per_timeline_max" => Tested(FAULTS, "who_shows_the_clock_as_it_is_told_is_not_shown_a_wrong_one"),
+        "faults_per_timeline_max" => Tested(FAULTS, "fault_is_rejected_for_followers_without_fault_support"),
         "followers_per_timeline_max" | "followers_away_max" => {
             Tested(FOLLOWERS_CORE, "followers_per_timeline_are_limited")
         }
@@ -278,16 +284,20 @@ fn edge(name: &str) -> Option<Edge> {
         "settle_wait_seconds_default" | "receipt_firings_max" => {
             Tested("timenav/tests/it/v1/timers/advances.rs", "timers_that_nobody_listens_to_hold_nothing")
         }
-        "anchors_per_timeline_max" => Tested("timenav-store/tests/it/engine/pages.rs", "anchors_are_counted"),
-        "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_and_no_more"),
+        "anchors_per_timeline_max" => {
+            Tested("timenav-store/tests/it/engine/pages.rs", "anchors_over_the_limit_are_rejected")
+        }
+        "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "timelines_over_the_limit_are_rejected"),
         "timelines_per_user_max" => {
-            Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_of_one_user_and_no_more")
+            Tested("timenav-store/tests/it/engine/bounds.rs", "timelines_over_the_user_limit_are_rejected")
         }
         "users_max" | "data_records_per_timeline_max" => {
-            Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_users_and_sealed_records_and_no_more")
+            Tested("timenav-store/tests/it/engine/bounds.rs", "users_and_sealed_records_over_the_limit_are_rejected")
         }
-        "ended_grace_days" | "let_go_rows_max" => Tested(ENDS, "contents_go_after_the_grace_and_leaves_stay"),
-        "expired_ended_at_once_max" => Tested(ENDS, "so_many_end_in_one_go_and_the_others_in_the_next"),
+        "ended_grace_days" | "let_go_rows_max" => {
+            Tested(ENDS, "contents_of_ended_timeline_are_pruned_after_the_grace_period")
+        }
+        "expired_ended_at_once_max" => Tested(ENDS, "expired_timelines_are_ended_in_bounded_batches"),
         "expires_in_seconds_min" | "expires_in_days_max" => {
             Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
         }
@@ -301,22 +311,22 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(RETENTION, "a_sweep_is_no_larger_than_its_limits_say")
         }
         "host_clock_behind_seconds_max" => {
-            Tested("timenav-store/tests/it/engine/set_back.rs", "a_host_clock_that_was_wrong_once_is_told_of")
+            Tested("timenav-store/tests/it/engine/set_back.rs", "host_clock_setback_is_reported_in_stats")
         }
         "key_derivations_waiting_per_user_max" => {
             Tested("timenav-vault/src/turns.rs", "dropped_waiters_free_their_places")
         }
         "queue_submissions_max" => {
-            Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_wait_in_the_queue_and_others_wait_for_it")
+            Tested("timenav-store/tests/it/engine/bounds.rs", "submission_waits_if_the_queue_is_full")
         }
         "long_work_running_max" => {
-            Tested("timenav-store/tests/it/engine/long_work.rs", "long_work_is_done_a_few_pieces_at_a_time_and_in_turn")
+            Tested("timenav-store/tests/it/engine/long_work.rs", "concurrent_counts_are_limited")
         }
         "counts_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_counts_are_under_way_at_a_time")
         }
         "name_searches_running_max" => {
-            Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_names_are_searched_for_at_a_time")
+            Tested("timenav-store/tests/it/engine/long_work.rs", "concurrent_name_searches_are_limited")
         }
         "too_many_requests_held_millis_min" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
         "views_running_max" => {
@@ -328,10 +338,10 @@ fn edge(name: &str) -> Option<Edge> {
         "bundle_gone_max" => Tested("timenav-engine/src/bundles/gone.rs", "missing_bundle_contents_are_limited"),
         "scans_running_max" | "scans_running_per_user_max" => Tested(
             "timenav-store/tests/it/engine/scans.rs",
-            "so_many_scans_run_and_no_more_and_a_dropped_one_makes_room",
+            "concurrent_scans_are_limited_and_dropped_ones_free_capacity",
         ),
         "limited_access_window_days" => {
-            Tested("timenav-store/tests/it/engine/access.rs", "a_window_is_measured_to_the_microsecond")
+            Tested("timenav-store/tests/it/engine/access.rs", "travel_window_is_enforced_to_the_microsecond")
         }
         "findings_per_kind_max" => Tested("timenav-core/src/scan/tests.rs", "findings_per_kind_are_limited"),
         "lookup_body_bytes_max" | "change_body_bytes_max" => {

@@ -226,7 +226,7 @@ fn check_counts(house: impl Fn() -> House, cases: u32) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn counts_are_those_of_the_events_one_by_one() {
+async fn event_counts_match_counting_one_at_a_time() {
     check_counts(House::new, 24);
     check_counts(House::on_postgres, 4);
 }

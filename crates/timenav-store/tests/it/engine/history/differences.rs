@@ -54,7 +54,7 @@ fn sizes(page: &DiffPage) -> (Option<u64>, Option<u64>, u64) {
 }
 
 #[tokio::test]
-async fn pages_of_a_comparison_go_on_where_many_changes_left_nothing() {
+async fn comparison_pages_continue_past_many_identical_events() {
     let house = House::new();
     let home = house.open().await;
     let (main, fork) = (timeline_id("main"), timeline_id("fork"));
