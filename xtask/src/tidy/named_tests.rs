@@ -29,7 +29,7 @@ fn function(line: &str) -> Option<&str> {
     rest.split(['(', '<']).next().filter(|_| is_plain)
 }
 
-/// Returns the last parts of paths such as `replicas::a_key_that_was_revoked_works_nowhere`.
+/// Returns the last parts of paths such as `replicas::revoked_key_is_rejected_on_every_replica`.
 fn named(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split('`').skip(1).step_by(2);
     let is_name = |name: &&str| {

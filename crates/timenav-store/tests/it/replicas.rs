@@ -99,7 +99,7 @@ async fn end(house: &House, homes: [Home<'_>; 2]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_was_answered_by_one_is_seen_through_the_other() {
+async fn confirmed_writes_are_visible_on_the_other_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -140,7 +140,7 @@ async fn what_was_answered_by_one_is_seen_through_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_key_that_was_revoked_works_nowhere() {
+async fn revoked_key_is_rejected_on_every_replica() {
     for read_log in [ReadLog::Durable, ReadLog::Buffered] {
         let mut house = House::on_postgres();
         house.options.read_log = read_log;
@@ -167,7 +167,7 @@ async fn a_key_that_was_revoked_works_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn who_logged_in_here_is_known_there_and_logs_out_there() {
+async fn session_is_valid_and_can_be_ended_on_every_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -189,7 +189,7 @@ async fn who_logged_in_here_is_known_there_and_logs_out_there() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_same_request_at_both_at_once_happens_once() {
+async fn concurrent_duplicate_request_on_two_replicas_is_executed_once() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -224,7 +224,7 @@ async fn the_same_request_at_both_at_once_happens_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_that_always_write_at_once_both_come_to_their_end() {
+async fn concurrent_writers_on_two_replicas_all_succeed() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -253,7 +253,7 @@ async fn two_that_always_write_at_once_both_come_to_their_end() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_stream_here_tells_what_was_written_there() {
+async fn stream_reports_writes_of_another_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -348,7 +348,7 @@ async fn check_diverged(home: &Home<'_>, house: &House, (kind, seen, found): (Di
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_ledger_that_went_back_is_not_gone_on_from() {
+async fn rolled_back_ledger_is_not_continued() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -362,7 +362,7 @@ async fn a_ledger_that_went_back_is_not_gone_on_from() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_ledger_with_another_history_is_not_gone_on_from() {
+async fn forked_ledger_is_not_continued() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -381,7 +381,7 @@ async fn a_ledger_with_another_history_is_not_gone_on_from() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_loss_is_accepted_once_for_all_that_saw_it() {
+async fn accepted_rollback_applies_to_every_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -421,7 +421,7 @@ async fn a_loss_is_accepted_once_for_all_that_saw_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fork_of_what_was_ended_or_taken_away_meanwhile_is_refused() {
+async fn fork_of_an_ended_or_revoked_timeline_is_rejected() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

@@ -77,7 +77,7 @@ async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_change_costs_as_many_rows_with_ten_timelines_as_with_ten_thousand() {
+async fn cost_of_a_change_is_independent_of_timeline_count() {
     let (few, loads) = rows_for_each_change(10).await;
     assert_eq!(loads, 0);
     assert!(few.iter().all(|rows| (1..10).contains(rows)), "{few:?}");
@@ -171,7 +171,7 @@ async fn step(home: &Home<'_>, out: &mut HandedOut, seed: &mut u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_directory_that_was_brought_forward_is_the_one_that_is_loaded() {
+async fn incrementally_updated_directory_equals_the_loaded_one() {
     const ROUNDS: u64 = 6;
     const STEPS: usize = 60;
     for round in 0..ROUNDS {
@@ -212,7 +212,7 @@ async fn a_directory_that_was_brought_forward_is_the_one_that_is_loaded() {
 
 /// The owner of the database changes a row along with a legitimate change: it grants nothing, and is found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_row_that_was_written_beside_an_honest_change_is_found() {
+async fn row_forged_alongside_a_legitimate_change_is_detected() {
     for attack in [
         "UPDATE users SET operator = true WHERE user_id = 'ada'",
         "UPDATE users SET operator = true WHERE user_id = 'new'",
@@ -256,7 +256,7 @@ async fn a_row_that_was_written_beside_an_honest_change_is_found() {
 
 /// Data that entries contain only as a hash is read, and used only if it matches.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_row_of_the_change_itself_is_compared_with_its_entry() {
+async fn changed_row_must_match_its_entry() {
     for attack in [
         "UPDATE passwords SET phc = phc || 'x' WHERE user_id = 'ada'",
         "DELETE FROM passwords WHERE user_id = 'ada'",
@@ -282,7 +282,7 @@ async fn a_row_of_the_change_itself_is_compared_with_its_entry() {
 
 /// A password that was set twice in the meantime is the last one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_in_no_entry_is_read_as_it_is_by_now() {
+async fn password_changed_twice_is_read_in_its_latest_state() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -301,7 +301,7 @@ async fn what_is_in_no_entry_is_read_as_it_is_by_now() {
 
 /// A timeline forked from one that has ended since, before this service knew of either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fork_of_what_has_come_and_gone_is_read_through_it() {
+async fn fork_of_an_ended_unseen_timeline_has_full_lineage() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -335,7 +335,7 @@ async fn a_fork_of_what_has_come_and_gone_is_read_through_it() {
 
 /// Events of `main` are changed on a fork of it, which another service knows in its earlier state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fork_goes_on_from_what_its_parent_had_changed_by_then() {
+async fn fork_inherits_changes_unseen_by_this_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

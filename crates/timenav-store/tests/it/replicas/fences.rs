@@ -43,7 +43,7 @@ async fn tend(home: &Home<'_>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_outcome_that_a_keeper_had_in_mind_when_it_was_paused_is_not_written() {
+async fn outcome_of_a_paused_former_timekeeper_is_not_written() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -85,7 +85,7 @@ async fn an_outcome_that_a_keeper_had_in_mind_when_it_was_paused_is_not_written(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_was_claimed_is_not_handed_out_after_its_lease() {
+async fn delayed_claim_is_not_returned_after_lease_expiry() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -115,7 +115,7 @@ async fn what_was_claimed_is_not_handed_out_after_its_lease() {
 /// The timekeeper makes the next step with the last outcome, in one commit. If another service receives the outcome,
 /// the timekeeper makes the step afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn only_the_keeper_goes_on_with_an_outcome() {
+async fn only_the_timekeeper_steps_the_clock_with_an_outcome() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);

@@ -60,7 +60,7 @@ async fn hear(homes: [&Home<'_>; 2]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_change_waits_for_those_who_follow_at_another_service() {
+async fn clock_change_waits_for_followers_of_another_replica() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -125,7 +125,7 @@ async fn a_change_waits_for_those_who_follow_at_another_service() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_confirmation_reaches_the_others_though_whoever_sent_it_hangs_up() {
+async fn confirmation_is_propagated_after_the_client_disconnects() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -165,7 +165,7 @@ async fn a_confirmation_reaches_the_others_though_whoever_sent_it_hangs_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn firings_wait_for_those_who_follow_steps_at_another_service() {
+async fn firings_wait_for_step_followers_of_another_replica() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -211,7 +211,7 @@ async fn firings_wait_for_those_who_follow_steps_at_another_service() {
 
 /// While there is a service without this table, each knows only its own followers, and says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn followers_are_told_once_an_upgrade_is_finished() {
+async fn followers_are_shared_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -241,7 +241,7 @@ async fn followers_are_told_once_an_upgrade_is_finished() {
 /// A fault set at one service reaches a follower's stream at another one. Before an upgrade is finished, a service that
 /// does not support faults may be running, so setting one is rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fault_reaches_a_follower_at_another_service() {
+async fn fault_reaches_a_follower_of_another_replica() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -269,6 +269,6 @@ async fn a_fault_reaches_a_follower_at_another_service() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fault_is_kept_and_goes_over_to_forks() {
+async fn fault_is_inherited_by_forks_on_postgresql() {
     Box::pin(faults_are_kept(House::on_postgres())).await;
 }

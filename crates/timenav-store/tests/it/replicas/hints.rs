@@ -25,7 +25,7 @@ async fn named(home: &Home<'_>) -> BTreeSet<TimelineKey> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_stream_is_told_of_what_a_hint_names_and_nothing_else_is_looked_at() {
+async fn hint_triggers_reads_only_of_the_named_timelines() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let left = house.open().await;
@@ -65,7 +65,7 @@ async fn a_stream_is_told_of_what_a_hint_names_and_nothing_else_is_looked_at() {
 
 /// Any client with access to the database can send a hint.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_hint_of_what_is_not_there_does_no_harm() {
+async fn invalid_hints_are_harmless() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

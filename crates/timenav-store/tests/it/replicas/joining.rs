@@ -29,7 +29,7 @@ fn only(kept: &[KeptOutside], timeline: &TimelineId) -> Vec<KeptOutside> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_that_joins_compares_with_what_others_have_kept() {
+async fn joining_replica_compares_checkpoints_of_the_others() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

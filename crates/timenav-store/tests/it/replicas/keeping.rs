@@ -204,7 +204,7 @@ fn broken(rules: Rules, promise: &'static str) -> Option<Vec<Step>> {
 }
 
 #[test]
-fn each_firing_has_one_outcome_in_every_interleaving_and_each_rule_is_needed_for_that() {
+fn model_has_one_outcome_per_firing_and_needs_every_rule() {
     WHOLE.checker().spawn_bfs().join().assert_properties();
     let steps = broken(Rules { looks_for_outcome: false, ..WHOLE }, ONE_OUTCOME).expect("two tell an outcome");
     assert!(steps.contains(&Step::Acknowledge), "{steps:?}");

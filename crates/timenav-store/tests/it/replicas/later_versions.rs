@@ -68,7 +68,7 @@ async fn check_stopped(home: &Home<'_>, expected: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_that_meets_what_it_does_not_know_takes_nothing_over_and_stops() {
+async fn replica_stops_at_entries_of_a_later_version() {
     for changes_directory in [false, true] {
         let house = House::on_postgres();
         let other = two(&house).await;
@@ -103,7 +103,7 @@ async fn one_that_meets_what_it_does_not_know_takes_nothing_over_and_stops() {
 
 /// If the level was raised as well, the error says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn where_the_level_was_raised_that_is_told_as_well() {
+async fn raised_feature_level_is_reported_with_unknown_entries() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let right = other.open().await;
@@ -117,7 +117,7 @@ async fn where_the_level_was_raised_that_is_told_as_well() {
 
 /// An unsigned entry of an attacker is not reported as one of a later version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_unknown_action_that_was_not_signed_is_told_as_what_it_is() {
+async fn unsigned_unknown_action_is_not_reported_as_later_version() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

@@ -126,7 +126,7 @@ async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands:
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_firing_is_leased_by_one_service_at_a_time() {
+async fn firing_is_leased_by_one_replica_at_a_time() {
     const COUNT: usize = 40;
     let house = House::on_postgres();
     let second = two(&house).await;
@@ -157,7 +157,7 @@ async fn a_firing_is_leased_by_one_service_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_advance_waits_for_a_worker_that_listens_at_another_service() {
+async fn advance_waits_for_a_worker_of_another_replica() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -204,7 +204,7 @@ async fn an_advance_waits_for_a_worker_that_listens_at_another_service() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_a_worker_leaves_comes_back_through_the_other_service() {
+async fn abandoned_firing_is_offered_again_by_the_other_replica() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -245,7 +245,7 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
 
 /// A client waits for firings and disconnects before they arrive: no one has them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_nobody_was_told_of_is_given_back() {
+async fn firings_claimed_for_a_disconnected_client_are_released() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -283,7 +283,7 @@ async fn what_nobody_was_told_of_is_given_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_keeper_that_was_paused_writes_nothing_under_its_old_epoch() {
+async fn paused_timekeeper_writes_nothing_under_its_old_epoch() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -317,7 +317,7 @@ async fn a_keeper_that_was_paused_writes_nothing_under_its_old_epoch() {
 /// The owner of the database can cause a firing to be repeated or delayed. It still has one outcome, and does not fail
 /// without an attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_changes_the_rows_of_leases_has_firings_handed_out_again_at_most() {
+async fn tampered_lease_rows_at_most_repeat_or_delay_firings() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);

@@ -13,7 +13,7 @@ async fn found(home: &Home<'_>) -> (DivergenceKind, String, u64, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_service_that_does_nothing_notices_that_the_database_went_back() {
+async fn idle_replica_detects_a_rollback() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -31,7 +31,7 @@ async fn a_service_that_does_nothing_notices_that_the_database_went_back() {
 
 /// A comparison of sizes does not show it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn another_history_of_the_same_length_is_noticed() {
+async fn idle_replica_detects_a_fork_of_equal_length() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -48,7 +48,7 @@ async fn another_history_of_the_same_length_is_noticed() {
 }
 
 #[tokio::test]
-async fn so_does_one_that_is_alone_with_its_file() {
+async fn standalone_service_detects_a_rollback() {
     let house = House::new();
     if house.database.is_some() {
         return;

@@ -18,7 +18,7 @@ async fn record(home: &Home<'_>, name: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fork_has_what_another_service_has_answered() {
+async fn fork_contains_writes_confirmed_by_another_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let homes = [house.open().await, other.open().await];
@@ -37,7 +37,7 @@ async fn a_fork_has_what_another_service_has_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_position_that_another_service_has_told_is_known() {
+async fn position_returned_by_another_replica_is_readable() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -51,7 +51,7 @@ async fn a_position_that_another_service_has_told_is_known() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_import_of_another_service_is_undone() {
+async fn import_of_another_replica_can_be_undone() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -64,7 +64,7 @@ async fn an_import_of_another_service_is_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_erasure_finds_what_another_service_has_recorded() {
+async fn erasure_includes_events_recorded_by_another_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -79,7 +79,7 @@ async fn an_erasure_finds_what_another_service_has_recorded() {
 
 /// Whether a clock goes back is decided from the position where another service has moved it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn timers_come_again_where_another_service_has_moved_the_clock() {
+async fn timers_rearm_from_a_clock_moved_by_another_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

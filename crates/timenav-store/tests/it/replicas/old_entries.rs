@@ -10,7 +10,7 @@ use crate::house::House;
 use crate::sample::timeline_id;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn another_history_behind_the_entries_that_were_seen_is_not_gone_on_from() {
+async fn fork_before_the_latest_seen_entries_is_not_continued() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -41,7 +41,7 @@ async fn another_history_behind_the_entries_that_were_seen_is_not_gone_on_from()
 
 /// The same with external checkpoints, detected at the next start, and for a timeline that has ended since.
 #[tokio::test]
-async fn a_start_is_refused_where_another_history_stands_behind_the_entries_that_were_kept() {
+async fn start_rejects_a_fork_before_the_last_stored_checkpoint() {
     for ends in [false, true] {
         let mut house = House::new();
         let one = timeline_id("one");

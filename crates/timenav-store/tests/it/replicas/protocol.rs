@@ -262,7 +262,7 @@ fn broken(protocol: Protocol) -> Option<Vec<Step>> {
 }
 
 #[test]
-fn every_interleaving_keeps_the_promise_and_none_does_without_its_rules() {
+fn revocation_model_holds_and_needs_every_rule() {
     let checker = WHOLE.checker().spawn_bfs().join();
     checker.assert_properties();
     let steps = broken(Protocol { waits_for_open: false, ..WHOLE }).expect("a transaction commits after the answer");
@@ -324,7 +324,7 @@ fn is_possible(protocol: Protocol, trace: &[Visible]) -> bool {
 }
 
 #[test]
-fn what_the_protocol_never_does_is_no_path_of_it() {
+fn impossible_traces_are_rejected_by_the_model() {
     use Visible::{Committed, Looked};
     for (trace, expected) in [
         (&[Committed(0), Committed(1), Committed(1), Looked][..], true),
@@ -353,7 +353,7 @@ async fn write(engine: Engine, caller: Caller, changes: u8) -> Vec<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_two_services_write_is_a_path_of_the_protocol() {
+async fn entries_of_two_replicas_are_a_trace_of_the_model() {
     const ROUNDS: usize = 4;
     // More than are made until the key is revoked.
     const CHANGES_MAX: u8 = 64;

@@ -69,7 +69,7 @@ async fn main_key(home: &Home<'_>) -> TimelineKey {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_taken_away_again_is_answered_when_nobody_is_let_in_by_it_any_more() {
+async fn repeated_revocation_waits_for_all_replicas() {
     for (name, take, second_time) in WAYS {
         let house = House::on_postgres();
         let other = two(&house).await;

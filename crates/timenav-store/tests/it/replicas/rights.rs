@@ -16,7 +16,7 @@ async fn reader(left: &Home<'_>, right: &Home<'_>, name: &str, timeline: &str) -
 
 /// A stream checks its permission for each message. A revocation elsewhere is received together with later entries.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_stream_here_tells_nothing_that_was_written_after_its_right_was_taken_away_there() {
+async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
     for (round, read_log) in [ReadLog::Durable, ReadLog::Buffered, ReadLog::Durable].into_iter().enumerate() {
         let mut house = House::on_postgres();
         house.options.read_log = read_log;
@@ -52,7 +52,7 @@ async fn a_stream_here_tells_nothing_that_was_written_after_its_right_was_taken_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_fork_by_a_role_that_is_withdrawn_meanwhile_is_made_before_that_or_not_at_all() {
+async fn fork_racing_with_a_revocation_precedes_it_or_fails() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);

@@ -16,7 +16,7 @@ const TAKE_AWAY: &str = "CREATE TABLE aside AS SELECT * FROM entries
 const BRING_BACK: &str = "INSERT INTO entries SELECT * FROM aside; DROP TABLE aside";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_change_that_citus_has_not_finished_is_waited_for_and_stops_nobody() {
+async fn unfinished_citus_commit_is_awaited_without_stopping_the_service() {
     if !is_spread() {
         return println!("not tried: it needs PG_CITUS_WORKERS");
     }
@@ -54,7 +54,7 @@ const KEEP_PREPARED: &str = "CREATE TABLE IF NOT EXISTS prepared (gid TEXT PRIMA
 /// A server that has prepared its part of a commit cannot lose it. Citus prepares only servers on which it saw a write,
 /// and does not see it if the transaction has read from that server before, like when recording an event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_change_is_prepared_on_the_server_that_has_its_entries() {
+async fn commits_are_prepared_on_the_citus_server_with_the_entries() {
     if !is_spread() {
         return println!("not tried: it needs PG_CITUS_WORKERS");
     }

@@ -228,7 +228,7 @@ fn broken(rules: Rules) -> Option<Vec<Step>> {
 }
 
 #[test]
-fn no_interleaving_has_a_service_vouch_for_two_histories_and_each_rule_is_needed_for_that() {
+fn failover_model_prevents_forks_and_needs_every_rule() {
     WHOLE.checker().spawn_bfs().join().assert_properties();
     let steps = broken(Rules { compares_memory: false, ..WHOLE }).expect("it takes over what lost an entry of its own");
     assert!(steps.contains(&Step::Failover), "{steps:?}");
@@ -288,7 +288,7 @@ async fn play<'h>(houses: &'h [House; SERVICES], homes: &mut [Option<Home<'h>>; 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn real_services_take_over_and_stop_as_the_model_does() {
+async fn real_replicas_fail_over_and_stop_like_the_model() {
     const ROUNDS: u64 = 6;
     const STEPS: usize = 24;
     let (mut stopped, mut refused) = (0, 0);

@@ -25,7 +25,7 @@ fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_comes_back_stops() {
+async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
     let house = House::on_postgres();
     let mut other = two(&house).await;
     other.options = Options { replica_name: "new".to_owned(), version: "2.0".to_owned(), ..other.options };
@@ -76,7 +76,7 @@ async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_come
 
 /// It follows the others without a lock of its own, and their entries may look damaged to it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_that_was_left_behind_says_so_where_it_cannot_read_what_newer_ones_write() {
+async fn outdated_replica_reports_unreadable_entries() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -132,7 +132,7 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
 
 /// Until an upgrade is finished, a service may record events without their length class.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
+async fn overlapping_events_are_found_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);
@@ -180,7 +180,7 @@ async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
 
 /// Until an upgrade is finished, a running service may consider data outside its own statement as tampering.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn how_long_reads_are_kept_is_signed_once_an_upgrade_is_finished() {
+async fn retention_is_signed_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
     let second = two(&house).await;
     let (left, right) = (house.open().await, second.open().await);

@@ -59,7 +59,7 @@ async fn shown(home: &Home<'_>) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far_as_it_is_signed() {
+async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
@@ -124,7 +124,7 @@ async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn another_one_asks_once_the_first_has_gone_and_a_checkpoint_of_what_was_taken_back_is_found_out() {
+async fn witness_requests_fail_over_and_cosigned_checkpoints_expose_rollback() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
