@@ -93,7 +93,7 @@ async fn resigned(house: &House, (name, number): (&str, i64), position: u64, cha
 }
 
 #[tokio::test]
-async fn an_anchor_that_another_hand_changed_is_gone_back_to_by_nobody() {
+async fn return_to_a_tampered_anchor_is_rejected() {
     let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
@@ -120,7 +120,7 @@ async fn an_anchor_that_another_hand_changed_is_gone_back_to_by_nobody() {
 }
 
 #[tokio::test]
-async fn nor_is_one_that_was_changed_before_the_start() {
+async fn return_to_an_anchor_tampered_before_start_is_rejected() {
     let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
@@ -142,7 +142,7 @@ async fn nor_is_one_that_was_changed_before_the_start() {
 
 /// An anchor does not exist unless its entry set it, whatever a row says.
 #[tokio::test]
-async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
+async fn forged_anchor_rows_are_rejected() {
     let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
@@ -162,7 +162,7 @@ async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
 
 /// A column next to an entry points to the newest clock entry. A fork begins with the signed clock.
 #[tokio::test]
-async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
+async fn fork_of_the_past_starts_with_the_signed_clock() {
     let house = House::new();
     let home = house.open().await;
     marked(&home).await;
@@ -199,7 +199,7 @@ async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
 
 /// A service that trusted the row has left an entry with the clock's target. It is signed, and found.
 #[tokio::test]
-async fn a_return_to_what_no_anchor_marks_is_found() {
+async fn signed_return_to_a_forged_anchor_is_reported() {
     for (timeline, number) in [("main", MAIN), ("fork", 3), ("fork-of-fork", 4)] {
         let house = House::new();
         let home = house.open().await;

@@ -59,7 +59,7 @@ fn id_of(house: &House, table: &str, column: &str, user: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_entry_under_another_name_than_that_of_its_key() {
+async fn entry_with_a_foreign_key_is_reported() {
     let house = lived_in().await;
     let scan = rewritten(&house, MAIN, |connection| {
         rewrite(connection, MAIN, 300, |record, _| record.actor = "ada".into());
@@ -69,7 +69,7 @@ async fn an_entry_under_another_name_than_that_of_its_key() {
 }
 
 #[tokio::test]
-async fn an_entry_with_a_key_that_nobody_has_or_that_was_stopped() {
+async fn entry_with_an_unknown_or_revoked_key_is_reported() {
     let house = lived_in().await;
     let (last, newest) = (last_of(&house, MAIN), newest_version(&house));
     let stopped = id_of(&house, "api_keys", "key_id", "ada");
@@ -99,7 +99,7 @@ fn read_with(payload: &[u8], id: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn an_entry_with_a_session_that_had_ended_or_another_users_session() {
+async fn entry_with_an_ended_or_foreign_session_is_reported() {
     let house = lived_in().await;
     let home = house.open().await;
     let session = home.engine.log_in(user_id("admin"), password(SECRET), None).await.unwrap().unwrap();
@@ -124,7 +124,7 @@ async fn an_entry_with_a_session_that_had_ended_or_another_users_session() {
 }
 
 #[tokio::test]
-async fn an_entry_with_a_key_that_had_expired() {
+async fn entry_with_an_expired_key_is_reported() {
     let house = lived_in().await;
     let home = house.open().await;
     let until = home.engine.now().checked_add(Span::from_micros(HOUR)).unwrap();
@@ -146,7 +146,7 @@ async fn an_entry_with_a_key_that_had_expired() {
 }
 
 #[tokio::test]
-async fn an_entry_of_somebody_whose_permission_had_expired() {
+async fn entry_of_a_user_with_an_expired_permission_is_reported() {
     let house = lived_in().await;
     let home = house.open().await;
     let eve = home.user("eve", false).await;
@@ -171,7 +171,7 @@ async fn an_entry_of_somebody_whose_permission_had_expired() {
 }
 
 #[tokio::test]
-async fn an_entry_that_tells_of_a_directory_that_was_not() {
+async fn entry_with_a_nonexistent_directory_version_is_reported() {
     let house = lived_in().await;
     let (last, newest) = (last_of(&house, MAIN), newest_version(&house));
     let scan = rewritten(&house, MAIN, |connection| {
@@ -190,7 +190,7 @@ async fn an_entry_that_tells_of_a_directory_that_was_not() {
 }
 
 #[tokio::test]
-async fn whoever_makes_themselves_an_operator_through_the_service_itself() {
+async fn operator_created_in_the_name_of_the_service_is_reported() {
     let house = lived_in().await;
     let at = last_with(&house, SYSTEM, "create_user");
     let scan = rewritten(&house, SYSTEM, |connection| {
@@ -204,7 +204,7 @@ async fn whoever_makes_themselves_an_operator_through_the_service_itself() {
 }
 
 #[tokio::test]
-async fn a_log_in_without_a_password() {
+async fn login_without_a_password_is_reported() {
     let house = House::new();
     let home = house.open().await;
     home.user("ada", false).await;
@@ -271,7 +271,7 @@ async fn check_story(house: &House, timeline: &str, action: &str, why: &str) {
 }
 
 #[tokio::test]
-async fn an_operator_by_a_row_that_was_put_back() {
+async fn actions_with_a_restored_operator_row_are_reported() {
     let (house, [ada, ..]) = old().await;
     let rows =
         ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "UPDATE users SET operator = 0 WHERE user_id = 'ada'");
@@ -289,7 +289,7 @@ async fn an_operator_by_a_row_that_was_put_back() {
 }
 
 #[tokio::test]
-async fn a_scope_by_a_row_that_was_put_back() {
+async fn actions_with_a_restored_scope_are_reported() {
     let (house, [_, bob, _]) = old().await;
     let rows = (
         "UPDATE api_keys SET scopes = 'timeline:write' WHERE scopes = 'timeline:read'",
@@ -305,7 +305,7 @@ async fn a_scope_by_a_row_that_was_put_back() {
 }
 
 #[tokio::test]
-async fn a_restriction_by_a_row_that_was_put_back() {
+async fn actions_with_a_lifted_restriction_are_reported() {
     let (house, [.., bob]) = old().await;
     let rows = (
         "UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'",
@@ -322,7 +322,7 @@ async fn a_restriction_by_a_row_that_was_put_back() {
 }
 
 #[tokio::test]
-async fn a_permission_by_a_row_that_was_put_back() {
+async fn actions_with_a_restored_permission_are_reported() {
     let (house, [ada, ..]) = old().await;
     let rows = (
         "INSERT INTO permissions SELECT timeline, 'ada', role, NULL FROM permissions WHERE user_id = 'bob'",
@@ -338,7 +338,7 @@ async fn a_permission_by_a_row_that_was_put_back() {
 
 /// Sessions and passwords had seals, and are invalid with a missing or foreign seal.
 #[tokio::test]
-async fn a_session_or_a_password_that_another_hand_wrote_into_an_old_database() {
+async fn forged_sessions_and_passwords_in_an_old_database_are_rejected() {
     let house = House::new();
     let home = house.open().await;
     home.user("ada", false).await;

@@ -69,7 +69,7 @@ fn is_stated(house: &House, timeline: i64) -> bool {
 }
 
 #[tokio::test]
-async fn its_ledgers_go_on_and_its_rows_are_signed_from_then_on() {
+async fn migrated_ledgers_continue_and_sign_their_rows() {
     let house = old().await;
     clean(&house).await;
     assert_eq!((version(&house, MAIN, 300), is_stated(&house, MAIN)), (1, false));

@@ -16,7 +16,7 @@ use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 
 #[tokio::test]
-async fn a_house_that_was_lived_in() {
+async fn untampered_history_has_no_findings() {
     let house = lived_in().await;
     clean(&house).await;
     let home = house.open().await;
@@ -32,7 +32,7 @@ async fn a_house_that_was_lived_in() {
 }
 
 #[tokio::test]
-async fn t10_an_event_recorded_late_is_no_tampering() {
+async fn t10_event_recorded_late_has_no_findings() {
     let house = lived_in().await;
     let home = house.open().await;
     record(&home, "main", -900, 5).await;
@@ -41,7 +41,7 @@ async fn t10_an_event_recorded_late_is_no_tampering() {
 }
 
 #[tokio::test]
-async fn a_copy_and_a_copy_of_the_files_of_a_running_service() {
+async fn copies_of_a_stopped_or_running_database_have_no_findings() {
     let house = lived_in().await;
     let copy = house.path().with_extension("copy");
     house.copy_database(&copy);
@@ -65,7 +65,7 @@ async fn a_copy_and_a_copy_of_the_files_of_a_running_service() {
 }
 
 #[tokio::test]
-async fn t26_a_torn_log_is_recovered_from() {
+async fn t26_torn_wal_is_recovered() {
     let house = lived_in().await;
     let home = house.open().await;
     record(&home, "main", 5_000, 300).await;
@@ -82,7 +82,7 @@ async fn t26_a_torn_log_is_recovered_from() {
 }
 
 #[tokio::test]
-async fn t29_bytes_at_the_end_of_the_file() {
+async fn t29_trailing_bytes_in_the_file_have_no_findings() {
     let house = lived_in().await;
     let mut file = std::fs::OpenOptions::new().append(true).open(house.path()).unwrap();
     file.write_all(&vec![0xA5; 3 * 8_192]).unwrap();
@@ -91,7 +91,7 @@ async fn t29_bytes_at_the_end_of_the_file() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn scans_beside_writers() {
+async fn scans_concurrent_with_writes_have_no_findings() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -251,7 +251,7 @@ const HISTORIES: &str = "TIMENAV_TEST_HISTORIES";
 const HISTORIES_FEW: u32 = 250;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn random_histories_have_no_findings_and_every_flipped_bit_is_one() {
+async fn random_histories_have_findings_only_after_a_bit_flip() {
     let histories = said(HISTORIES).map_or(HISTORIES_FEW, |text| text.parse().expect("a number of histories"));
     check_cases(histories, &(deeds(), spots()), async |(deeds, spot)| {
         let house = House::new();

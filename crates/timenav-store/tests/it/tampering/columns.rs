@@ -348,7 +348,7 @@ fn plant(house: &House, from: &Path, table: &str) {
 }
 
 #[tokio::test]
-async fn every_column_is_compared_or_says_why_not() {
+async fn every_column_is_verified_or_listed_as_unverified() {
     let (house, timelines) = whole_house().await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);

@@ -41,7 +41,7 @@ pub(crate) fn as_before(house: &House) {
 }
 
 #[tokio::test]
-async fn reads_and_refusals_are_apart_and_nothing_else_is() {
+async fn only_reads_and_rejections_are_stored_in_contents() {
     let house = lived_in().await;
     let connection = connect(&house);
     let select = "SELECT e.entry, leaf, e.payload <> x'', c.entry IS NOT NULL FROM entries e
@@ -64,7 +64,7 @@ async fn reads_and_refusals_are_apart_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn a_database_of_before_is_read_as_it_is() {
+async fn database_without_a_contents_table_is_readable() {
     let house = lived_in().await;
     as_before(&house);
     // A start adds the table, and does not move existing contents.
@@ -84,7 +84,7 @@ async fn a_database_of_before_is_read_as_it_is() {
 
 /// Rows of `contents` that were moved.
 #[tokio::test]
-async fn contents_that_another_hand_moves_are_found() {
+async fn moved_contents_rows_are_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     let reads = first_reads(&connection);
@@ -155,7 +155,7 @@ fn is_refusal(leaf: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn contents_of_no_entry_are_found() {
+async fn contents_without_an_entry_are_reported() {
     let house = lived_in().await;
     let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
     let whole = house.path().with_extension("whole");

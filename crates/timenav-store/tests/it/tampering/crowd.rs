@@ -257,7 +257,7 @@ async fn look_at_something(home: &Home<'_>, caller: &Caller, timeline: TimelineI
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_a_crowd_does_and_is_refused_is_no_finding() {
+async fn random_allowed_and_rejected_actions_have_no_findings() {
     check_cases(150, &deeds(), async |deeds| {
         let house = House::new();
         let mut home = house.open().await;

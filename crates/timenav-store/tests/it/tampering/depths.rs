@@ -9,7 +9,7 @@ fn depth(text: &str) -> Depth {
 }
 
 #[tokio::test]
-async fn each_depth_counts_what_it_read() {
+async fn scan_reports_count_the_checked_items_per_depth() {
     let house = lived_in().await;
     let full = look(&house, "main", Depth::Full, Outside::Kept).await;
     assert_eq!(full.checked_count("entries"), full.size);
@@ -37,7 +37,7 @@ async fn each_depth_counts_what_it_read() {
 }
 
 #[tokio::test]
-async fn a_tail_finds_what_lies_in_it_and_not_what_lies_before() {
+async fn tail_scan_finds_only_tampering_within_the_tail() {
     let house = lived_in().await;
     rewrite(&connect(&house), MAIN, 300, |record, _| record.actor = "mallory".into());
     let size = found(&house, "main", FindingKind::LeafMismatch, Some(300)).await.size;
@@ -49,7 +49,7 @@ async fn a_tail_finds_what_lies_in_it_and_not_what_lies_before() {
 }
 
 #[tokio::test]
-async fn a_sample_of_everything_finds_an_altered_entry() {
+async fn sample_scan_finds_altered_entries() {
     let house = lived_in().await;
     let connection = connect(&house);
     for position in 100..200 {

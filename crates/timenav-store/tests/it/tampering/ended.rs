@@ -33,7 +33,7 @@ fn attack(house: &House, before: &std::path::Path, statements: &str) {
 }
 
 #[tokio::test]
-async fn one_that_is_made_to_stand_again_or_whose_name_is_freed_starts_nothing() {
+async fn start_rejects_restored_or_freed_ended_timelines() {
     let (house, before) = ended().await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
@@ -58,7 +58,7 @@ async fn one_that_is_made_to_stand_again_or_whose_name_is_freed_starts_nothing()
 
 /// Rows that are not signed, but follow from entries.
 #[tokio::test]
-async fn what_is_kept_of_one_that_has_ended_follows_from_entries() {
+async fn tampered_rows_of_ended_timelines_are_reported() {
     let (house, _) = ended().await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
@@ -77,7 +77,7 @@ async fn what_is_kept_of_one_that_has_ended_follows_from_entries() {
 
 /// Nothing of a live timeline is pruned, whatever a row with its number says.
 #[tokio::test]
-async fn a_row_that_names_another_timeline_empties_nothing() {
+async fn forged_ended_row_does_not_prune_a_live_timeline() {
     let (house, _) = ended().await;
     let other = "(SELECT timeline FROM timelines WHERE timeline_id = 'other')";
     let update = format!("UPDATE ended_timelines SET due_at = 0, timeline = {other}");
@@ -94,7 +94,7 @@ async fn a_row_that_names_another_timeline_empties_nothing() {
 }
 
 #[tokio::test]
-async fn leaves_of_one_that_has_ended_are_looked_at() {
+async fn scan_verifies_leaves_of_ended_timelines() {
     let (house, _) = ended().await;
     assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());
     let key: i64 = connect(&house).query_row("SELECT timeline FROM ended_timelines", [], |row| row.get(0)).unwrap();

@@ -13,7 +13,7 @@ use crate::sample::timeline_id;
 const POSITIONS: [u64; 3] = [3, 300, 704];
 
 #[tokio::test]
-async fn t01_one_bit_of_a_leaf_a_salt_or_a_payload() {
+async fn t01_flipped_bit_in_an_entry_is_reported() {
     for position in POSITIONS {
         for (column, kind) in [
             ("leaf", FindingKind::LeafMismatch),
@@ -34,7 +34,7 @@ async fn t01_one_bit_of_a_leaf_a_salt_or_a_payload() {
 }
 
 #[tokio::test]
-async fn t02_an_edited_payload_and_an_edited_actor() {
+async fn t02_edited_payload_or_actor_is_reported() {
     let house = lived_in().await;
     let statement = format!("UPDATE entries SET payload = CAST('{{}}' AS BLOB) WHERE entry = {}", entry(MAIN, 10));
     attack(&house, &statement);
@@ -56,7 +56,7 @@ async fn t02_an_edited_payload_and_an_edited_actor() {
 }
 
 #[tokio::test]
-async fn t03_an_edited_entry_with_its_own_hashes() {
+async fn t03_edited_entry_with_recomputed_hash_is_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     rewrite(&connection, MAIN, 300, |record, _| record.actor = "mallory".into());
@@ -74,7 +74,7 @@ async fn t03_an_edited_entry_with_its_own_hashes() {
 }
 
 #[tokio::test]
-async fn t07_a_missing_entry() {
+async fn t07_missing_entry_is_reported() {
     for position in POSITIONS {
         let house = lived_in().await;
         attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
@@ -89,7 +89,7 @@ async fn t07_a_missing_entry() {
 }
 
 #[tokio::test]
-async fn t15_two_entries_in_each_others_place() {
+async fn t15_swapped_entries_are_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     let (one, other) = (row(&connection, MAIN, 20), row(&connection, MAIN, 300));
@@ -101,7 +101,7 @@ async fn t15_two_entries_in_each_others_place() {
 }
 
 #[tokio::test]
-async fn t16_an_entry_of_another_place_or_timeline() {
+async fn t16_entry_copied_from_another_position_or_timeline_is_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     put(&connection, MAIN, 20, &row(&connection, MAIN, 21));
@@ -116,7 +116,7 @@ async fn t16_an_entry_of_another_place_or_timeline() {
 }
 
 #[tokio::test]
-async fn t19_an_entry_of_a_read_is_edited_or_deleted() {
+async fn t19_edited_or_deleted_read_entry_is_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     let position = first_reads(&connection);
@@ -131,7 +131,7 @@ async fn t19_an_entry_of_a_read_is_edited_or_deleted() {
 }
 
 #[tokio::test]
-async fn entries_beyond_the_signed_ones() {
+async fn entries_after_the_signed_size_are_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
@@ -141,7 +141,7 @@ async fn entries_beyond_the_signed_ones() {
 }
 
 #[tokio::test]
-async fn a_tile_that_is_wrong_beside_entries_that_are_right() {
+async fn wrong_tile_over_correct_entries_is_reported() {
     let house = lived_in().await;
     attack(&house, "UPDATE tiles SET hashes = zeroblob(8192) WHERE timeline = 2 AND level = 0 AND tile = 1");
     found(&house, "main", FindingKind::TileMismatch, Some(256)).await;
@@ -152,7 +152,7 @@ async fn a_tile_that_is_wrong_beside_entries_that_are_right() {
 }
 
 #[tokio::test]
-async fn t27_a_damaged_signature() {
+async fn t27_damaged_signature_is_reported() {
     let house = lived_in().await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
@@ -179,7 +179,7 @@ async fn check_damaged_signature(house: &super::House) {
 
 /// A sweep prunes contents, never an entry.
 #[tokio::test]
-async fn an_entry_that_a_sweep_names_is_missed_where_it_is_deleted() {
+async fn deleted_entry_named_by_a_sweep_is_reported() {
     let (house, _, reads) = swept().await;
     let position = *reads.last().unwrap();
     attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));

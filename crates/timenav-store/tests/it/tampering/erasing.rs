@@ -71,7 +71,7 @@ fn name(payload: &mut Vec<u8>, positions: &[u64]) {
 }
 
 #[tokio::test]
-async fn what_was_taken_away_without_an_erasure_is_found() {
+async fn contents_missing_without_an_erasure_are_reported() {
     let (house, ..) = erased().await;
     empty(&house, FIRST + 1);
     for depth in ["full", "tail:1000"] {
@@ -81,7 +81,7 @@ async fn what_was_taken_away_without_an_erasure_is_found() {
 }
 
 #[tokio::test]
-async fn an_erasure_that_names_no_event_lets_nothing_go() {
+async fn erasure_naming_a_different_entry_kind_is_reported() {
     let (house, events, reads, _) = erased().await;
     // The entry that created the timeline, and a read entry whose contents are still there.
     for (named, taken) in [(0, true), (first_reads(&connect(&house)), false)] {
@@ -104,7 +104,7 @@ async fn an_erasure_that_names_no_event_lets_nothing_go() {
 }
 
 #[tokio::test]
-async fn an_erasure_that_says_what_did_not_happen_is_found() {
+async fn false_erasure_entry_is_reported() {
     let (house, events, ..) = erased().await;
     for (positions, at) in [
         (vec![FIRST, FIRST + 3, FIRST + 4], FIRST + 3),
@@ -122,7 +122,7 @@ async fn an_erasure_that_says_what_did_not_happen_is_found() {
 }
 
 #[tokio::test]
-async fn an_erasure_by_somebody_who_might_not_is_found() {
+async fn unauthorized_erasure_is_reported() {
     for number in 0..2 {
         let (house, events, reads, key) = erased().await;
         let position = [events, reads][number];
@@ -138,7 +138,7 @@ async fn an_erasure_by_somebody_who_might_not_is_found() {
 }
 
 #[tokio::test]
-async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
+async fn mismatches_of_erased_reads_and_erasure_entries_are_reported() {
     let (house, events, reads, _) = erased().await;
     // The other read entry, or one of `system`.
     let connection = connect(&house);
@@ -169,7 +169,7 @@ async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
 }
 
 #[tokio::test]
-async fn an_erasure_that_was_cut_off_has_happened_or_not() {
+async fn interrupted_erasure_is_atomic() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", 0, 5).await;
@@ -194,7 +194,7 @@ async fn an_erasure_that_was_cut_off_has_happened_or_not() {
 
 /// A deleted response is restored: unchanged, and attributed to another timeline.
 #[tokio::test]
-async fn a_kept_answer_that_is_put_back_is_found() {
+async fn restored_idempotency_response_is_reported() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", 0, 3).await;

@@ -39,7 +39,7 @@ async fn committed_to(house: &House, change: impl Fn(&mut CommittedHead)) -> Vec
 }
 
 #[tokio::test]
-async fn what_is_committed_to_is_what_is_there() {
+async fn committed_heads_match_the_timelines() {
     let house = committed().await;
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     assert_eq!(told(&scan), [], "{:?}", scan.findings);
@@ -54,7 +54,7 @@ async fn what_is_committed_to_is_what_is_there() {
 
 /// The last commitment of a timeline without recent writes may be far back.
 #[tokio::test]
-async fn what_is_named_before_thousands_of_entries_is_recalled_too() {
+async fn old_head_commitment_is_recalled_across_thousands_of_entries() {
     const ENTRIES: usize = 4_100;
     let house = House::new();
     let home = house.open().await;
@@ -83,7 +83,7 @@ async fn what_is_named_before_thousands_of_entries_is_recalled_too() {
 }
 
 #[tokio::test]
-async fn a_timeline_that_was_taken_back_or_rewritten_is_found() {
+async fn rollback_or_rewrite_of_a_committed_timeline_is_reported() {
     let house = committed().await;
     assert_eq!(committed_to(&house, |_| {}).await, []);
     let found = committed_to(&house, |head| head.size += 100).await;
@@ -104,7 +104,7 @@ async fn a_timeline_that_was_taken_back_or_rewritten_is_found() {
 }
 
 #[tokio::test]
-async fn only_the_service_commits() {
+async fn head_commitment_by_a_user_is_reported() {
     let house = committed().await;
     let position = last_with(&house, SYSTEM, "heads");
     let scan = rewritten(&house, SYSTEM, |connection| {
@@ -115,7 +115,7 @@ async fn only_the_service_commits() {
 }
 
 #[tokio::test]
-async fn a_start_finds_a_timeline_that_contradicts_what_was_committed_to() {
+async fn start_detects_contradictions_to_committed_heads() {
     let house = committed().await;
     let home = house.open().await;
     // A checkpoint of another ledger, or of a larger one, signed by this service.
@@ -143,7 +143,7 @@ async fn a_start_finds_a_timeline_that_contradicts_what_was_committed_to() {
 }
 
 #[tokio::test]
-async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
+async fn witnessed_proof_uses_the_newest_covering_cosigned_checkpoint() {
     let house = committed().await;
     let home = house.open().await;
     home.engine.recall_heads().await.unwrap();
@@ -199,7 +199,7 @@ async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
 }
 
 #[tokio::test]
-async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
+async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
     let mut house = lived_in().await;
     let older = house.path().with_extension("older");
     house.copy_database(&older);

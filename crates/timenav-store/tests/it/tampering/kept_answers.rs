@@ -38,7 +38,7 @@ const HOURS: &str = "72000000000";
 const HOUR: &str = "3600000000";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_kept_for_as_long_as_its_entry_says() {
+async fn changed_response_expiry_is_reported() {
     for house in houses() {
         let house = Box::pin(asked(house)).await;
         for (by, back) in
@@ -59,7 +59,7 @@ async fn an_answer_is_kept_for_as_long_as_its_entry_says() {
 
 /// An erasure uses these columns to find the responses to delete.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_names_the_event_that_it_holds() {
+async fn changed_event_reference_of_a_response_is_reported() {
     for house in houses() {
         let house = Box::pin(asked(house)).await;
         for (changed, back) in [
@@ -81,7 +81,7 @@ async fn an_answer_names_the_event_that_it_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_names_an_entry_that_is_there() {
+async fn response_naming_a_nonexistent_entry_is_reported() {
     for house in houses() {
         let house = Box::pin(asked(house)).await;
         let text = |text: &str| match &house.database {
@@ -103,7 +103,7 @@ async fn an_answer_names_an_entry_that_is_there() {
 
 /// This column is used to delete responses together with their timeline.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_goes_with_its_timeline_on_postgresql() {
+async fn changed_timeline_reference_of_a_response_is_reported_on_postgresql() {
     let house = Box::pin(asked(House::on_postgres())).await;
     for told_of in ["NULL", "'other'"] {
         change(&house, &format!("UPDATE outcomes SET told_of = {told_of} WHERE event_id = 'e1'"));
@@ -114,7 +114,7 @@ async fn an_answer_goes_with_its_timeline_on_postgresql() {
 
 /// A checkpoint in the database must be of the current tree, as earlier versions left it, or be absent.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_checkpoint_in_the_database_is_of_the_tree_that_is_there() {
+async fn outdated_checkpoint_row_is_reported() {
     for house in houses() {
         let home = house.open().await;
         record(&home, "main", 0, 3).await;
@@ -150,7 +150,7 @@ async fn a_checkpoint_in_the_database_is_of_the_tree_that_is_there() {
 
 /// A request may have no effect. Then no entry records it, and the last entry may be old.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_to_what_changed_nothing_names_an_entry_from_long_before() {
+async fn response_of_a_no_op_can_name_an_old_entry() {
     for house in houses() {
         let house = Box::pin(asked(house)).await;
         let home = house.open().await;

@@ -117,7 +117,7 @@ async fn filled() -> House {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_goes_to_postgresql_and_comes_back_as_it_was() {
+async fn migration_to_postgresql_and_back_preserves_every_row() {
     let mut house = filled().await;
     let of_other_tables = "INSERT INTO host_clock VALUES (1); INSERT INTO rotation_notes VALUES (2, 3, 'x');
         INSERT INTO policies VALUES (2, 4, 60, NULL, 1, NULL); INSERT INTO sweeps VALUES (2, 5, 1);";
@@ -152,7 +152,7 @@ async fn everything_goes_to_postgresql_and_comes_back_as_it_was() {
 
 /// Counts the tables with rows, because empty ones are not tested.
 #[tokio::test]
-async fn a_house_that_is_moved_has_rows_in_nearly_every_table() {
+async fn migration_fixture_has_rows_in_nearly_every_table() {
     let house = filled().await;
     let rows = rows(&house.path());
     let mut tables: Vec<&str> = rows.iter().filter_map(|row| row.split(' ').next()).collect();
@@ -179,7 +179,7 @@ async fn a_house_that_is_moved_has_rows_in_nearly_every_table() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_empty_and_what_has_changed_meanwhile_are_refused() {
+async fn migration_rejects_nonempty_targets_and_changed_sources() {
     let house = filled().await;
     let (file, url) = (house.path(), database());
     let cut = Cut::after(3);
@@ -221,7 +221,7 @@ async fn what_is_not_empty_and_what_has_changed_meanwhile_are_refused() {
 
 /// A scan decides whether the copy is right, so it must read the copy.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_that_is_changed_on_the_way_is_found() {
+async fn changed_row_in_the_migrated_copy_is_reported() {
     let mut house = filled().await;
     let url = database();
     let copied = to_postgres(&house.path(), &options(&url), &mut |_| ()).await.unwrap();

@@ -80,7 +80,7 @@ fn tables(house: &House) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn rows_of_entries_that_are_not_there_yet() {
+async fn rows_at_future_positions_are_reported() {
     let house = full().await;
     clean(&house).await;
     let kept = house.path().with_extension("kept");
@@ -98,7 +98,7 @@ async fn rows_of_entries_that_are_not_there_yet() {
 }
 
 #[tokio::test]
-async fn rows_of_entries_that_are_not_there_yet_on_postgres() {
+async fn rows_at_future_positions_are_reported_on_postgres() {
     let house = House::on_postgres();
     let home = house.open().await;
     let anchor = AnchorRequest { timestamp: None, description: "an anchor".to_owned(), fixed: false };

@@ -93,7 +93,7 @@ async fn sweeps(home: &Home<'_>) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_due_goes_and_nothing_else() {
+async fn sweep_prunes_only_due_contents() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -124,7 +124,7 @@ async fn what_is_due_goes_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_a_shorter_policy_is_set_for_comes_after_it() {
+async fn shorter_policy_applies_only_to_later_reads() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -151,7 +151,7 @@ async fn what_a_shorter_policy_is_set_for_comes_after_it() {
 }
 
 #[tokio::test]
-async fn what_was_done_under_a_shorter_policy_is_kept_for_as_long_as_one_that_came_later_says() {
+async fn longer_later_policy_also_applies_to_earlier_reads() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -165,7 +165,7 @@ async fn what_was_done_under_a_shorter_policy_is_kept_for_as_long_as_one_that_ca
 }
 
 #[tokio::test]
-async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
+async fn doubted_host_clock_blocks_pruning() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -192,7 +192,7 @@ async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
 }
 
 #[tokio::test]
-async fn an_operator_can_say_that_the_clock_is_right() {
+async fn operator_can_confirm_the_host_clock() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -214,7 +214,7 @@ async fn an_operator_can_say_that_the_clock_is_right() {
 }
 
 #[tokio::test]
-async fn system_lets_refusals_of_strangers_go_too() {
+async fn unauthenticated_rejections_on_system_are_pruned() {
     let house = House::new();
     let home = house.open().await;
     set(&home, "system", 10, 10).await.unwrap();
@@ -233,7 +233,7 @@ async fn system_lets_refusals_of_strangers_go_too() {
 
 /// Entries of earlier versions have their contents next to their leaves.
 #[tokio::test]
-async fn what_was_recorded_by_a_version_before_goes_too() {
+async fn contents_recorded_by_a_former_version_are_pruned() {
     let house = House::new();
     let home = house.open().await;
     fill(&home).await;
@@ -250,7 +250,7 @@ async fn what_was_recorded_by_a_version_before_goes_too() {
 }
 
 #[tokio::test]
-async fn room_that_a_sweep_has_made_is_filled_again() {
+async fn space_freed_by_a_sweep_is_reused() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "other", 0, 1).await;
@@ -276,7 +276,7 @@ async fn room_that_a_sweep_has_made_is_filled_again() {
 }
 
 #[tokio::test]
-async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
+async fn interrupted_sweep_is_completed_later_and_recorded_once() {
     // Before it is committed, before anything is pruned, during pruning, and before it is marked finished.
     for (commits, pieces) in [(Some(0), usize::MAX), (None, 0), (None, 1), (None, 2)] {
         let house = House::new();
@@ -336,7 +336,7 @@ fn forge(house: &House, position: u64, change: impl FnOnce(&mut Sweep<'static>))
 }
 
 #[tokio::test]
-async fn what_was_taken_away_without_a_sweep_is_found() {
+async fn contents_missing_without_a_sweep_are_reported() {
     for (position_of, depths) in [("change", &["full"][..]), ("read", &["full", "sample:100000", "tail:1000"][..])] {
         let (house, sweep, reads) = swept().await;
         let first = *reads.first().unwrap();
@@ -352,7 +352,7 @@ async fn what_was_taken_away_without_a_sweep_is_found() {
 }
 
 #[tokio::test]
-async fn a_sweep_that_names_a_change_lets_nothing_go() {
+async fn sweep_naming_a_change_is_reported() {
     let (house, sweep, reads) = swept().await;
     let named = |extra: u64| {
         let mut runs = PositionRuns::default();
@@ -375,7 +375,7 @@ async fn a_sweep_that_names_a_change_lets_nothing_go() {
 }
 
 #[tokio::test]
-async fn a_sweep_that_says_what_it_may_not_is_found() {
+async fn invalid_sweep_fields_are_reported() {
     type Change = fn(&mut Sweep<'static>);
     let changes: [(Change, &str); 4] = [
         (|sweep| sweep.policy = 0, "no earlier policy allows what it pruned"),
@@ -393,7 +393,7 @@ async fn a_sweep_that_says_what_it_may_not_is_found() {
 }
 
 #[tokio::test]
-async fn rows_that_tell_of_retention_are_compared_with_the_entries() {
+async fn tampered_retention_rows_are_reported() {
     let statements = [
         ("DELETE FROM sweeps", "table sweeps"),
         ("UPDATE policies SET reads_seconds = 1", "table policies"),
@@ -409,7 +409,7 @@ async fn rows_that_tell_of_retention_are_compared_with_the_entries() {
 }
 
 #[tokio::test]
-async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
+async fn forged_sweep_row_prunes_nothing() {
     let (house, _, reads) = swept().await;
     // Position 3 is an event.
     attack(&house, "INSERT INTO sweeps VALUES (2, 3, 0)");
@@ -420,7 +420,7 @@ async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
 }
 
 #[tokio::test]
-async fn a_step_of_a_week_is_usual_and_one_that_is_longer_is_not() {
+async fn host_clock_step_over_a_week_blocks_pruning() {
     let house = House::new();
     let home = house.open().await;
     house.clock.stop();
@@ -434,7 +434,7 @@ async fn a_step_of_a_week_is_usual_and_one_that_is_longer_is_not() {
 }
 
 #[tokio::test]
-async fn so_many_policies_and_no_more() {
+async fn policies_over_the_limit_are_rejected() {
     let house = House::new();
     let home = house.open().await;
     for _ in 0..RETENTION_POLICIES_MAX {
@@ -462,7 +462,7 @@ async fn refuse_at_once(home: &Home<'_>, times: u64, caller: &Caller, between: b
 }
 
 #[tokio::test]
-async fn a_sweep_is_no_larger_than_its_limits_say() {
+async fn sweep_size_is_limited() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "other", 0, 1).await;

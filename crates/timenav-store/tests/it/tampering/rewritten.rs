@@ -29,7 +29,7 @@ async fn set_timer(home: &Home<'_>) {
 
 /// Payloads for workers come from the database, and a scan compares them with the entries.
 #[tokio::test]
-async fn a_timer_that_carries_something_else() {
+async fn changed_timer_payload_is_reported() {
     let house = lived_in().await;
     let home = house.open().await;
     set_timer(&home).await;
@@ -40,7 +40,7 @@ async fn a_timer_that_carries_something_else() {
 
 /// The next due time is signed, so the clock does not go past a timer whose time was changed by an attacker.
 #[tokio::test]
-async fn a_timer_at_another_moment_stops_the_clock() {
+async fn changed_timer_due_time_stops_the_clock() {
     for forged in [
         "UPDATE timers SET next = next - 86400000000 WHERE next IS NOT NULL",
         "UPDATE timers SET next = next + 86400000000 WHERE next IS NOT NULL",
@@ -67,7 +67,7 @@ async fn a_timer_at_another_moment_stops_the_clock() {
 
 /// The service itself records only events of firings, and a firing's outcome is its event.
 #[tokio::test]
-async fn events_of_timers_are_those_of_their_firings() {
+async fn timer_events_must_match_their_firings() {
     let house = lived_in().await;
     let home = house.open().await;
     let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
@@ -146,7 +146,7 @@ async fn steal_the_key(house: &House, frontier: &Frontier) {
 }
 
 #[tokio::test]
-async fn t04_an_edited_entry_and_the_tree_over_it() {
+async fn t04_edited_entry_with_recomputed_tree_is_reported() {
     let house = lived_in().await;
     let size = recompute(&house, edit).size();
     found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
@@ -159,7 +159,7 @@ async fn t04_an_edited_entry_and_the_tree_over_it() {
 }
 
 #[tokio::test]
-async fn t05_the_same_without_the_statement() {
+async fn t05_recomputed_tree_without_a_statement_is_reported() {
     let house = lived_in().await;
     let size = recompute(&house, edit).size();
     attack(&house, "UPDATE timelines SET statement = x'' WHERE timeline = 2");
@@ -172,7 +172,7 @@ async fn t05_the_same_without_the_statement() {
 
 /// A forged advance would move the clock. A signed summary of the timers says whether one is in progress.
 #[tokio::test]
-async fn what_is_known_of_timers_is_signed() {
+async fn forged_timer_summary_is_rejected_at_start() {
     let house = lived_in().await;
     let home = house.open().await;
     set_timer(&home).await;
@@ -187,7 +187,7 @@ async fn what_is_known_of_timers_is_signed() {
 }
 
 #[tokio::test]
-async fn t06_no_entry_is_without_a_signature() {
+async fn t06_edited_last_entry_is_reported() {
     let house = lived_in().await;
     let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
     recompute(&house, |connection| {
@@ -224,7 +224,7 @@ fn exists(connection: &Connection, position: u64) -> bool {
 }
 
 #[tokio::test]
-async fn t08_a_deleted_entry_and_all_others_renumbered() {
+async fn t08_deleted_entry_with_renumbering_is_reported() {
     let house = lived_in().await;
     let size = recompute(&house, |connection| {
         connection.execute("DELETE FROM entries WHERE entry = ?1", [entry(MAIN, 20)]).unwrap();
@@ -236,7 +236,7 @@ async fn t08_a_deleted_entry_and_all_others_renumbered() {
 }
 
 #[tokio::test]
-async fn t09_an_entry_put_in_between() {
+async fn t09_inserted_entry_is_reported() {
     let house = lived_in().await;
     let before = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
     recompute(&house, |connection| {
@@ -249,7 +249,7 @@ async fn t09_an_entry_put_in_between() {
 }
 
 #[tokio::test]
-async fn t17_a_ledger_under_another_name() {
+async fn t17_renamed_ledger_is_reported() {
     let house = lived_in().await;
     attack(&house, "DELETE FROM timelines WHERE timeline_id = 'one'");
     attack(&house, "UPDATE timelines SET timeline_id = 'one' WHERE timeline_id = 'two'");
@@ -261,7 +261,7 @@ async fn t17_a_ledger_under_another_name() {
 }
 
 #[tokio::test]
-async fn t21_a_history_signed_with_another_key() {
+async fn t21_history_signed_with_another_key_is_reported() {
     let house = lived_in().await;
     let frontier = recompute(&house, edit);
     let thief = SeedSigner::new([9; 32]);
@@ -273,7 +273,7 @@ async fn t21_a_history_signed_with_another_key() {
 }
 
 #[tokio::test]
-async fn t22_a_history_signed_with_the_stolen_key() {
+async fn t22_history_signed_with_the_stolen_key_contradicts_external_checkpoint() {
     let house = lived_in().await;
     // By a user with permission, so nothing else reveals it.
     let frontier = recompute(&house, |connection| {
@@ -293,7 +293,7 @@ async fn t22_a_history_signed_with_the_stolen_key() {
 }
 
 #[tokio::test]
-async fn t28_an_entry_without_effect_is_dropped() {
+async fn t28_rewritten_entry_without_effect_is_reported() {
     let house = lived_in().await;
     // Replaying the tables does not show it, only the tree does.
     let size = recompute(&house, |connection| {
@@ -305,7 +305,7 @@ async fn t28_an_entry_without_effect_is_dropped() {
 }
 
 #[tokio::test]
-async fn t30_another_version_of_the_format() {
+async fn t30_unknown_format_version_is_reported() {
     let house = lived_in().await;
     let size = recompute(&house, |connection| {
         let (leaf, salt, payload) = row(connection, MAIN, 20);
@@ -318,7 +318,7 @@ async fn t30_another_version_of_the_format() {
 }
 
 #[tokio::test]
-async fn t25_a_host_time_that_goes_down() {
+async fn t25_decreasing_host_time_is_reported() {
     // The service never records that, only someone with its signing key can.
     let house = lived_in().await;
     let frontier = recompute(&house, |connection| {
@@ -330,7 +330,7 @@ async fn t25_a_host_time_that_goes_down() {
 }
 
 #[tokio::test]
-async fn a_clock_that_showed_something_else() {
+async fn forged_clock_time_of_an_entry_is_reported() {
     let house = lived_in().await;
     let frontier = recompute(&house, |connection| {
         rewrite(connection, MAIN, 100, |record, _| record.clock_time = "1999-01-01T00:00:00Z".into());
@@ -341,7 +341,7 @@ async fn a_clock_that_showed_something_else() {
 }
 
 #[tokio::test]
-async fn an_entry_appended_by_hand() {
+async fn manually_appended_entry_is_reported() {
     let house = lived_in().await;
     let before = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
     recompute(&house, |connection| {

@@ -24,7 +24,7 @@ async fn went_on() -> (House, PathBuf) {
 }
 
 #[tokio::test]
-async fn t11_and_t12_the_end_is_cut_off_or_an_older_copy_put_back() {
+async fn t11_and_t12_truncated_or_older_database_is_reported() {
     let (house, older) = went_on().await;
     house.replace_database(&older);
     let size = look(&house, "main", Depth::Quick, Outside::Nothing).await.size;
@@ -42,7 +42,7 @@ async fn t11_and_t12_the_end_is_cut_off_or_an_older_copy_put_back() {
 }
 
 #[tokio::test]
-async fn t13_an_older_copy_is_written_on() {
+async fn t13_continued_older_copy_is_reported() {
     for count in [10, 51, 400] {
         let (house, older) = went_on().await;
         let kept = house.outside.notes();
@@ -66,7 +66,7 @@ async fn t13_an_older_copy_is_written_on() {
 }
 
 #[tokio::test]
-async fn t14_two_histories_for_two_people() {
+async fn t14_split_view_is_reported_as_a_fork() {
     let (house, older) = went_on().await;
     let shown_to_one = house.outside.notes()[&timeline_id("main")].clone();
     house.replace_database(&older);
@@ -83,7 +83,7 @@ async fn t14_two_histories_for_two_people() {
 }
 
 #[tokio::test]
-async fn t24_an_empty_database() {
+async fn t24_empty_database_is_reported_as_a_rollback() {
     let house = lived_in().await;
     let empty = house.path().with_extension("empty");
     drop(SqliteStore::open(&empty).unwrap());
@@ -95,7 +95,7 @@ async fn t24_an_empty_database() {
 }
 
 #[tokio::test]
-async fn the_file_is_replaced_while_the_service_runs() {
+async fn rollback_during_operation_is_reported() {
     let (house, older) = went_on().await;
     let home = house.open().await;
     // The service's memory is an external checkpoint too.

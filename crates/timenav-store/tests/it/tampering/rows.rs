@@ -109,7 +109,7 @@ pub(super) const ATTACKS: [(&str, &str); 44] = [
 ];
 
 #[tokio::test]
-async fn rows_that_were_not_signed_start_nothing() {
+async fn unsigned_rows_block_the_start() {
     let house = furnished(House::new()).await;
     let (whole, attacked) = (house.path().with_extension("whole"), house.path());
     house.copy_database(&whole);
@@ -130,7 +130,7 @@ async fn rows_that_were_not_signed_start_nothing() {
 /// Statements of versions before feature level 7 do not cover policies, so each policy needs an entry. With the next
 /// entry they are signed.
 #[tokio::test]
-async fn policies_that_were_not_signed_yet_are_those_of_their_entries() {
+async fn unsigned_policies_must_match_their_entries() {
     let house = furnished(House::new()).await;
     let (whole, signer) = (house.path().with_extension("whole"), &house.signer);
     restate(&house, signer).await;
@@ -166,7 +166,7 @@ async fn clean_while_open(home: &Home<'_>) {
 }
 
 #[tokio::test]
-async fn no_operator_accepts_them_either() {
+async fn unsigned_rows_cannot_be_accepted_by_an_operator() {
     let mut house = furnished(House::new()).await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
     house.options.accept_rollback = Some(Acceptance::default());
@@ -175,7 +175,7 @@ async fn no_operator_accepts_them_either() {
 
 /// The statement of an older state belongs to an older tree, which is not the one in the external checkpoint.
 #[tokio::test]
-async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
+async fn restored_statement_and_rows_are_rejected_as_a_rollback() {
     let mut house = House::new();
     let home = house.open().await;
     home.user("ada", true).await;
@@ -208,7 +208,7 @@ async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
 
 /// Rows are read when the service starts. Rows written while it runs grant nothing.
 #[tokio::test]
-async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
+async fn rows_forged_during_operation_are_ignored_and_block_restart() {
     let house = furnished(House::new()).await;
     let home = house.open().await;
     let ada = home.caller("ada", None).await;
@@ -224,7 +224,7 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
 
 /// Former or forged credentials and permissions, written while the service runs.
 #[tokio::test]
-async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
+async fn credentials_forged_during_operation_grant_nothing() {
     let house = furnished(House::new()).await;
     let home = house.open().await;
     let (engine, admin) = (&home.engine, &home.admin);
@@ -276,7 +276,7 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
 
 /// Like for rows of `system`: those of a timeline count with the statement of their own tree.
 #[tokio::test]
-async fn old_permissions_and_an_old_clock_put_back_with_their_statement_are_of_an_old_tree() {
+async fn restored_permissions_or_clock_with_statement_are_rejected() {
     for (table, rows) in [
         (
             "permissions",

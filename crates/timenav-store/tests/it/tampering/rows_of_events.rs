@@ -106,7 +106,7 @@ async fn changed() -> House {
 }
 
 #[tokio::test]
-async fn rows_that_look_alike_as_a_whole_are_told_apart() {
+async fn tampered_event_rows_are_reported_individually() {
     let house = changed().await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
@@ -130,7 +130,7 @@ async fn rows_that_look_alike_as_a_whole_are_told_apart() {
 /// Rows are looked up by the index by id, so one missing from it is invisible to queries, though a pass over the table
 /// reads it.
 #[tokio::test]
-async fn a_row_that_the_index_of_ids_lacks() {
+async fn event_row_missing_from_the_id_index_is_reported() {
     let house = changed().await;
     let definition = "CREATE INDEX events_by_id ON events (timeline, event_id, position)";
     let statements = format!(
@@ -146,7 +146,7 @@ async fn a_row_that_the_index_of_ids_lacks() {
 /// Such a row is invisible until the ledger has reached its position. Then it would be an event that was never
 /// recorded.
 #[tokio::test]
-async fn a_row_of_an_entry_that_is_not_there_yet() {
+async fn event_row_at_a_future_position_is_reported() {
     let house = changed().await;
     let planted = "INSERT INTO events (timeline, cell, time, position, event_id, content)
         SELECT e.timeline, cell, time, 9999, 'planted', content FROM events e

@@ -43,7 +43,7 @@ fn put_back(house: &House, tables: &[&str]) {
 }
 
 #[tokio::test]
-async fn rows_that_were_not_signed_start_nothing() {
+async fn unsigned_rows_block_the_start() {
     let house = furnished(House::on_postgres()).await;
     keep(&house);
     for (statement, about) in ATTACKS {
@@ -59,7 +59,7 @@ async fn rows_that_were_not_signed_start_nothing() {
 }
 
 #[tokio::test]
-async fn old_rows_put_back_are_not_those_that_were_signed_last() {
+async fn restored_old_rows_block_the_start() {
     let house = furnished(House::on_postgres()).await;
     let home = house.open().await;
     let ada = home.caller("ada", None).await;
@@ -92,7 +92,7 @@ async fn old_rows_put_back_are_not_those_that_were_signed_last() {
 /// A service reads rows again after another one has changed them. Rows written by an attacker in the meantime grant
 /// nothing at either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rows_written_beside_two_services_let_nobody_in_at_either() {
+async fn forged_rows_grant_nothing_on_either_replica() {
     let house = furnished(House::on_postgres()).await;
     let mut other = house.replica();
     other.options.joins = true;
@@ -121,7 +121,7 @@ async fn rows_written_beside_two_services_let_nobody_in_at_either() {
 /// Old rows restored while two services run: revoked permissions stay revoked, and no service continues from the old
 /// state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn old_rows_put_back_beside_two_services_let_nobody_in_at_either() {
+async fn restored_old_rows_grant_nothing_on_either_replica() {
     for tables in [["api_keys"].as_slice(), &["permissions"], &["timelines"], &TABLES] {
         let house = furnished(House::on_postgres()).await;
         let mut other = house.replica();

@@ -45,25 +45,25 @@ async fn check(statements: &str, says: &str) {
 }
 
 #[tokio::test]
-async fn triggers_that_hide_what_they_plant() {
+async fn hiding_triggers_are_reported() {
     check(HIDING_TRIGGERS, "trigger `hide` on `entries` is not part of timenav's schema").await;
 }
 
 #[tokio::test]
-async fn a_view_in_the_place_of_a_table() {
+async fn view_replacing_a_table_is_reported() {
     check(VIEW, "table `permitted` is not part of timenav's schema").await;
     check(VIEW, "trigger `take` on `permissions` is not part of timenav's schema").await;
 }
 
 #[tokio::test]
-async fn a_trigger_that_swallows_entries() {
+async fn trigger_dropping_entries_is_reported() {
     let statement = "CREATE TRIGGER swallow BEFORE INSERT ON entries
         WHEN instr(new.leaf, CAST('unauthorized' AS BLOB)) > 0 BEGIN SELECT RAISE(IGNORE); END";
     check(statement, "trigger `swallow` on `entries` is not part of timenav's schema").await;
 }
 
 #[tokio::test]
-async fn tables_indexes_and_columns_that_are_not_the_services() {
+async fn foreign_tables_indexes_and_columns_are_reported() {
     for (statements, says) in [
         ("CREATE TABLE notes (a)", "table `notes` is not part of timenav's schema"),
         ("CREATE INDEX notes ON entries (leaf)", "index `notes` on `entries` is not part of timenav's schema"),
@@ -87,7 +87,7 @@ async fn tables_indexes_and_columns_that_are_not_the_services() {
 
 /// An object created while the service runs is not executed, and the next scan reports it.
 #[tokio::test]
-async fn a_trigger_that_is_planted_while_the_service_runs() {
+async fn trigger_planted_during_operation_is_reported() {
     let house = lived_in().await;
     let home = house.open().await;
     attack(&house, HIDING_TRIGGERS);
@@ -105,7 +105,7 @@ async fn a_trigger_that_is_planted_while_the_service_runs() {
 
 /// An index created under another definition, but with the right one in the schema, finds too few rows.
 #[tokio::test]
-async fn an_index_that_lacks_a_row() {
+async fn index_with_a_missing_row_is_reported() {
     let house = lived_in().await;
     let definition = "CREATE INDEX events_by_place ON events (timeline, place, time, position) WHERE place IS NOT NULL";
     attack(

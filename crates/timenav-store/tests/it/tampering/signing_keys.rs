@@ -51,7 +51,7 @@ async fn rewrite_last(house: &House, before: u64, seed: [u8; 32], change: impl F
 }
 
 #[tokio::test]
-async fn an_entry_that_names_another_key_than_the_one_that_signs() {
+async fn rotation_entry_naming_a_key_without_signatures_is_reported() {
     let house = rotated(1).await;
     let name_another =
         |text: &str| text.replace(&key(SEEDS[1]), &key(SEEDS[3])).replace(&key(SEEDS[0]), &key(SEEDS[2]));
@@ -66,7 +66,7 @@ async fn an_entry_that_names_another_key_than_the_one_that_signs() {
 }
 
 #[tokio::test]
-async fn a_key_that_nobody_gave_its_place_to() {
+async fn key_without_a_rotation_entry_is_reported() {
     let house = rotated(2).await;
     // According to the entries, the first key was replaced by the second, and the third by a fourth.
     let position = rewrite_last(&house, 0, SEEDS[2], |text| text.replace(&key(SEEDS[1]), &key(SEEDS[3]))).await;
@@ -75,7 +75,7 @@ async fn a_key_that_nobody_gave_its_place_to() {
 }
 
 #[tokio::test]
-async fn an_entry_of_a_rotation_that_cannot_be_read() {
+async fn unreadable_rotation_entry_is_reported_as_unchecked() {
     let house = rotated(1).await;
     rewrite_last(&house, 0, SEEDS[1], |text| text.replace("timenav.test/main+", "timenav.test/main-")).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
@@ -83,7 +83,7 @@ async fn an_entry_of_a_rotation_that_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_rotation_to_the_key_of_somebody_who_does_not_hold_the_one_that_signs() {
+async fn rotation_without_the_signing_key_is_reported_and_rejected() {
     let mut house = rotated(1).await;
     let (_, _, payload) = row(&connect(&house), MAIN, look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1);
     assert!(String::from_utf8(payload).unwrap().contains(&key(SEEDS[1])));
@@ -98,7 +98,7 @@ async fn a_rotation_to_the_key_of_somebody_who_does_not_hold_the_one_that_signs(
 }
 
 #[tokio::test]
-async fn an_entry_of_a_rotation_whose_payload_names_another_key_than_the_entry() {
+async fn rotation_entry_with_contradicting_payload_is_reported_as_unchecked() {
     let house = rotated(1).await;
     let position = look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1;
     let connection = connect(&house);

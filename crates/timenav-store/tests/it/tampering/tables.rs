@@ -29,7 +29,7 @@ async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
 }
 
 #[tokio::test]
-async fn t18_every_table_that_follows_on_a_timeline() {
+async fn t18_tampered_tables_of_a_timeline_are_reported() {
     let attacks = [
         ("UPDATE permissions SET role = 'admin' WHERE timeline = 2 AND user_id = 'ada'", "permissions"),
         ("INSERT INTO permissions VALUES (2, 'mallory', 'write', NULL)", "permissions"),
@@ -80,7 +80,7 @@ async fn t18_every_table_that_follows_on_a_timeline() {
 
 /// The end of a permission is postponed, removed, or brought forward.
 #[tokio::test]
-async fn t18_when_a_permission_expires() {
+async fn t18_changed_permission_expiry_is_reported() {
     for end in ["NULL", "expires_at + 1", "1"] {
         let house = lived_in().await;
         let home = house.open().await;
@@ -98,7 +98,7 @@ async fn t18_when_a_permission_expires() {
 }
 
 #[tokio::test]
-async fn t18_every_table_that_follows_on_system() {
+async fn t18_tampered_tables_of_system_are_reported() {
     let attacks = [
         ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "table users, ada"),
         ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'ada'", "table users, ada"),
@@ -125,7 +125,7 @@ async fn t18_every_table_that_follows_on_system() {
 }
 
 #[tokio::test]
-async fn an_event_that_was_never_recorded() {
+async fn forged_event_row_is_reported() {
     let house = lived_in().await;
     attack(
         &house,
@@ -135,7 +135,7 @@ async fn an_event_that_was_never_recorded() {
 }
 
 #[tokio::test]
-async fn a_state_that_makes_no_sense_is_a_finding_too() {
+async fn invalid_row_values_are_reported() {
     for statement in [
         "UPDATE timelines SET frontier = x'00' WHERE timeline = 2",
         "UPDATE timelines SET clock_rate = -1 WHERE timeline = 2",
@@ -152,7 +152,7 @@ async fn a_state_that_makes_no_sense_is_a_finding_too() {
 }
 
 #[tokio::test]
-async fn t20_sealed_records_in_each_others_place() {
+async fn t20_swapped_or_changed_sealed_records_are_reported() {
     let house = lived_in().await;
     let swap = "UPDATE data_records AS a SET ciphertext = (SELECT b.ciphertext FROM data_records b
         WHERE b.data_id <> a.data_id AND b.erased IS NULL) WHERE a.erased IS NULL";
@@ -176,7 +176,7 @@ async fn t20_sealed_records_in_each_others_place() {
 }
 
 #[tokio::test]
-async fn what_is_gone_and_was_not_erased() {
+async fn payload_missing_without_an_erasure_is_reported() {
     let house = lived_in().await;
     let position = 10;
     let statement =
@@ -190,7 +190,7 @@ async fn what_is_gone_and_was_not_erased() {
 
 /// Without the payload of some entries the state cannot be replayed. That does not hide that they are missing.
 #[tokio::test]
-async fn what_is_gone_of_every_action_is_found() {
+async fn missing_payload_of_every_action_is_reported() {
     let house = lived_in().await;
     let kept = house.path().with_extension("kept");
     house.copy_database(&kept);
@@ -218,7 +218,7 @@ async fn what_is_gone_of_every_action_is_found() {
 
 /// Rows with a number that no timeline has: no ledger covers them, so the service's does.
 #[tokio::test]
-async fn rows_of_a_timeline_that_is_not_there() {
+async fn rows_of_a_nonexistent_timeline_are_reported() {
     let entry_of = |number: i64| number << 40;
     let entries = |number: i64| {
         let first = entry_of(super::MAIN);
@@ -266,7 +266,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
+async fn deleted_timeline_row_is_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
     let number: i64 =
@@ -299,7 +299,7 @@ async fn with_history(house: &House) {
 }
 
 #[tokio::test]
-async fn versions_interventions_and_forks_follow_too() {
+async fn tampered_versions_interventions_and_forks_are_reported() {
     let of = |timeline: &str| format!("timeline = (SELECT timeline FROM timelines WHERE timeline_id = '{timeline}')");
     let (main, forked) = (of("main"), of("forked"));
     let last = format!("position = (SELECT max(position) FROM events WHERE {main} AND event_id = 'h2')");
@@ -364,7 +364,7 @@ async fn versions_interventions_and_forks_follow_too() {
 }
 
 #[tokio::test]
-async fn what_forks_begin_with_follows_too() {
+async fn tampered_event_count_of_an_entry_is_reported() {
     let first = "(SELECT timeline << 40 FROM timelines WHERE timeline_id = 'forked')";
     let last = "(SELECT max(entry) FROM entries WHERE entry >> 40 = 2)";
     for (timeline, entry) in [("forked", first), ("main", last)] {
@@ -378,7 +378,7 @@ async fn what_forks_begin_with_follows_too() {
 }
 
 #[tokio::test]
-async fn a_tail_compares_what_is_kept_beside_its_entries() {
+async fn tail_scan_verifies_derived_columns_of_its_entries() {
     for column in ["events_count", "clock_entry"] {
         let house = lived_in().await;
         let last = main_size(&house) - 1;

@@ -32,7 +32,7 @@ async fn gone_back() -> House {
 }
 
 #[tokio::test]
-async fn timers_that_come_again_are_compared_with_what_entries_say() {
+async fn tampered_rearmed_timers_are_reported() {
     clean(&gone_back().await).await;
     for (attacked, timeline) in [
         ("UPDATE timers SET round = 0 WHERE timeline = 2 AND timer_id = 'single'", "main"),

@@ -304,11 +304,11 @@ fn edge(name: &str) -> Option<Edge> {
         "host_clock_offset_millis_max" => {
             Tested("timenav-engine/src/clock_offset.rs", "clock_offset_is_a_fault_only_if_certain")
         }
-        "host_clock_step_seconds_max" => Tested(RETENTION, "a_step_of_a_week_is_usual_and_one_that_is_longer_is_not"),
-        "retention_floor_seconds_min" => Tested(RETENTION, "what_a_shorter_policy_is_set_for_comes_after_it"),
-        "retention_policies_max" => Tested(RETENTION, "so_many_policies_and_no_more"),
+        "host_clock_step_seconds_max" => Tested(RETENTION, "host_clock_step_over_a_week_blocks_pruning"),
+        "retention_floor_seconds_min" => Tested(RETENTION, "shorter_policy_applies_only_to_later_reads"),
+        "retention_policies_max" => Tested(RETENTION, "policies_over_the_limit_are_rejected"),
         "sweep_positions_max" | "sweep_runs_max" | "sweep_entries_read_max" => {
-            Tested(RETENTION, "a_sweep_is_no_larger_than_its_limits_say")
+            Tested(RETENTION, "sweep_size_is_limited")
         }
         "host_clock_behind_seconds_max" => {
             Tested("timenav-store/tests/it/engine/set_back.rs", "host_clock_setback_is_reported_in_stats")
