@@ -41,7 +41,7 @@ fn told(refused: Result<(), Refusal>) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn while_the_clocks_differ_a_service_is_not_ready_and_destroys_nothing() {
+async fn clock_offset_blocks_readiness_and_expiry() {
     let house = house();
     set(&house.clock, &*house.store(), 0).await;
     let home = house.open().await;
@@ -78,7 +78,7 @@ async fn while_the_clocks_differ_a_service_is_not_ready_and_destroys_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn start_by_a_wrong_clock_is_rejected() {
+async fn start_with_a_wrong_clock_is_rejected() {
     let mut house = house();
     // The test clock is stopped, so a slow start causes an offset too.
     house.options.host_clock_offset_millis_max = 60_000;
@@ -90,7 +90,7 @@ async fn start_by_a_wrong_clock_is_rejected() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_entry_from_the_future_is_told_until_an_operator_accepts_it() {
+async fn entry_from_the_future_is_reported_until_accepted() {
     let house = house();
     set(&house.clock, &*house.store(), 0).await;
     let home = house.open().await;

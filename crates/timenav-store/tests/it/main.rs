@@ -24,7 +24,7 @@ use std::path::Path;
 
 /// Fails if a file in this folder has no `mod` line, because its tests would never run.
 #[test]
-fn no_file_is_forgotten() {
+fn every_test_file_has_a_mod_line() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let files = check_folder(&root, &root.join("main.rs"));
     assert!(files > 10, "only {files} files were looked at");

@@ -41,7 +41,7 @@ fn commit(store: &PostgresStore, step: timenav_engine::TimelineCommit) -> Result
 }
 
 #[test]
-fn a_commit_whose_answer_is_lost_is_asked_for() {
+fn commit_with_a_lost_response_is_verified() {
     let url = database();
     let proxy = Proxy::start(&url);
     let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
@@ -53,7 +53,7 @@ fn a_commit_whose_answer_is_lost_is_asked_for() {
 }
 
 #[test]
-fn a_commit_that_never_arrives_is_not_done() {
+fn commit_that_never_arrives_has_no_effect() {
     let url = database();
     let proxy = Proxy::start(&url);
     let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
@@ -69,7 +69,7 @@ fn a_commit_that_never_arrives_is_not_done() {
 
 /// The outcome is then unknown, and the next writer finds it out.
 #[test]
-fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
+fn unverifiable_commit_is_reported_as_unknown() {
     let url = database();
     let proxy = Proxy::start(&url);
     let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
@@ -88,7 +88,7 @@ fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
 /// A revocation is in force once all requests admitted before it have ended. If that cannot be determined, it is
 /// committed all the same, and must not be reported as failed.
 #[test]
-fn a_revocation_that_is_committed_is_never_said_not_to_be() {
+fn committed_revocation_is_never_reported_as_failed() {
     let url = database();
     let proxy = Proxy::start(&url);
     let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
@@ -117,7 +117,7 @@ fn a_revocation_that_is_committed_is_never_said_not_to_be() {
 
 /// If entries are distributed over servers, the server with the entries commits after the one with the head.
 #[test]
-fn a_commit_whose_entries_are_not_there_yet_is_not_taken_for_undone() {
+fn commit_without_visible_entries_yet_is_not_considered_failed() {
     let url = database();
     let proxy = Proxy::start(&url);
     let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
@@ -140,7 +140,7 @@ fn a_commit_whose_entries_are_not_there_yet_is_not_taken_for_undone() {
 
 /// The server has it by then and shows it to everyone, but a failover would lose it.
 #[test]
-fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
+fn commit_is_not_confirmed_before_the_standby_has_it() {
     let own = Cluster::start();
     let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();
@@ -163,7 +163,7 @@ fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
 
 /// After a crash the server shows data that it had not yet sent to its standby, and a failover would lose that again.
 #[test]
-fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
+fn commit_visible_after_a_crash_is_confirmed_once_replicated() {
     let own = Cluster::start();
     let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();
@@ -197,7 +197,7 @@ fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
 /// Waiting for a standby has no timeout. Requests that need a connection in the meantime fail, and leave no session
 /// behind.
 #[test]
-fn a_new_connection_that_is_not_safe_in_time_is_given_up() {
+fn connection_is_abandoned_if_the_standby_does_not_respond() {
     let own = Cluster::start();
     drop(open(&own.url).unwrap());
     wait_for_a_standby_that_is_not_there(&own.url);
@@ -240,7 +240,7 @@ fn wait() {
 }
 
 #[test]
-fn sessions_that_the_server_ends_are_replaced() {
+fn sessions_ended_by_the_server_are_replaced() {
     let url = database();
     let (store, mut ledger) = (open(&url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();
@@ -260,7 +260,7 @@ fn sessions_that_the_server_ends_are_replaced() {
 }
 
 #[test]
-fn of_two_services_that_want_to_be_alone_the_second_is_refused() {
+fn second_exclusive_service_is_rejected() {
     let options = PostgresOptions { url: database(), is_alone: true };
     let first = wait_for(PostgresStore::open(&options)).unwrap();
     commit(&first, Ledger::new(1, "main").grow(2)).unwrap();
@@ -279,7 +279,7 @@ fn of_two_services_that_want_to_be_alone_the_second_is_refused() {
 }
 
 #[test]
-fn what_another_hand_has_put_into_the_tables_is_named() {
+fn foreign_schema_objects_are_reported() {
     let check = |statement: &str, expected: &str| {
         let url = database();
         drop(open(&url).unwrap());
@@ -311,7 +311,7 @@ fn what_another_hand_has_put_into_the_tables_is_named() {
 }
 
 #[test]
-fn a_database_that_cannot_hold_every_text_is_refused() {
+fn database_without_utf8_encoding_is_rejected() {
     let url = database();
     execute(&url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
     let (before, rest) = url.split_once('?').unwrap();
@@ -321,7 +321,7 @@ fn a_database_that_cannot_hold_every_text_is_refused() {
 }
 
 #[test]
-fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
+fn contents_are_pruned_in_batches_and_leaves_kept() {
     let (store, mut ledger) = (open(&database()).unwrap(), Ledger::new(1, "main"));
     let mut step = ledger.grow(5);
     step.events = vec![event("e", 1, &EventDraft::at(moment(1), "told"))];
@@ -364,7 +364,7 @@ fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
 
 /// However many versions an event has on a later layer, a page reads one of them. The server counts the rows.
 #[test]
-fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
+fn fork_page_reads_one_later_version_per_event() {
     if is_spread() {
         return println!("not tried: rows are read on other servers, and counted there");
     }
@@ -418,7 +418,7 @@ fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
 }
 
 #[test]
-fn several_may_make_the_tables_at_once() {
+fn concurrent_services_can_create_the_tables() {
     let url = database();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -429,7 +429,7 @@ fn several_may_make_the_tables_at_once() {
 
 /// Versions it may still see are not vacuumed, so operators need to know.
 #[test]
-fn how_old_the_oldest_snapshot_is_can_be_told() {
+fn snapshot_age_reflects_the_oldest_transaction() {
     let own = Cluster::start();
     let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();

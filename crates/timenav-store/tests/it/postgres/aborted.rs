@@ -110,7 +110,7 @@ async fn moved(home: &Home<'_>) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nothing_that_is_kept_of_an_aborted_step_verifies_as_a_checkpoint() {
+async fn aborted_commit_leaves_no_verifiable_checkpoint() {
     if is_spread() {
         return println!("not tried: entries are on other servers");
     }

@@ -51,7 +51,7 @@ fn found(store: &PostgresStore, timelines: &[TimelineKey]) -> Vec<FollowerRow> {
 }
 
 #[test]
-fn every_service_knows_the_followers_of_those_that_are_there() {
+fn followers_of_every_live_service_are_listed() {
     let url = database();
     let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
     let [one, two, three] = [row(1, "a", ONE), row(2, "b", ONE), row(3, "a", TWO)];
@@ -81,7 +81,7 @@ fn every_service_knows_the_followers_of_those_that_are_there() {
 }
 
 #[test]
-fn a_confirmation_is_kept_wherever_it_is_made_and_never_taken_back() {
+fn confirmations_from_any_service_are_stored_and_never_regress() {
     let url = database();
     let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
     is_there(&store, "a");
@@ -109,7 +109,7 @@ fn a_confirmation_is_kept_wherever_it_is_made_and_never_taken_back() {
 }
 
 #[test]
-fn what_no_service_wrote_follows_nothing() {
+fn invalid_follower_rows_are_ignored() {
     let url = database();
     let store = open(&url).unwrap();
     is_there(&store, "a");

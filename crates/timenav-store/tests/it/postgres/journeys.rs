@@ -14,7 +14,7 @@ use crate::sample::{Ledger, commit_of, moment, timeline_id};
 
 /// To lock, to write, to commit, and one more if trees fill tiles, regardless of their number.
 #[test]
-fn a_group_of_writes_takes_three_journeys_and_one_more_for_all_tiles() {
+fn write_group_takes_three_round_trips_plus_one_for_tiles() {
     let url = database();
     let proxy = Proxy::start(&url);
     let store = open(&proxy.url()).unwrap();
@@ -41,7 +41,7 @@ fn a_group_of_writes_takes_three_journeys_and_one_more_for_all_tiles() {
 
 /// One to read under the lock, and one to write and commit.
 #[test]
-fn leases_are_changed_in_two_journeys() {
+fn lease_change_takes_two_round_trips() {
     let url = database();
     let proxy = Proxy::start(&url);
     let store = open(&proxy.url()).unwrap();
@@ -76,7 +76,7 @@ fn leases_are_changed_in_two_journeys() {
 
 /// After a rotation, no timeline's newest entry shows whether it was handed over. The entries before are read together.
 #[test]
-fn a_start_after_a_rotation_asks_for_all_timelines_together() {
+fn start_after_a_rotation_reads_all_timelines_together() {
     const ROTATED: &[u8] = b"{\"action\":\"rotate_signing_key\"}";
     let [one, forty] = [1, 40].map(|timelines_count| {
         let url = database();
@@ -107,7 +107,7 @@ fn a_start_after_a_rotation_asks_for_all_timelines_together() {
 /// Entries of others are loaded under the locks of all timelines of a group. One by one, all writers would wait for as
 /// many round trips as there are timelines.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_others_wrote_to_many_timelines_is_read_together() {
+async fn foreign_entries_of_many_timelines_are_read_together() {
     const MANY: usize = 12;
     let house = House::on_postgres();
     let left = house.open().await;

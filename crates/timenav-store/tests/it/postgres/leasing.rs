@@ -38,7 +38,7 @@ fn keeper(store: &PostgresStore, timeline: TimelineKey) -> Option<Keeper> {
 }
 
 #[test]
-fn a_timeline_is_taken_from_nobody_who_is_there() {
+fn timeline_of_a_live_timekeeper_cannot_be_taken() {
     let url = database();
     let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
     assert!(!tell(&store, "a", &[]), "nobody knew of it");
@@ -86,7 +86,7 @@ fn change(store: &PostgresStore, wanted: LeasesWanted, changes: LeaseChanges) ->
 }
 
 #[test]
-fn leases_are_found_as_they_were_kept_until_their_firing_is_over() {
+fn leases_are_stored_until_their_firing_ends() {
     let url = database();
     let store = open(&url).unwrap();
     let firing_id = FiringId::new("firing_a").unwrap();

@@ -68,7 +68,7 @@ fn revocation(system: &mut Ledger) -> Commit {
 }
 
 #[test]
-fn what_is_read_after_a_lock_was_committed_before_it() {
+fn read_after_a_lock_sees_earlier_commits() {
     while_locked(|| {
         let (url, [first, second], _, mut main) = two();
         wait_for(first.lock(&[MAIN])).unwrap().unwrap();
@@ -95,7 +95,7 @@ fn waits_for_lock(url: &str) -> bool {
 }
 
 #[test]
-fn a_step_that_was_decided_against_an_older_directory_is_not_done() {
+fn commit_decided_against_an_older_directory_is_rejected() {
     while_locked(|| {
         let (_, [first, second], mut system, mut main) = two();
         let locked = wait_for(second.lock(&[MAIN])).unwrap().unwrap();
@@ -118,7 +118,7 @@ fn a_step_that_was_decided_against_an_older_directory_is_not_done() {
 }
 
 #[test]
-fn a_change_of_the_directory_waits_for_those_who_may_not_have_seen_it() {
+fn directory_change_waits_for_earlier_transactions() {
     while_locked(|| {
         let (_, [first, second], mut system, _) = two();
         wait_for(second.lock(&[MAIN])).unwrap();
@@ -133,7 +133,7 @@ fn a_change_of_the_directory_waits_for_those_who_may_not_have_seen_it() {
 }
 
 #[test]
-fn who_is_paused_with_a_lock_loses_it() {
+fn paused_lock_holder_loses_its_lock() {
     let (_, [first, second], _, mut main) = two();
     wait_for(first.lock(&[MAIN])).unwrap();
     // The server releases it after two seconds.
@@ -147,7 +147,7 @@ fn who_is_paused_with_a_lock_loses_it() {
 }
 
 #[test]
-fn of_two_requests_under_one_key_on_two_timelines_the_later_one_is_decided_again() {
+fn concurrent_requests_with_one_key_are_executed_once() {
     while_locked(|| {
         let (_, [first, second], mut system, mut main) = two();
         wait_for(first.lock(&[MAIN])).unwrap();
@@ -166,7 +166,7 @@ fn of_two_requests_under_one_key_on_two_timelines_the_later_one_is_decided_again
 }
 
 #[test]
-fn a_step_that_loses_in_a_deadlock_begins_anew() {
+fn commit_that_loses_a_deadlock_is_retried() {
     while_locked(|| {
         let (url, [first, _], mut system, mut main) = two();
         wait_for(first.lock(&[MAIN])).unwrap();
@@ -194,7 +194,7 @@ fn a_step_that_loses_in_a_deadlock_begins_anew() {
 }
 
 #[test]
-fn a_commit_that_counts_no_head_leaves_nothing() {
+fn commit_that_updates_no_head_leaves_nothing() {
     while_locked(|| {
         let (_, [first, second], _, mut main) = two();
         wait_for(first.lock(&[])).unwrap();

@@ -47,7 +47,7 @@ impl Pooler {
 }
 
 #[test]
-fn a_pooler_gives_each_connection_a_session_of_its_own_or_is_refused() {
+fn pooler_without_session_mode_is_rejected() {
     if !Path::new(PGBOUNCER).exists() {
         println!("skipped: there is no {PGBOUNCER}; install the package pgbouncer to try it");
         return;

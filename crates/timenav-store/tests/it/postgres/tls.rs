@@ -25,7 +25,7 @@ fn free_port() -> String {
 }
 
 #[test]
-fn a_server_is_who_its_certificate_says_or_is_refused() {
+fn server_with_an_invalid_certificate_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let (issuer, root) = authority(folder.path(), "root");
     let (_, other) = authority(folder.path(), "other");
@@ -55,7 +55,7 @@ fn a_server_is_who_its_certificate_says_or_is_refused() {
 }
 
 #[test]
-fn nothing_is_said_to_a_server_without_tls_where_it_was_asked_for() {
+fn server_without_tls_is_rejected_if_tls_is_required() {
     let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
     let _server = Cluster::start_with(&[("PG_PORT", &port)]);
     let (_, root) = authority(folder.path(), "root");
