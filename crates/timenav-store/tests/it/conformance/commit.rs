@@ -15,16 +15,16 @@ use crate::sample::{
 };
 
 on_each_backend!(
-    check_an_empty_store_holds_nothing,
-    check_an_empty_step_changes_nothing,
-    check_writing_can_be_tried_and_changes_nothing,
-    check_a_step_that_expects_another_size_has_no_effect,
-    check_a_new_timeline_that_exists_has_moved,
-    check_a_timeline_that_does_not_exist_has_moved,
-    check_of_two_writers_one_has_to_look_again,
+    check_empty_store_holds_nothing,
+    check_empty_commit_changes_nothing,
+    check_write_health_check_changes_nothing,
+    check_commit_with_a_wrong_expected_size_is_rejected,
+    check_creating_an_existing_timeline_is_rejected,
+    check_commit_to_a_nonexistent_timeline_is_rejected,
+    check_stale_writer_is_rejected,
 );
 
-async fn check_an_empty_store_holds_nothing(backend: &dyn Backend) {
+async fn check_empty_store_holds_nothing(backend: &dyn Backend) {
     let store = backend.open();
     store.health(Health::Answers).await.unwrap();
     let opened = store.open().await.unwrap();
@@ -38,7 +38,7 @@ async fn check_an_empty_store_holds_nothing(backend: &dyn Backend) {
     assert_eq!(store.entry(key, 0).await.unwrap(), None);
 }
 
-async fn check_an_empty_step_changes_nothing(backend: &dyn Backend) {
+async fn check_empty_commit_changes_nothing(backend: &dyn Backend) {
     let store = backend.open();
     store.commit(commit_of(vec![Ledger::new(1, "main").grow(3)])).await.unwrap();
     let before = picture(&*store, &[], &[]).await;
@@ -46,7 +46,7 @@ async fn check_an_empty_step_changes_nothing(backend: &dyn Backend) {
     assert_eq!(picture(&*store, &[], &[]).await, before);
 }
 
-async fn check_writing_can_be_tried_and_changes_nothing(backend: &dyn Backend) {
+async fn check_write_health_check_changes_nothing(backend: &dyn Backend) {
     let store = backend.open();
     store.health(Health::Writes).await.unwrap();
     store.commit(commit_of(vec![Ledger::new(1, "main").grow(3)])).await.unwrap();
@@ -97,7 +97,7 @@ async fn two_ledgers(store: &dyn Store) -> (Ledger, Ledger) {
     (one, two)
 }
 
-async fn check_a_step_that_expects_another_size_has_no_effect(backend: &dyn Backend) {
+async fn check_commit_with_a_wrong_expected_size_is_rejected(backend: &dyn Backend) {
     let store = backend.open();
     let (one, two) = two_ledgers(&*store).await;
     let (event_ids, outcome_keys) = ([event_id("first"), event_id("late")], [digest("early"), digest("late")]);
@@ -123,7 +123,7 @@ async fn check_a_step_that_expects_another_size_has_no_effect(backend: &dyn Back
     assert_ne!(picture(&*store, &event_ids, &outcome_keys).await, before);
 }
 
-async fn check_a_new_timeline_that_exists_has_moved(backend: &dyn Backend) {
+async fn check_creating_an_existing_timeline_is_rejected(backend: &dyn Backend) {
     let store = backend.open();
     let (one, two) = two_ledgers(&*store).await;
     let before = picture(&*store, &[], &[]).await;
@@ -135,7 +135,7 @@ async fn check_a_new_timeline_that_exists_has_moved(backend: &dyn Backend) {
     store.commit(commit_of(vec![one.clone().grow(1), two.clone().grow(1)])).await.unwrap();
 }
 
-async fn check_a_timeline_that_does_not_exist_has_moved(backend: &dyn Backend) {
+async fn check_commit_to_a_nonexistent_timeline_is_rejected(backend: &dyn Backend) {
     let store = backend.open();
     two_ledgers(&*store).await;
     for expected_size in [0, 4] {
@@ -147,7 +147,7 @@ async fn check_a_timeline_that_does_not_exist_has_moved(backend: &dyn Backend) {
     assert_eq!(store.open().await.unwrap().heads.len(), 2);
 }
 
-async fn check_of_two_writers_one_has_to_look_again(backend: &dyn Backend) {
+async fn check_stale_writer_is_rejected(backend: &dyn Backend) {
     let (left, right) = (backend.open(), backend.open());
     let mut ledger = Ledger::new(1, "main");
     left.commit(commit_of(vec![ledger.grow(2)])).await.unwrap();

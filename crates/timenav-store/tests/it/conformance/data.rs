@@ -12,10 +12,10 @@ use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, commit_of, event, event_id, layer, moment, timeline_id};
 
 on_each_backend!(
-    check_a_record_is_found_by_its_id_alone,
-    check_an_id_is_one_record_of_a_timeline,
-    check_an_erased_record_keeps_its_place,
-    check_an_erased_event_is_gone_and_its_leaf_is_not,
+    check_data_record_is_found_by_id,
+    check_data_id_is_unique_per_timeline,
+    check_erased_data_record_keeps_its_position,
+    check_erased_event_is_removed_and_its_leaf_kept,
 );
 
 fn id(text: &str) -> DataId {
@@ -34,7 +34,7 @@ fn record(name: &str, position: u64) -> DataRecord {
     DataRecord { data_id: id(name), position, erased: None, sealed }
 }
 
-async fn check_a_record_is_found_by_its_id_alone(backend: &dyn Backend) {
+async fn check_data_record_is_found_by_id(backend: &dyn Backend) {
     let store = backend.open();
     assert_eq!(store.data_record(&id("a")).await.unwrap(), None);
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
@@ -51,7 +51,7 @@ async fn check_a_record_is_found_by_its_id_alone(backend: &dyn Backend) {
     }
 }
 
-async fn check_an_id_is_one_record_of_a_timeline(backend: &dyn Backend) {
+async fn check_data_id_is_unique_per_timeline(backend: &dyn Backend) {
     let store = backend.open();
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
     let mut step = commit_of(vec![one.grow(2), two.grow(1)]);
@@ -76,7 +76,7 @@ async fn check_an_id_is_one_record_of_a_timeline(backend: &dyn Backend) {
     }
 }
 
-async fn check_an_erased_record_keeps_its_place(backend: &dyn Backend) {
+async fn check_erased_data_record_keeps_its_position(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledger = Ledger::new(1, "one");
     let mut step = commit_of(vec![ledger.grow(3)]);
@@ -110,7 +110,7 @@ async fn positions(store: &dyn Store, ledger: &Ledger, as_of: u64) -> Vec<u64> {
     store.events(query).await.unwrap().iter().map(|event| event.position).collect()
 }
 
-async fn check_an_erased_event_is_gone_and_its_leaf_is_not(backend: &dyn Backend) {
+async fn check_erased_event_is_removed_and_its_leaf_kept(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledger = Ledger::new(1, "one");
     let mut step = commit_of(vec![ledger.grow(3)]);

@@ -19,12 +19,12 @@ use crate::cases::check_cases;
 use crate::sample::{Ledger, commit_of, event, event_id, layer, moment};
 
 on_each_backend!(
-    check_queries_against_the_model,
-    check_pages_show_each_event_once,
-    check_runs_longer_than_any_block,
-    check_known_events,
-    check_what_passes_a_filter,
-    check_overridden_versions_are_looked_at_within_a_limit,
+    check_event_queries_match_the_model,
+    check_event_pages_contain_each_event_once,
+    check_queries_across_several_blocks_match_the_model,
+    check_event_versions_are_found_by_id,
+    check_filtered_pages_contain_all_matching_events,
+    check_overridden_versions_over_the_limit_are_not_returned,
 );
 
 /// An event with its place, without its position.
@@ -308,7 +308,7 @@ async fn record_lasting(
     (ledger, rows)
 }
 
-async fn check_queries_against_the_model(backend: &dyn Backend) {
+async fn check_event_queries_match_the_model(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = AtomicI64::new(0);
     // All cases share a store, so that events of other timelines would be noticed.
@@ -330,7 +330,7 @@ async fn check_queries_against_the_model(backend: &dyn Backend) {
     });
 }
 
-async fn check_pages_show_each_event_once(backend: &dyn Backend) {
+async fn check_event_pages_contain_each_event_once(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = AtomicI64::new(0);
     let strategy = (events(), events(), questions());
@@ -370,7 +370,7 @@ async fn check_pages_show_each_event_once(backend: &dyn Backend) {
     });
 }
 
-async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
+async fn check_queries_across_several_blocks_match_the_model(backend: &dyn Backend) {
     let store = backend.open();
     let crowded = Point::new(29.95, -90.07).unwrap();
     let beside = Point::new(29.95, -89.99).unwrap();
@@ -413,7 +413,7 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
 }
 
 /// The pages of a filtered query contain all matching events, in either order, however few are examined per page.
-async fn check_what_passes_a_filter(backend: &dyn Backend) {
+async fn check_filtered_pages_contain_all_matching_events(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = AtomicI64::new(0);
     let texts = select(vec!["paris", "new o", "nothing"]);
@@ -446,7 +446,7 @@ async fn check_what_passes_a_filter(backend: &dyn Backend) {
     });
 }
 
-async fn check_known_events(backend: &dyn Backend) {
+async fn check_event_versions_are_found_by_id(backend: &dyn Backend) {
     let store = backend.open();
     let made = |count: i64| (0..count).map(|number| (moment(number), None, None)).collect();
     let (one, rows) = record(&*store, 1, made(70)).await;
@@ -469,7 +469,7 @@ async fn check_known_events(backend: &dyn Backend) {
     }
 }
 
-async fn check_overridden_versions_are_looked_at_within_a_limit(backend: &dyn Backend) {
+async fn check_overridden_versions_over_the_limit_are_not_returned(backend: &dyn Backend) {
     let store = backend.open();
     // One event has many versions on both layers, so that their pairs would be 2,400.
     let versions =

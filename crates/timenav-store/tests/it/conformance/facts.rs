@@ -16,9 +16,9 @@ use crate::sample::{
 };
 
 on_each_backend!(
-    check_every_question_has_its_answer_in_its_place,
+    check_facts_are_returned_in_request_order,
     check_facts_change_with_a_commit,
-    check_where_nothing_is_asked_nothing_is_answered,
+    check_empty_request_returns_empty_facts,
 );
 
 const ONE: TimelineKey = TimelineKey(1);
@@ -64,7 +64,7 @@ async fn fill(store: &dyn Store) {
     store.keep_rotations(vec![note]).await.unwrap();
 }
 
-async fn check_every_question_has_its_answer_in_its_place(backend: &dyn Backend) {
+async fn check_facts_are_returned_in_request_order(backend: &dyn Backend) {
     let store = backend.open();
     fill(&*store).await;
     let ids = |names: &[&str]| names.iter().map(|name| event_id(name)).collect::<Vec<_>>();
@@ -129,7 +129,7 @@ async fn check_facts_change_with_a_commit(backend: &dyn Backend) {
     assert!(after.events[0].contains_key(&event_id("a")) && after.entries[0].is_some());
 }
 
-async fn check_where_nothing_is_asked_nothing_is_answered(backend: &dyn Backend) {
+async fn check_empty_request_returns_empty_facts(backend: &dyn Backend) {
     let store = backend.open();
     fill(&*store).await;
     let nothing = facts(&*store, &Wanted::default()).await;

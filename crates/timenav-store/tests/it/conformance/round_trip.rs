@@ -19,14 +19,14 @@ use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, anchor, api_key, commit_of, digest, event_id, host, outcome, user, user_id, users};
 
 on_each_backend!(
-    check_heads_at_their_extremes,
-    check_permissions_are_replaced_only_where_they_changed,
-    check_users_and_keys,
-    check_anchors,
+    check_timeline_heads_with_extreme_values_round_trip,
+    check_permissions_are_replaced_only_if_changed,
+    check_users_and_keys_round_trip,
+    check_anchors_round_trip,
     check_outcomes_are_replaced_and_expire,
-    check_entries_byte_by_byte,
-    check_large_entries_are_handed_over_in_blocks,
-    check_positions_that_no_ledger_has_are_empty,
+    check_entries_round_trip_byte_for_byte,
+    check_large_entries_are_returned_in_blocks,
+    check_nonexistent_positions_are_empty,
 );
 
 const UNICODE: &str = "Łódź 東京 🕰️ \u{202e}עברית \u{0} \u{1f} ' \" \\ %_ e\u{301}";
@@ -57,7 +57,7 @@ async fn head_of(store: &dyn Store, id: &TimelineId) -> Head {
     opened.heads.into_iter().find(|head| head.id == *id).unwrap()
 }
 
-async fn check_heads_at_their_extremes(backend: &dyn Backend) {
+async fn check_timeline_heads_with_extreme_values_round_trip(backend: &dyn Backend) {
     let store = backend.open();
     let long = format!("{:@<128}", "t");
     let mut ledger = Ledger::new(1, &long);
@@ -85,7 +85,7 @@ async fn check_heads_at_their_extremes(backend: &dyn Backend) {
     assert_eq!(store.open().await.unwrap().heads.len(), 3, "ids that differ in case are two");
 }
 
-async fn check_permissions_are_replaced_only_where_they_changed(backend: &dyn Backend) {
+async fn check_permissions_are_replaced_only_if_changed(backend: &dyn Backend) {
     let store = backend.open();
     let long = format!("{:.<128}", "u");
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
@@ -130,7 +130,7 @@ async fn put(store: &dyn Store, changes: Vec<DirectoryChange>) {
     store.commit(Commit { directory: changes, ..Commit::default() }).await.unwrap();
 }
 
-async fn check_users_and_keys(backend: &dyn Backend) {
+async fn check_users_and_keys_round_trip(backend: &dyn Backend) {
     let store = backend.open();
     let long = format!("{:-<128}", "u");
     let mut expected_users = Vec::new();
@@ -211,7 +211,7 @@ async fn assert_directory(store: &dyn Store, users: &[User], keys: &[ApiKey]) {
     }
 }
 
-async fn check_anchors(backend: &dyn Backend) {
+async fn check_anchors_round_trip(backend: &dyn Backend) {
     let store = backend.open();
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
     let anchors: Vec<Anchor> = (0..9_usize)
@@ -308,7 +308,7 @@ async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {
     assert_eq!(format!("{found:#?}"), format!("{expected:#?}"));
 }
 
-async fn check_entries_byte_by_byte(backend: &dyn Backend) {
+async fn check_entries_round_trip_byte_for_byte(backend: &dyn Backend) {
     let store = backend.open();
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
     let all_bytes: Vec<u8> = (0..=255).collect();
@@ -331,7 +331,7 @@ async fn check_entries_byte_by_byte(backend: &dyn Backend) {
 }
 
 /// The memory of a reader depends on it.
-async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
+async fn check_large_entries_are_returned_in_blocks(backend: &dyn Backend) {
     const ENTRIES: usize = 40;
     const PAYLOAD_BYTES: usize = 500_000;
     let (store, mut ledger) = (backend.open(), Ledger::new(1, "one"));
@@ -359,7 +359,7 @@ async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
     assert_eq!(none, None);
 }
 
-async fn check_positions_that_no_ledger_has_are_empty(backend: &dyn Backend) {
+async fn check_nonexistent_positions_are_empty(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledgers: Vec<Ledger> = (1..=5).map(|key| Ledger::new(key, &format!("t{key}"))).collect();
     store.commit(commit_of(ledgers.iter_mut().map(|ledger| ledger.grow(3)).collect())).await.unwrap();

@@ -10,7 +10,7 @@ use timenav_engine::{EventEnd, EventPlace, EventQuery, EventStretch, Pattern, St
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, commit_of, event, event_id, layer, moment};
 
-on_each_backend!(check_counts_in_stretches, check_what_is_counted_by_its_spots);
+on_each_backend!(check_interval_counts_match_the_model, check_counts_by_spot_match_the_model);
 
 const MONTH_MICROS: i64 = 30 * 86_400_000_000;
 
@@ -60,7 +60,7 @@ fn in_stretches(places: &[EventPlace], bucket: Bucket) -> Vec<EventStretch> {
     stretches
 }
 
-async fn check_counts_in_stretches(backend: &dyn Backend) {
+async fn check_interval_counts_match_the_model(backend: &dyn Backend) {
     let store = backend.open();
     let (ledger, rows) = record(&*store, &times()).await;
     let sizes = [ledger.size() - 1, ledger.size()];
@@ -109,7 +109,7 @@ async fn check_counts_in_stretches(backend: &dyn Backend) {
 }
 
 /// Counts of events in a place, on several layers, or in descending order are made from their spots.
-async fn check_what_is_counted_by_its_spots(backend: &dyn Backend) {
+async fn check_counts_by_spot_match_the_model(backend: &dyn Backend) {
     let store = backend.open();
     let (ledger, _) = record(&*store, &[moment(1), moment(2)]).await;
     let bucket = Bucket::new(parse_duration("PT1H").unwrap()).unwrap();

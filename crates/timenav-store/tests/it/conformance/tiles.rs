@@ -9,10 +9,10 @@ use crate::cases::check_cases;
 use crate::sample::{Ledger, commit_of};
 
 on_each_backend!(
-    check_tiles_after_random_commits,
-    check_every_width_of_every_tile,
-    check_a_ledger_that_fills_a_tile_of_level_one,
-    check_a_ledger_that_reaches_level_two_in_one_step,
+    check_tiles_are_correct_after_random_commits,
+    check_tiles_are_correct_at_every_width,
+    check_full_tile_of_level_one_is_correct,
+    check_single_commit_can_reach_tile_level_two,
 );
 
 /// Returns the hashes of every level, computed from all leaves.
@@ -55,7 +55,7 @@ async fn check_leaves_of_all(store: &dyn Store, ledgers: &[Ledger], first: u64) 
     }
 }
 
-async fn check_tiles_after_random_commits(backend: &dyn Backend) {
+async fn check_tiles_are_correct_after_random_commits(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = std::sync::atomic::AtomicI64::new(0);
     let plan = prop::collection::vec(prop::collection::vec((0..4_usize, 1..700_usize), 1..4), 1..8);
@@ -79,7 +79,7 @@ async fn check_tiles_after_random_commits(backend: &dyn Backend) {
     });
 }
 
-async fn check_every_width_of_every_tile(backend: &dyn Backend) {
+async fn check_tiles_are_correct_at_every_width(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledger = Ledger::new(1, "main");
     for count in [255, 1, 1, 254, 2, 600] {
@@ -89,7 +89,7 @@ async fn check_every_width_of_every_tile(backend: &dyn Backend) {
     check_tiles(&*backend.open(), &ledger, |_| Vec::new()).await;
 }
 
-async fn check_a_ledger_that_fills_a_tile_of_level_one(backend: &dyn Backend) {
+async fn check_full_tile_of_level_one_is_correct(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledger = Ledger::new(1, "main");
     // Up to one before the boundary, on it, and past it.
@@ -99,7 +99,7 @@ async fn check_a_ledger_that_fills_a_tile_of_level_one(backend: &dyn Backend) {
     }
 }
 
-async fn check_a_ledger_that_reaches_level_two_in_one_step(backend: &dyn Backend) {
+async fn check_single_commit_can_reach_tile_level_two(backend: &dyn Backend) {
     let store = backend.open();
     let (mut small, mut large) = (Ledger::new(1, "small"), Ledger::new(2, "large"));
     store.commit(commit_of(vec![small.grow(100), large.grow(66_000)])).await.unwrap();

@@ -13,7 +13,7 @@ use timenav_engine::{
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, commit_of, host};
 
-on_each_backend!(check_timers_are_found_as_they_were_kept, check_what_becomes_of_timers_is_kept,);
+on_each_backend!(check_timers_round_trip, check_timer_state_changes_are_stored,);
 
 const ONE: TimelineKey = TimelineKey(1);
 
@@ -92,7 +92,7 @@ async fn fill(store: &dyn Store) -> Ledger {
     one
 }
 
-async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
+async fn check_timers_round_trip(backend: &dyn Backend) {
     let store = backend.open();
     let store = &*store;
     let one = fill(store).await;
@@ -143,7 +143,7 @@ async fn check_timers_are_found_as_they_were_kept(backend: &dyn Backend) {
     assert_eq!(ask(store, TimersWanted::Advances(Some(4), 9)).await, TimersFound::default());
 }
 
-async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
+async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
     let store = backend.open();
     let store = &*store;
     let mut one = fill(store).await;
