@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_of_another_history_is_what_the_next_start_finds() {
+    fn recorded_divergence_survives_reopening_until_accepted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         let file = CheckpointFile::open(&path).unwrap();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_record_of_each_timeline_counts_after_reopening() {
+    fn last_record_per_timeline_is_used_after_reopening() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         let file = CheckpointFile::open(&path).unwrap();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_read_keeps_nobody_from_writing() {
+    fn open_reader_does_not_block_writes() {
         let folder = tempfile::tempdir().unwrap();
         let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
         keep(&file, "main", "one\n");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_record_is_none_and_makes_way() {
+    fn torn_record_is_ignored_and_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         keep(&CheckpointFile::open(&path).unwrap(), "main", "one\n");
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_written_anew_and_loses_nothing() {
+    fn oversized_checkpoint_file_is_rewritten_without_loss() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         let file = CheckpointFile::open(&path).unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_record_is_an_error_that_names_the_line() {
+    fn malformed_record_error_names_the_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         std::fs::write(&path, "{\"timeline_id\":\"a\",\"checkpoint\":\"x\"}\nrubbish\n").unwrap();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_former_versions_have_no_seal() {
+    fn records_of_former_versions_are_read_without_a_seal() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         std::fs::write(
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_anew_follows_no_link() {
+    fn rewriting_checkpoint_file_does_not_follow_symlinks() {
         let folder = tempfile::tempdir().unwrap();
         let (path, precious) = (folder.path().join("checkpoints.log"), folder.path().join("precious"));
         std::fs::write(&precious, "precious").unwrap();

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_begin_after_the_last() {
+    fn first_excess_tile_follows_the_last_stored_tile() {
         let firsts = |size: u64| first_tiles(size).map(|(_, first)| first).collect::<Vec<_>>();
         assert_eq!(firsts(0), [0, 0, 0, 0, 0, 0]);
         assert_eq!(firsts(255), [0, 0, 0, 0, 0, 0]);

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_as_long_as_what_the_page_lacks() {
+    fn block_size_follows_the_missing_rows_of_the_page() {
         assert_eq!(after(100, &[], 100), 100);
         // Half of it matched: the other half needs the same number of rows and one eighth more.
         assert_eq!(after(100, &[(100, 50)], 100), 112);

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins_are_read_as_they_are_kept() {
+    fn stored_origins_round_trip_and_malformed_text_is_rejected() {
         let origins = [(7, "a.example/x"), (u64::MAX, "b.example/x")];
         let origins = origins.map(|(end, origin)| Origin { end, origin: origin.to_owned() });
         for count in 0..=2 {

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn many_reads_become_short_and_one_stays() {
+    fn many_reads_are_compressed_and_a_single_one_is_not() {
         assert_eq!(pack(&of_reads(1)), None);
         let payload = of_reads(32);
         let packed = pack(&payload).unwrap();
@@ -66,13 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_become_shorter_stays() {
+    fn incompressible_payload_is_not_packed() {
         let noise: Vec<u8> = (0_u32..4_096).flat_map(|at| at.wrapping_mul(0x9E37_79B9).to_be_bytes()).collect();
         assert_eq!(pack(&noise), None);
     }
 
     #[test]
-    fn another_number_of_bytes_and_other_bytes_are_seen() {
+    fn unpacking_rejects_wrong_length_and_altered_bytes() {
         let payload = of_reads(32);
         let packed = pack(&payload).unwrap();
         for bytes in [0, 1, payload.len() - 1, payload.len() + 1, usize::MAX] {
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_back(seed in proptest::collection::vec(any::<u8>(), 1..64), times in 1_usize..200) {
+        fn packed_payload_round_trips(seed in proptest::collection::vec(any::<u8>(), 1..64), times in 1_usize..200) {
             let payload = seed.repeat(times);
             if let Some(packed) = pack(&payload) {
                 prop_assert!(packed.len() * 4 <= payload.len() * 3);
@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_of_anybody_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..300), told in 0_usize..400_000) {
+        fn unpacked_length_matches(bytes in proptest::collection::vec(any::<u8>(), 0..300), told in 0_usize..400_000) {
             if let Some(payload) = unpack(&bytes, told) {
                 prop_assert_eq!(payload.len(), told);
             }

@@ -434,7 +434,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_column_of_postgresql_is_moved_and_has_its_type() {
+    fn migrated_columns_match_the_postgresql_layout() {
         let layout = include_str!("../../migrations/postgres/layout.txt");
         let columns = layout.lines().filter_map(|line| line.strip_prefix("column "));
         let columns = columns.filter(|line| !OTHERS.iter().any(|other| line.starts_with(&format!("{other}."))));

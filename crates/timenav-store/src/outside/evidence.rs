@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_what_differs_are_kept_beside_the_checkpoints() {
+    fn both_sides_of_a_divergence_are_stored_as_evidence() {
         let folder = tempfile::tempdir().unwrap();
         let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
         for _ in 0..2 {
@@ -202,7 +202,7 @@ mod tests {
     /// If one of the two files cannot be written, the other one is written all the same, and the first one as soon as
     /// it is writable.
     #[test]
-    fn what_cannot_be_kept_is_tried_again_until_the_end() {
+    fn failed_evidence_write_is_retried_on_drop() {
         let folder = tempfile::tempdir().unwrap();
         let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
         let file = CheckpointFile::open(&path).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_told_once_though_the_checkpoint_is_kept_later() {
+    fn evidence_is_written_once_though_checkpoint_write_is_retried() {
         let folder = tempfile::tempdir().unwrap();
         let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
         let file = CheckpointFile::open(&path).unwrap();

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_driver_does_not_know_is_taken_out_of_an_address() {
+    fn parameters_unknown_to_the_driver_are_removed_from_addresses() {
         let check = |url: &str, name: &str, rest: &str, found: Option<&str>| {
             assert_eq!(take_parameter(url, name), (rest.to_owned(), found.map(str::to_owned)), "{url}");
         };
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_spoken_unless_it_is_off_or_nobody_could_listen() {
+    fn tls_is_used_unless_disabled_or_on_a_unix_socket() {
         let read = |url: &str| Address::read(url).unwrap();
         assert!(read("postgres://a@b/c?sslmode=disable").tls.is_none());
         assert!(read("postgres:///c?host=/run/pg&user=a").tls.is_none());
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn server_that_stands_still_is_left_for_the_next() {
+    fn unresponsive_server_is_skipped_for_the_next_one() {
         let address = Address::read("postgres://ada@one.example,two.example:5433/time?sslmode=disable").unwrap();
         let left: Vec<String> = (0..3).map(|_| address.leave_server()).collect();
         let [one, two] = ["the server one.example, port 5432,", "the server two.example, port 5433,"];
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_address_is_refused_without_its_password() {
+    fn invalid_address_error_omits_the_password() {
         for wrong in ["postgres://ada:secret@b/c?sslmode=perhaps", "postgres://ada:secret@b:port/c", "none"] {
             let refused = Address::read(wrong).err().expect("it is wrong").to_string();
             assert!(refused.contains("the address of the database cannot be read"), "{refused}");

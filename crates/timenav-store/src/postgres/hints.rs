@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_is_read_as_it_was_sent_and_any_other_says_that_all_may_have_moved() {
+    fn hints_round_trip_and_malformed_ones_mean_all_timelines() {
         let most = i64::try_from(HINTED_TIMELINES_MAX).unwrap();
         let longest = Hint::of((0..most).map(|number| TimelineKey(i64::MIN + number)));
         for hint in

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_databases_have_gone_through_does_not_change() {
+    fn released_migration_steps_are_frozen() {
         let frozen = [
             "0956aeba6e620f48da93c74c05ad4e430dd0eb1002a5dda505fd83616c17b650",
             "e5cfcccd5449cef675cf66898e5a2846f223a7f091a7be7e3fb9d3a4bcb17511",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_only_add() {
+    fn migration_steps_contain_only_additive_statements() {
         for step in &STEPS {
             let lines = step.text.lines().map(|line| line.split("--").next().unwrap_or_default());
             let text: String = lines.flat_map(|line| [line, " "]).collect();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_goes_on_from_a_step_of_this_version_and_from_no_other() {
+    fn database_is_migrated_only_from_steps_of_this_version() {
         let told = |done: &[(String, String)]| check(&LATER, done).unwrap_err().to_string();
         assert_eq!(check(&LATER, &[]).unwrap(), 0);
         assert_eq!(check(&LATER, &[of(&LATER[0])]).unwrap(), 1);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_those_of_the_level() {
+    fn missing_steps_are_limited_to_the_feature_level() {
         let names = |done: usize, level: u64| missing(&LATER, done, level).map(|step| step.name).collect::<Vec<_>>();
         assert_eq!(names(0, 2), ["0001-init", "0002-more", "0003-else"]);
         // While the previous version is running, only the steps that it knows. The rest follows later.

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_that_is_to_come_is_not_missed_and_one_that_came_too_early_is_told() {
+    fn pending_table_may_be_absent_and_is_reported_if_present() {
         let (later, all): (Vec<&str>, Vec<&str>) = LAYOUT.lines().partition(|line| is_about(line, "followers"));
         assert_eq!(later.len(), 13, "ten columns, two indexes and the table: {later:?}");
         let before: Vec<String> = all.iter().map(|line| (*line).to_owned()).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_to_come_is_not_missed() {
+    fn pending_column_may_be_absent_and_is_reported_if_present() {
         let to_come = ["permissions.expires_at"];
         let (later, all): (Vec<&str>, Vec<&str>) = LAYOUT.lines().partition(|line| is_about(line, to_come[0]));
         assert_eq!(later, ["column permissions.expires_at bigint"]);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_and_what_is_missing_are_told() {
+    fn added_and_missing_schema_objects_are_reported() {
         assert!(compare(LAYOUT.lines().map(str::to_owned).collect(), &[]).is_empty());
         let mut found: Vec<String> = LAYOUT.lines().skip(1).map(str::to_owned).collect();
         found.push("trigger entries forge".to_owned());

@@ -93,7 +93,7 @@ mod tests {
 
     /// A setting missing from the copy would make the two differ.
     #[test]
-    fn one_server_keeps_every_setting() {
+    fn single_server_config_keeps_every_setting() {
         let config = parsed(
             "postgres://ada:secret@db.example:5433/time?application_name=a&channel_binding=require&connect_timeout=3\
              &hostaddr=127.0.0.1&keepalives=0&keepalives_idle=7&keepalives_interval=8&keepalives_retries=9\
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn several_servers_are_told_apart() {
+    fn multiple_hosts_are_split_into_one_config_each() {
         let config = parsed("postgres://ada@one.example:1,two.example:2/time?connect_timeout=3");
         let expected = ["one.example:1", "two.example:2"];
         assert_eq!(

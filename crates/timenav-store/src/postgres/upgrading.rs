@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_knows_its_level_and_some_before() {
+    fn feature_levels_outside_the_supported_range_are_rejected() {
         for (level, expected) in [
             (FEATURE_LEVEL + 1, Some("use a newer one")),
             (FEATURE_LEVEL, None),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_on_replicas_has_a_row_for_each_level_and_says_which_are_known() {
+    fn postgresql_page_documents_every_feature_level() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/postgresql.md");
         let page = std::fs::read_to_string(page).unwrap();
         let rows = page.lines().skip_while(|line| !line.starts_with("| level |")).skip(2);

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_statement_is_compiled_once_however_many_rows_it_may_return() {
+    fn changed_limit_does_not_recompile_a_statement() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let writer = open_to_write(&path).unwrap();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_makes_sqlite_do_nothing() {
+    fn triggers_and_schema_edits_in_the_file_are_disabled() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         Connection::open(&path)
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_gets_a_log_and_never_a_journal() {
+    fn new_file_uses_wal_without_a_rollback_journal() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let writer = open_to_write(&path).unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_and_a_link_are_refused() {
+    fn rollback_journal_and_symlinked_database_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         configure_writer(&open_to_write(&path).unwrap()).unwrap();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_of_one_moment_and_has_nothing_of_freed_pages() {
+    fn copy_is_consistent_and_omits_freed_pages() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("x.db"), folder.path().join("y.db"));
         let store = SqliteStore::open(&from).unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_written_over_and_no_foreign_database_copied() {
+    fn copy_rejects_existing_targets_and_foreign_databases() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("x.db"), folder.path().join("y.db"));
         assert!(copy(&from, &to, |_, _| {}).is_err(), "there is no database");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crash_left_in_the_log_is_copied_and_stays_there() {
+    fn wal_left_by_a_crash_is_copied_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (live, from, to) = (folder.path().join("live.db"), folder.path().join("x.db"), folder.path().join("y.db"));
         let store = SqliteStore::open(&live).unwrap();

@@ -149,7 +149,7 @@ mod tests {
     /// Rows inserted between others move those to other pages. SQLite leaves nearly nothing of them on the old pages,
     /// and a copy has nothing at all.
     #[test]
-    fn what_is_erased_is_not_left_on_pages_that_it_was_moved_away_from() {
+    fn erased_payloads_are_absent_from_former_pages_and_copies() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let store = SqliteStore::open(&path).unwrap();

@@ -352,7 +352,7 @@ mod tests {
     use crate::sqlite::migrations;
 
     #[test]
-    fn what_is_counted_is_in_the_index_by_time() {
+    fn event_counts_use_the_covering_time_index() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
         for detail in [Detail::Spot, Detail::Parties] {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lengths_of_a_timeline_are_found_by_one_look_each() {
+    fn event_length_classes_take_one_index_search_each() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {LENGTHS}")).unwrap();

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_that_an_index_lacks_is_told_though_its_definition_is_right() {
+    fn row_missing_from_a_valid_index_is_reported() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
         let wanted = Wanted::default();

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_stays_short_under_a_load_that_never_pauses() {
+    fn wal_stays_bounded_under_constant_load() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let (writer, mut limit) = database(&path);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_holds_on_is_not_waited_for_by_every_commit_and_leaves_no_long_log() {
+    fn long_reader_does_not_delay_every_commit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let (writer, mut limit) = database(&path);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn that_somebody_holds_on_is_told_at_twice_the_length_and_then_now_and_again() {
+    fn long_reader_is_reported_when_the_wal_doubles() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let (writer, mut limit) = database(&path);

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_failures_one_a_minute_is_told() {
+    fn repeated_failures_are_reported_once_a_minute() {
         assert_eq!(LOOK_EVERY * TELL_EVERY, Duration::from_mins(1));
         let mut failures = Failures::default();
         let told: Vec<u32> = (0..500).filter(|_| failures.is_told()).collect();

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_goes_on_from_a_step_of_this_version_or_a_former_one_and_from_no_other() {
+    fn file_is_migrated_only_from_known_steps() {
         let (step, former) = FORMER_STEPS[0];
         for (digest, is_taken) in [(former, true), (&"00".repeat(32), false)] {
             let mut connection = Connection::open_in_memory().unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn history_begins_with_what_the_entries_tell() {
+    fn history_migration_derives_rows_from_entries() {
         let mut connection = Connection::open_in_memory().unwrap();
         lay_out(&connection, 2).unwrap();
         let (system, main) = ((1, "system"), (2, "main"));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_and_actors_are_taken_from_the_events_there_are() {
+    fn migration_extracts_sources_and_actors_from_existing_events() {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = with_events_before(&folder.path().join("x.db"), TOLD.len() + 1);
         let long = format!(r#"{{"source":"{}"}}"#, "x".repeat(999));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_events_last_is_taken_from_the_events_there_are() {
+    fn migration_computes_length_classes_from_existing_events() {
         let mut connection = Connection::open_in_memory().unwrap();
         lay_out(&connection, 22).unwrap();
         let insert =
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_ends_in_the_middle_of_a_step_leaves_the_file_as_it_was() {
+    fn interrupted_migration_step_leaves_the_file_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let (path, killed) = (folder.path().join("x.db"), folder.path().join("killed.db"));
         let mut connection = with_events_before(&path, 20_000);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn quotas_begin_with_what_is_there() {
+    fn migration_initializes_quotas_from_existing_timelines() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLE).unwrap();
         for (step, text) in &STEPS[..4] {

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_log_stays_short_while_rows_are_moved() {
+    async fn wal_stays_bounded_while_rows_are_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let target = SqliteTarget::open(&folder.path().join("x.db")).unwrap();
         target.begin("state").await.unwrap();
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_has_no_room_is_named() {
+    async fn full_target_file_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let target = SqliteTarget::open(&folder.path().join("x.db")).unwrap();
         target.begin("state").await.unwrap();
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_of_the_file_is_moved() {
+    fn every_sqlite_table_is_migrated() {
         // `contents` is part of `entries`, and seals are converted before.
         let others = ["carried_seals", "contents", "migrations", "room"];
         let tables = schema::tables().unwrap().filter(|table| !others.contains(table));
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_of_the_file_is_moved() {
+    fn every_sqlite_column_is_migrated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         drop(SqliteStore::open(&path).unwrap());

@@ -118,7 +118,7 @@ mod tests {
 
     /// If SQLite had to sort, it would read the whole table for each page, and rows out of order would not be detected.
     #[test]
-    fn pages_are_read_in_the_order_that_is_kept() {
+    fn event_pages_are_read_in_index_order_without_sorting() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
         for statement in [SELECT, SELECT_IDS] {

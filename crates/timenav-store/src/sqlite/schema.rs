@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_version_there_was_is_as_it_was_laid_out() {
+    fn schema_of_every_former_version_is_accepted() {
         for steps in 0..=STEPS.len() {
             assert_eq!(differences(&laid_out(steps)).unwrap(), [""; 0], "{steps}");
         }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_laid_out_otherwise_is_named() {
+    fn every_schema_difference_is_reported_and_rejected() {
         let schema = |sql: &str| format!("PRAGMA writable_schema = ON; {sql}; PRAGMA writable_schema = RESET;");
         for (statement, told) in [
             (
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_calls_itself_the_schema_hides_nothing() {
+    fn forged_sqlite_schema_table_is_detected() {
         let connection = laid_out(STEPS.len());
         connection
             .execute_batch(
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_another_program_is_left_alone() {
+    fn file_of_another_program_is_rejected() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA application_id = 252006673").unwrap();
         let refused = check(&connection).unwrap_err().to_string();

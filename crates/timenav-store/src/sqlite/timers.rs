@@ -358,7 +358,7 @@ mod tests {
 
     /// Claims and steps each ask for a few of all rows that ever existed.
     #[test]
-    fn a_few_rows_are_found_without_those_that_are_done() {
+    fn timer_queries_do_not_scan_completed_rows() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
         connection.execute_batch(LONG_HISTORY).unwrap();

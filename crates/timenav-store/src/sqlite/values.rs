@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_cannot_become_longer_is_told_as_a_full_disk() {
+    fn write_errors_for_lack_of_space_report_a_full_disk() {
         let told = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).to_string();
         for code in NEEDS_ROOM {
             assert!(told(code).ends_with("the disk is full, or it fails"), "{}", told(code));

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn one_version_of_an_event_is_found_among_many_as_among_few() {
+    fn version_lookup_cost_is_independent_of_version_count() {
         // END_EVENT ends the last version, and SELECT_VERSIONS reads the event as of its second entry.
         let ends = VERSIONS.map(|count| steps(&with_versions(count), END_EVENT, [&count, &1, &"e", &(count - 1)]));
         let early = VERSIONS.map(|count| steps(&with_versions(count), SELECT_VERSIONS, [&1, &"e", &2, &0]));
