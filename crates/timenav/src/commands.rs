@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_answers_are_printed_is_told_by_the_command_that_is_called() {
+    fn output_format_is_taken_from_the_called_command() {
         for (line, expected) in [
             ("clock now", OutputFormat::Table),
             ("clock now --json", OutputFormat::Json),
@@ -269,12 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn command_line_definition_is_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn no_command_takes_a_secret() {
+    fn no_command_argument_takes_a_secret() {
         fn check(command: &clap::Command) {
             for argument in command.get_arguments() {
                 let name = argument.get_id().as_str();

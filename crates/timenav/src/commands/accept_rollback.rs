@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_and_why_are_a_line_of_limited_length() {
+    fn acceptance_name_and_reason_are_limited_to_one_line() {
         for (text, is_right) in [("ada", true), ("", false), (" ", false), ("a\nb", false), ("a\u{1b}b", false)] {
             assert_eq!(name(text).is_ok(), is_right, "{text:?}");
         }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_holds_no_checkpoint_is_named() {
+    fn file_without_a_checkpoint_is_rejected() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for text in ["", "{", "rubbish", "s/main\n7\nAA==\n"] {
             std::fs::write(file.path(), text).unwrap();

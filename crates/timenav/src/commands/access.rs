@@ -216,13 +216,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lists_that_were_given_are_sent() {
+    fn only_given_permission_lists_are_sent() {
         let set = Set { read: Some(" ada, bob ,".to_owned()), write: None, admin: Some(String::new()) };
         assert_eq!(json!(permissions(set)), json!({"read": ["ada", "bob"], "admin": []}));
     }
 
     #[test]
-    fn one_more_is_granted_a_role_and_what_others_have_stays() {
+    fn grant_adds_one_user_and_keeps_the_others() {
         let grant = |expires_at: Option<&str>, expires_in: Option<&str>| Grant {
             user_id: "bob".to_owned(),
             role: "read".to_owned(),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_do_what_is_told_with_the_ends() {
+    fn permissions_are_shown_with_their_expiry() {
         let ends = json!({ "read": { "bob": "2030-01-01T00:00:00Z" } });
         let lists = json!({ "read": ["ada", "bob"], "write": [], "admin": ["admin"], "expires_at": ends });
         let text = permissions_text(&json!({ "timeline_id": "main", "permissions": lists }));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn who_did_what_is_told_in_columns() {
+    fn access_log_is_shown_in_columns() {
         let log = serde_json::json!({"position": 4, "timestamp": "2026-01-01T00:00:00Z", "user_id": "ada",
             "action": "travel", "subject": "clock"});
         let expected = "POSITION  TIME                  USER  ACTION  SUBJECT\n\

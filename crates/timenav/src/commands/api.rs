@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_told_from_paths() {
+    fn method_argument_rejects_a_path() {
         assert_eq!(method("get").unwrap(), Method::GET);
         assert_eq!(method("QUERY").unwrap().as_str(), "QUERY");
         assert!(method("/v1/clock").unwrap_err().contains("comes before the path"));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_names_and_values() {
+    fn header_argument_is_split_into_name_and_value() {
         let (name, value) = header("If-Match: \"7\"").unwrap();
         assert_eq!((name.as_str(), value.as_bytes()), ("if-match", &b"\"7\""[..]));
         assert!(header("If-Match").is_err() && header(": x").is_err() && header("a: b\nc").is_err());

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_shown_with_its_place() {
+    fn clock_is_shown_with_its_location() {
         assert_eq!(
             clock_text(&clock()),
             "The clock runs.\n\
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_watched_clock_takes_one_line() {
+    fn watched_clock_is_shown_on_one_line() {
         assert_eq!(clock_line(&clock()), "2005-08-29T11:10:00Z  running  rate 1  America/Chicago  (generation 7)");
         assert_eq!(clock_line(&Value::Null), "");
     }
 
     #[test]
-    fn factors_are_numbers() {
+    fn rate_factor_must_be_a_number() {
         assert_eq!(number("0.5").unwrap().to_string(), "0.5");
         for wrong in ["fast", "", "\"1\"", "1 2"] {
             assert!(number(wrong).is_err(), "{wrong}");

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unfinished_line_says_which_service_is_asked() {
+    fn partial_command_line_yields_the_service_options() {
         let read = |line: &str| Told::read(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap();
         let told = read("timenav events show --timeline billing --data=there --limit 3 x");
         assert_eq!(told.timeline.timeline.as_deref(), Some("billing"));

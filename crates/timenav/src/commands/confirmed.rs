@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_has_not_confirmed_is_named() {
+    fn unconfirmed_followers_are_listed() {
         let one = |name: &str, state: &str| json!({ "name": name, "state": state, "generation": 7, "user_id": "ada" });
         let answer = json!({ "followers": { "state": "waiting", "followers": [
             one("db", "confirmed"), one("web", "behind"), json!({ "name": "mail", "state": "absent" }),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_is_whole_seconds() {
+    fn wait_duration_is_rounded_up_to_seconds() {
         for (text, expected) in [("0s", 0), ("0", 0), ("30s", 30), ("1.5s", 2), ("PT2M", 120), ("10m", 600)] {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_of_a_file_is_the_key() {
+    fn encryption_key_is_the_first_line_of_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         let option = KeyOption { key_file: Some(path.clone()) };

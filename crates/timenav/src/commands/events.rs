@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn each_field_of_an_event_has_its_flag() {
+    fn every_event_field_has_a_flag() {
         let flags = [
             "--time",
             "-000043-03-15T12:00:00Z",
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_told_by_a_file_or_by_flags() {
+    fn event_is_given_by_file_or_flags() {
         assert!(parse(&[]).is_err());
         assert!(parse(&["--file=-", "--time=x"]).is_err());
         assert!(parse(&["--time=x", "--lat=1"]).is_err());
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn files_hold_one_event_an_array_or_one_a_line() {
+    fn event_file_is_an_object_an_array_or_ndjson() {
         let check = |text: &str, expected: &str| assert_eq!(as_body(text).unwrap(), expected);
         check(" {\"b\": 1.50, \"a\": 2}\n", "{\"b\": 1.50, \"a\": 2}");
         check("[{}, {}]", "[{}, {}]");
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_shown_with_what_they_have() {
+    fn events_are_shown_with_their_location_and_name() {
         let page = serde_json::json!({"events": [
             {"event_id": "a", "time": "2000-01-01T00:00:00Z", "location": "Rome", "name": "N", "description": "D"},
             {"event_id": "b", "time": "2001-01-01T00:00:00Z", "geo": {"lat": 1.5, "lon": -2.0}, "description": "D"},

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_by_extension_unless_given() {
+    fn export_format_follows_the_extension_unless_given() {
         let check = |path: Option<&str>, given: Option<&str>, expected: Option<ExportFormat>| {
             assert_eq!(format_of(path.map(Path::new), given).ok(), expected, "{path:?} {given:?}");
         };
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_when_it_is_whole() {
+    fn export_file_is_replaced_only_when_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, "before").unwrap();

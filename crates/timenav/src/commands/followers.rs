@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn followers_are_listed_with_what_they_have_confirmed() {
+    fn followers_are_listed_with_their_confirmed_generation() {
         let since = "2026-01-01T00:00:00Z";
         let behind = json!({ "name": "web", "state": "behind", "since": since, "user_id": "ada" });
         let current = json!({

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_by_extension_unless_given() {
+    fn import_format_follows_the_extension_unless_given() {
         let check = |path: &str, given: Option<&str>, expected: Option<Format>| {
             assert_eq!(format_of(Path::new(path), given).ok(), expected, "{path} {given:?}");
         };

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_repository_is_told_before_anything_is_sent() {
+    fn missing_git_repository_is_reported_before_sending() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing");
         for path in [folder.path(), &missing] {

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_has_only_what_was_said() {
+    fn key_request_contains_only_given_options() {
         let create = Create { user: None, timeline_bound: None, label: None, scope: Vec::new(), expires_at: None };
         assert!(create_body(create).is_empty());
         let create = Create {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_key_is_shown() {
+    fn new_api_key_is_shown() {
         let answer = serde_json::json!({"status": "Made.", "key_id": "key_1", "api_key": "tnk_x", "user_id": "bob",
             "timeline_id": "main"});
         assert_eq!(created_text(&answer), "Made.\nkey       key_1\nuser      bob\ntimeline  main\nAPI key   tnk_x\n");

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_listed_with_whole_names() {
+    fn limits_are_listed_with_full_names() {
         let answer = json!({"status": "2 limits.", "limits": {"page_items_max": 1000, "body_bytes_max": null}});
         assert_eq!(limits_text(&answer), "LIMIT           VALUE\nbody_bytes_max\npage_items_max  1000\n");
     }

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mapping_is_itself_a_file_or_a_name() {
+    fn mapping_is_read_from_text_file_or_name() {
         let home = tempfile::tempdir().unwrap();
         let surroundings = Surroundings { config_folder: Some(home.path().to_owned()), ..Surroundings::default() };
         let resolved = |map: &str| resolved(map, &surroundings).map_err(|error| format!("{error:#}"));

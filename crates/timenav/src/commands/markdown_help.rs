@@ -157,14 +157,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_in_docs_is_this_one() {
+    fn command_line_page_in_docs_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command-line.md");
         let kept = std::fs::read_to_string(path).unwrap();
         assert!(kept == page(), "docs/command-line.md is old: timenav markdown-help > docs/command-line.md");
     }
 
     #[test]
-    fn the_page_has_every_command_that_is_shown() {
+    fn page_contains_every_visible_command() {
         fn check(page: &str, command: &Command) {
             for subcommand in shown(command) {
                 let name = subcommand.get_bin_name().unwrap();

@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_folder_or_an_address() {
+    fn store_location_is_a_folder_or_an_address() {
         let check = |text: &str, expected: Result<StorePlace, &str>| {
             assert_eq!(
                 text.parse::<StorePlace>().map_err(|error| error.split(' ').next().unwrap().to_owned()),

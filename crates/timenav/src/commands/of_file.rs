@@ -39,7 +39,7 @@ mod tests {
     use crate::config::ServeOptions;
 
     #[test]
-    fn what_is_not_in_a_file_is_not_looked_for_there() {
+    fn file_commands_are_rejected_for_postgresql_stores() {
         let folder = tempfile::tempdir().unwrap();
         let data = Some(folder.path().to_owned());
         let said = |store: Option<&str>| {

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_that_is_named_is_there() {
+    fn every_named_command_exists() {
         let cli = Cli::command();
         for operation in OPERATIONS {
             let mut command = &cli;

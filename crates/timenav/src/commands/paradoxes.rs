@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paradoxes_are_listed_under_their_number() {
+    fn paradoxes_are_listed_after_their_count() {
         let paradox = serde_json::json!({"code": "P01", "kind": "effect_before_cause", "grade": "definite",
             "events": ["a", "b"], "explanation": "`a` lies before `b`."});
         let page = serde_json::json!({"status": "1 paradox.", "paradoxes": [paradox]});

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_taken_from_files_and_never_from_the_line() {
+    fn profile_key_is_read_only_from_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         std::fs::write(&path, "tnk_abc\n").unwrap();

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_proves_the_entry_is_taken() {
+    fn only_a_valid_proof_of_the_entry_is_accepted() {
         check(&text(ENTRY, 2), 2).unwrap();
         for (file, position) in [
             (text(ENTRY, 2), 3),

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timelines_that_keep_everything_or_are_another_s_are_not_asked() {
+    fn prune_skips_timelines_without_retention_or_admin_role() {
         let page = serde_json::json!({ "timelines": [
             { "timeline_id": "a", "role": "admin", "retention": { "reads": "P1D", "refusals": null } },
             { "timeline_id": "b", "role": "admin" },

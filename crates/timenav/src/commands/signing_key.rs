@@ -91,7 +91,7 @@ mod tests {
     use crate::data_folder::is_open_to_others;
 
     #[test]
-    fn a_key_is_made_once_and_is_private() {
+    fn signing_key_is_private_and_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data/signing.key");
         let command = NewCommand { file: file.clone(), service_name: Some("clock.example".to_owned()), json: true };

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_name_their_timeline_or_none() {
+    fn port_argument_has_an_optional_timeline() {
         let port = |text: &str| text.parse::<Port>();
         let address = SocketAddr::from(([127, 0, 0, 1], 1_123));
         assert_eq!(port("127.0.0.1:1123"), Ok(Port { address, timeline: None }));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nobodys_clock_is_set_by_accident() {
+    fn address_beyond_loopback_requires_a_flag() {
         let told = check("0.0.0.0:1123".parse().unwrap()).unwrap_err().to_string();
         assert!(told.contains("--beyond-loopback"), "{told}");
         for address in ["127.0.0.1:0", "127.0.0.1:123", "[::1]:1123"] {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_told_as_far_as_clients_know_its_era() {
+    fn time_outside_the_client_era_is_not_served() {
         let told =
             |shown: &str, host: &str| is_understood(parse_timestamp(shown).unwrap(), parse_timestamp(host).unwrap());
         let host = "2026-01-01T00:00:00Z";

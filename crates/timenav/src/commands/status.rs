@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_is_told_on_a_page() {
+    fn service_status_is_shown_on_one_page() {
         let mut answer = json!({"url": "http://127.0.0.1:8080/", "key_source": "from TIMENAV_API_KEY",
             "service_name": "timenav.local", "version": "0.1.0", "user_id": "ada", "operator": false,
             "restriction_level": "read_only", "timelines": [], "has_more": false,

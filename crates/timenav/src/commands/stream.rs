@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_lines() {
+    fn each_stream_message_is_one_line() {
         let check = |name: &str, data: &str, expected: &str| assert_eq!(text_line(&message(name, data)), expected);
         check(
             "clock",
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn data_stays_as_it_was() {
+    fn json_line_preserves_message_data() {
         assert_eq!(
             json_line(&message("events", "{\"a\":\n1.50}")),
             "{\"id\":\"17.0~5f3c9a0e1d2b4c68\",\"event\":\"events\",\"data\":{\"a\":1.50}}\n"

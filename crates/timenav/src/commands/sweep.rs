@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host_time_has_no_months() {
+    fn host_duration_rejects_months_and_fractions() {
         assert_eq!(host_duration("1h30m"), Ok(Duration::from_mins(90)));
         for wrong in ["P1M", "0.5s", "soon"] {
             assert!(host_duration(wrong).is_err(), "{wrong}");

@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_are_told_once_there_are_any() {
+    fn differences_heading_is_printed_once() {
         let none = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": null});
         let empty = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": "c"});
         let event = serde_json::json!({"time": "2000-01-01T00:00:00Z", "name": "n"});
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_that_differ_are_told_if_there_are_any() {
+    fn timer_differences_are_printed_only_if_present() {
         let timer = |next: &str| serde_json::json!({"state": "armed", "next": next});
         let one = serde_json::json!({"change": "differs", "timer_id": "t", "a": timer("x"), "b": timer("y")});
         let (none, full) = (serde_json::json!({"timers": []}), serde_json::json!({"timers": [one]}));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_is_told_in_words_and_sent_as_the_service_reads_it() {
+    fn retention_period_is_shown_and_sent_in_api_format() {
         assert_eq!((period("90d".to_owned()), period("forever".to_owned())), ("90d".into(), Value::Null));
         let retention = serde_json::json!({"reads": "P90D", "refusals": null});
         let expected = "timeline  main\nreads     P90D\nrefusals  forever\n";
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn timelines_are_listed_with_their_clocks() {
+    fn timelines_are_listed_with_their_clock() {
         let timeline = serde_json::json!({"timeline_id": "main", "events": 12, "role": "admin",
             "clock": {"current_time": "2000-01-01T00:00:00Z", "state": "paused"}});
         assert_eq!(

@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_tells_where_each_timer_delivers_to() {
+    fn timer_list_shows_delivery_targets() {
         let timer = |deliver: Value| json!({ "timer_id": "t", "next": "n", "state": "armed", "deliver": deliver });
         let page = json!({ "timers": [
             timer(json!({ "to": "queue", "queue": "billing", "url": null })),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_is_shown_with_its_firings() {
+    fn timer_is_shown_with_its_firings() {
         let answer = json!({
             "status": "One firing.",
             "timer": { "timer_id": "t", "state": "armed", "next": "2027-02-28T08:00:00Z", "payload": { "invoice": 42 },

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_fire_is_a_table() {
+    fn firings_of_a_dry_run_are_a_table() {
         let firing = json!({ "timer_id": "t", "due": "2027-01-31T09:00:00Z", "queue": "q" });
         let answer = |count: u32, complete: bool| {
             let firings = if count == 0 { vec![] } else { vec![firing.clone()] };
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_come_again_is_a_table_each() {
+    fn rearmed_timers_of_a_dry_run_are_tables() {
         let answer = json!({
             "status": "Nothing moved.",
             "would_fire": { "count": 0, "complete": true, "firings": [] },

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_firing_is_shown_once_it_is_done() {
+    fn firing_is_shown_once_it_is_settled() {
         let mut shown = HashSet::new();
         let firing = |state: &str| {
             json!({ "firings": [{ "firing_id": "firing_1", "timer_id": "t", "due": "2027-01-31T09:00:00Z", "queue": "q",
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_advance_that_was_held_up_is_an_error() {
+    fn stopped_or_running_advance_is_an_error() {
         let settled =
             json!({ "state": "stopped", "reached": "2027-01-31T09:00:00Z", "held_by": ["queue q: firing_1"] });
         let text = unsettled(&settled).unwrap_err().text().unwrap();

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_is_host_time() {
+    fn polling_interval_is_a_host_duration() {
         assert_eq!(look("0.5s"), Ok(Duration::from_millis(500)));
         for wrong in ["P1M", "0s", "soon"] {
             assert!(look(wrong).is_err(), "{wrong}");

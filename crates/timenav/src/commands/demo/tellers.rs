@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_installed_is_shown() {
+    fn only_installed_languages_are_shown() {
         let folder = tempfile::tempdir().unwrap();
         let programs = folder.path().join("bin");
         std::fs::create_dir(&programs).unwrap();

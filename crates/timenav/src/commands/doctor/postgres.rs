@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_server_is_told() {
+    fn unsafe_postgresql_settings_are_reported() {
         let good = ServerFacts {
             version: "15.1".to_owned(),
             is_standby: false,

@@ -51,7 +51,7 @@ fn files(named: &[(&str, u32, u32)]) -> Files {
 }
 
 #[test]
-fn files_are_their_owners_alone() {
+fn open_file_modes_and_owners_are_reported() {
     let of = |named: &[(&str, u32, u32)]| folder::of_data(&files(named), 7);
     let good = of(&[(".", 0o700, 7), ("timenav.db", 0o600, 7), ("signing.key", 0o600, 7)]);
     for name in ["file-modes", "key-files", "file-owner", "admin-key", "rotation"] {
@@ -70,7 +70,7 @@ fn files_are_their_owners_alone() {
 }
 
 #[test]
-fn checkpoints_lie_elsewhere() {
+fn checkpoints_in_the_data_folder_are_reported() {
     let place = tempfile::tempdir().unwrap();
     let [data, beside, elsewhere] = ["data", "data/beside", "elsewhere"].map(|name| place.path().join(name));
     std::fs::create_dir_all(&beside).unwrap();
@@ -97,7 +97,7 @@ fn checkpoints_lie_elsewhere() {
 }
 
 #[test]
-fn there_is_room_and_the_key_of_the_certificate_is_not_everybodys() {
+fn low_disk_space_and_exposed_keys_are_reported() {
     for (free, expected) in
         [(0, FAIL), ((128 << 20) - 1, FAIL), (128 << 20, WARN), ((1 << 30) - 1, WARN), (1 << 30, OK)]
     {
@@ -113,7 +113,7 @@ fn there_is_room_and_the_key_of_the_certificate_is_not_everybodys() {
 }
 
 #[test]
-fn settings_are_safe() {
+fn unsafe_settings_are_reported() {
     let beyond = ["--listen", "0.0.0.0:8080"];
     let listens = |more: &[&str]| settings::listen(&settings_of(&[&beyond[..], more].concat()));
     check(&settings::listen(&settings_of(&[])), "listen", OK);
@@ -153,7 +153,7 @@ fn key(is_operators: bool, expires_at: Option<i64>) -> ExaminedKey {
 }
 
 #[test]
-fn a_database_is_safe() {
+fn unsafe_database_contents_are_reported() {
     let now = 1_000 * DAY;
     let good = Examination {
         newest: Some(at(now)),
@@ -189,7 +189,7 @@ fn seen(status: u16, body: &str) -> Seen {
 }
 
 #[test]
-fn a_service_tells_strangers_little() {
+fn exposed_service_details_are_reported() {
     let url = |text: &str| Url::parse(text).unwrap();
     check(&network::reachable(&seen(200, "")), "reachable", OK);
     check(&network::reachable(&seen(503, "")), "reachable", FAIL);
@@ -221,14 +221,14 @@ fn a_service_tells_strangers_little() {
 }
 
 #[test]
-fn long_lists_are_cut() {
+fn long_lists_are_truncated() {
     let names: Vec<String> = (1..=7).map(|number| number.to_string()).collect();
     assert_eq!(some_of(&names[..5]), "1, 2, 3, 4, 5");
     assert_eq!(some_of(&names), "1, 2, 3, 4, 5 and 2 more");
 }
 
 #[test]
-fn versions_and_checkpoints_are_compared() {
+fn version_mismatch_and_old_checkpoints_are_reported() {
     use std::time::{Duration, SystemTime};
 
     let this = env!("CARGO_PKG_VERSION");

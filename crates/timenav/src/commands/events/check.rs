@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_an_event_is_told_in_parts() {
+    fn event_check_is_shown_in_sections() {
         let answer = serde_json::json!({"status": "It happens.", "event_id": "a", "event": {"time": "2000-01-01T00:00:00Z"},
             "relation": "past", "causes_intact": true, "consequences": {"count": 2, "event_ids": ["c", "d"]},
             "causes": [{"event_id": "b", "distance": 1, "required": true, "standing": "stands"}],

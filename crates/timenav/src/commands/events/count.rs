@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_shown_with_what_is_in_none() {
+    fn event_groups_are_shown_with_ungrouped_count() {
         let group = json!({"key": "ada", "count": 2, "first": "2000-01-01T00:00:00Z", "last": "2001-01-01T00:00:00Z"});
         let counted =
             json!({"status": "3 events in 2 groups.", "groups": [group], "groups_count": 2, "without_count": 1});

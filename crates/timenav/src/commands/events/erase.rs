@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dry_run_tells_what_goes_and_how_to_go_on() {
+    fn erasure_dry_run_shows_events_forks_and_next_step() {
         let answer = json!({
             "status": "Dry run: nothing was erased. 1 event of `main` would be.",
             "event_ids": ["a"],

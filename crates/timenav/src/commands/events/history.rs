@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_names_its_event() {
+    fn correction_requires_an_event_id_or_file() {
         let check = |flags: &[&str], expected: bool| {
             let line = Line::try_parse_from(std::iter::once("correct").chain(flags.iter().copied()));
             assert_eq!(line.is_ok(), expected, "{flags:?}");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_tell_whose_positions_they_have_and_whether_the_event_stands() {
+    fn event_history_shows_timeline_and_validity_of_versions() {
         let event = json!({"time": "2000-01-01T00:00:00Z", "name": "A"});
         let inherited = json!({"position": 3, "timeline_id": "main", "event": event});
         let own = json!({"position": 1, "timeline_id": "side"});

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_from_an_event_is_counted() {
+    fn event_scan_counts_effects_interventions_and_paradoxes() {
         let event = json!({"event_id": "a", "time": "2000-01-01T00:00:00Z", "name": "N",
             "effects": [{"event_id": "b"}, {"event_id": "c"}], "interventions": [], "paradoxes": ["P01"]});
         let expected = "TIME                  LOCATION  EVENT  EFFECTS  INTERVENTIONS  PARADOXES  WHAT\n\

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_ends_after_a_whole_record() {
+    fn import_is_cut_after_a_complete_record() {
         let lines = "{\"a\":1}\n{\"a\":\"\\\"\"}\n{\"a\":3}\n";
         for (after, expected) in [(0, 0), (1, 8), (8, 8), (9, 19), (19, 19), (20, lines.len())] {
             assert_eq!(cut(lines, Records::Lines, after), lines[..expected], "{after}");

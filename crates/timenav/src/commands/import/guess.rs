@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_is_said() {
+    fn guessed_mapping_is_shown_or_its_absence_explained() {
         let guess = Guess::of(b"when,a\n2024-07-20T20:17:40Z,1\nsoon,2\n2024-07-20T20:17:41Z,3\n", Some(Format::Csv));
         // One invalid value in three is too many for a time column.
         assert!(guess.unwrap_err().starts_with("nothing here is known to be a time"));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_looked_at_to_the_end_of_a_line() {
+    fn guess_reads_a_bounded_number_of_complete_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.csv");
         std::fs::write(&path, "time,a\n2024-07-20T20:17:40Z,1\n".repeat(GUESS_BYTES_MAX / 20)).unwrap();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_shown_and_the_rest_counted() {
+    fn rejections_are_shown_and_the_rest_counted() {
         let answer = json!({"taken": 5, "unchanged": 1, "repeated": 2, "refused": 3,
             "refusals": [refusal(7, "missing_parameter", "is missing")],
             "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_for_one_reason_are_told_together() {
+    fn rejections_are_grouped_by_reason() {
         let mut refusals = vec![refusal(1, "missing_parameter", "is missing")];
         refusals.extend((2..14).map(|line| refusal(line, "invalid_parameter", &format!("`{line}` is no time"))));
         let answer = json!({"taken": 0, "unchanged": 0, "refused": 13, "refusals": refusals});
@@ -136,7 +136,7 @@ mod tests {
 
     /// Only the first rejections are listed, but every reason is counted.
     #[test]
-    fn reasons_of_what_is_not_listed_are_counted() {
+    fn reasons_of_unlisted_rejections_are_counted() {
         let reason = |line: u64, code: &str, count: u64| json!({"line": line, "code": code, "field": "time", "detail": "d", "count": count});
         let answer = json!({"taken": 0, "unchanged": 0, "refused": 305, "refusals": [refusal(1, "a", "d")],
             "reasons": [reason(7, "b", 300), reason(1, "a", 4), reason(9, "c", 1)]});

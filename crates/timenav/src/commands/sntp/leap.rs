@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn the_days_are_those_of_the_bulletins() {
+    fn leap_second_days_match_the_iers_bulletins() {
         let june = [1972, 1981, 1982, 1983, 1985, 1992, 1993, 1994, 1997, 2012, 2015];
         let december = [1972, 1973, 1974, 1975, 1976, 1977, 1978, 1979, 1987, 1989, 1990, 1995, 1998, 2005, 2008, 2016];
         let mut days: Vec<_> = june.map(|year| day(&format!("{year}-06-30"))).into();
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_day_itself_says_so() {
+    fn leap_second_is_announced_only_on_its_day() {
         let told = |text: &str| leap_ahead(parse_timestamp(text).unwrap());
         assert_eq!(told("2016-12-30T23:59:59Z"), 0);
         assert_eq!(told("2016-12-31T00:00:00Z"), 1);

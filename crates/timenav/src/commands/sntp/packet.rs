@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn eras_begin_where_the_seconds_are_full() {
+    fn ntp_timestamp_wraps_at_era_boundaries() {
         // RFC 5905, figure 4: 2036-02-07T06:28:16Z is the first second of era 1.
         assert_eq!(timestamp(at(2_085_978_495, 0)), [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
         assert_eq!(timestamp(at(2_085_978_496, 0)), [0, 0, 0, 0, 0, 0, 0, 1], "all zero would be no time");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_the_clients_own_time_bit_for_bit() {
+    fn response_echoes_the_client_transmit_timestamp() {
         for version in 1..=VERSION_MAX {
             let request = Request::read(&asked(version << 3 | MODE_CLIENT)).unwrap();
             let answer = request.answer(&reading(1_700_000_000));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_nothing_is_not_answered() {
+    fn packets_other_than_requests_are_ignored() {
         for mode in [0, 2, 4, 5, 6, 7] {
             assert_eq!(Request::read(&asked(4 << 3 | mode)), None, "mode {mode}");
         }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_nobody_should_set_theirs_by_says_so() {
+    fn untrusted_clock_is_marked_unsynchronized() {
         let request = Request::read(&asked(4 << 3 | MODE_CLIENT)).unwrap();
         for (trust, stratum) in [(Trust::Stands, 1), (Trust::Unheard, 16)] {
             let answer = request.answer(&Reading { trust, ..reading(0) });

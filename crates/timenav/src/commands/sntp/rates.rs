@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_once_a_second() {
+    fn rate_limited_address_is_notified_once_a_second() {
         let (mut rates, address) = (Rates::default(), IpAddr::from([192, 0, 2, 1]));
         for second in [7, 8] {
             for _ in 0..REQUESTS_PER_SECOND_MAX {
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_whoever_asks() {
+    fn rate_limiter_memory_is_bounded() {
         let mut rates = Rates::default();
         let address = |n: u32| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + n));
         let max = u32::try_from(ADDRESSES_PER_SECOND_MAX).unwrap();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_asks_as_often_as_it_likes() {
+    fn loopback_is_not_rate_limited() {
         let mut rates = Rates::default();
         for _ in 0..1_000 {
             assert_eq!(rates.count(IpAddr::from([127, 0, 0, 1]), 1), Verdict::Answer);

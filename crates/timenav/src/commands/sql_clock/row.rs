@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_that_is_asked_again_tells_its_time_more_exactly() {
+    fn repeated_measurement_narrows_the_database_clock_bounds() {
         let first = Ahead::learned(None, 100, 1_110, 120);
         assert_eq!(first, Ahead { nanos: 1_000, uncertainty: 10 });
         // A faster response narrows the bounds; a slower one adds nothing.
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_origin_of_a_clock_is_told_in_the_time_of_the_database() {
+    fn clock_origin_is_converted_to_database_time() {
         let rate = Rate::from_factor(60.0).unwrap();
         let [host, shown] = [5_000_000, -7].map(|micros| micros);
         let state = ClockState::Running {

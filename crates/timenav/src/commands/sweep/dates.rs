@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_listed_or_come_every_so_often() {
+    fn dates_are_listed_or_generated_at_intervals() {
         for (line, expected) in [
             ("--date 2028-02-29", "2028-02-29T12:00:00Z"),
             ("--date 2028-02-29T23:59:59+02:00 --date 2027-01-01", "2027-01-01T12:00:00Z 2028-02-29T21:59:59Z"),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn notable_dates_are_ends_of_months_leap_days_changes_and_ends_of_counters() {
+    fn default_dates_cover_month_ends_leap_days_and_overflows() {
         let found = read("--from 2028-01-15 --until 2028-04-15 --zone Europe/Paris").unwrap();
         let expected = "2028-01-15T12:00:00Z 2028-01-31T12:00:00Z 2028-02-29T12:00:00Z 2028-03-26T00:59:59Z \
                         2028-03-31T12:00:00Z 2028-04-15T12:00:00Z 2036-02-07T06:28:16Z 2038-01-19T03:14:08Z";
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_dates_are_rejected_with_a_reason() {
         for (line, said) in [
             ("--date today", "not a timestamp"),
             ("--until 2020-01-01", "before it begins"),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_a_date_on_each_line() {
+    fn dates_file_contains_one_date_per_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("dates.txt");
         std::fs::write(&file, "# leap days\n2028-02-29\n\n 2032-02-29 \n2028-02-29\n").unwrap();

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_with_the_same_outcome_are_one_line() {
+    fn consecutive_dates_with_equal_outcome_share_a_line() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out.log");
         let lines: Vec<_> = (0..30).map(|line| format!("line {line} <&\u{1b}")).collect();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_says_where_failing_begins() {
+    fn bisect_status_names_the_first_failing_date() {
         let runs = [run(27, Outcome::Passed, None), run(28, Outcome::Killed(6), None)];
         let status = |searched| {
             let report = Report { runs: runs.iter().collect(), dates: 9, is_interrupted: false, searched };

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_date_that_fails_is_found() {
+    fn bisect_finds_the_first_failing_date() {
         for count in 1..20 {
             for first in 0..=count {
                 for at_once in 1..6 {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_now_and_then_has_a_date_that_passes_before_it() {
+    fn intermittent_failure_is_found_after_a_passing_date() {
         let mut search = Search::new(100);
         search.learn(&[(0, true), (99, false)]);
         search.learn(&[(25, true), (50, false), (75, true)]);

@@ -110,7 +110,7 @@ mod tests {
     const END: &[u8] = b"{\"x\":1}\n{\"end\":{\"data\":0}}\n";
 
     #[test]
-    fn only_what_has_an_end_is_kept() {
+    fn bundle_without_an_end_line_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let partial = folder.path().join("a.partial");
         let write = |parts: &[&[u8]]| write_partial(&partial, |each| parts.iter().try_for_each(|part| each(part)));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_the_place_of_no_file() {
+    fn bundle_does_not_overwrite_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let (partial, path) = (folder.path().join("a.partial"), folder.path().join("a"));
         std::fs::write(&partial, "new").unwrap();

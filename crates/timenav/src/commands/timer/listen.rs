@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_firing_is_a_line() {
+    fn each_firing_outcome_is_one_line() {
         let check = |outcome: Outcome, state: &str, expected: &str| assert_eq!(outcome.line(&state.into()), expected);
         let start = "2027-01-31T09:00:00Z  t  firing_1";
         check(Outcome::done(firing()), "acknowledged", &format!("{start}  {{\"invoice\":42}}  acknowledged\n"));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn firings_are_named_with_their_lease() {
+    fn firings_are_settled_with_their_lease_ids() {
         let of = |lease_id: Value| {
             let mut firing = firing();
             firing["lease_id"] = lease_id;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_says_when_and_where() {
+    fn forwarded_request_has_firing_and_clock_headers() {
         let forward = Forward::new(Url::parse("http://127.0.0.1:9/hooks").unwrap()).unwrap();
         let request = forward.request(&firing()).build().unwrap();
         let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_are_asked_for_in_the_words_of_the_api() {
+    fn timer_flags_are_sent_as_api_fields() {
         assert_eq!(body(&["--at", "2027-01-31T09:00:00Z"]), json!({ "at": "2027-01-31T09:00:00Z" }));
         assert_eq!(
             body(&[
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_that_records_an_event_hands_nothing_over() {
+    fn event_timer_conflicts_with_a_queue() {
         assert_eq!(
             body(&["--at", "2027-01-31T09:00:00Z", "--event", "{\"description\":\"It ends.\"}"]),
             json!({
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_has_its_secret_from_a_file() {
+    fn webhook_secret_is_read_from_a_file() {
         let line = ["add", "--at", "2027-01-31T09:00:00Z", "--webhook", "https://hooks.example.com/in"];
         assert_eq!(body(&line[1..])["deliver"], json!({ "to": "webhook", "url": "https://hooks.example.com/in" }));
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -230,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn payloads_are_json() {
+    fn timer_payload_must_be_json() {
         assert_eq!(json("\"a\""), Ok(json!("a")));
         assert!(json("a").unwrap_err().contains("with its quotes"));
     }
 
     #[test]
-    fn only_what_is_given_is_changed() {
+    fn only_given_timer_fields_are_changed() {
         let body = |arguments: &[&str]| {
             let line = ChangeLine::try_parse_from([&["change", "renew-42"], arguments].concat()).unwrap();
             assert_eq!(line.change.timer_id, "renew-42");

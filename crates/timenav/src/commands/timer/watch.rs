@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_lines() {
+    fn each_watch_message_is_one_line() {
         let check = |name: &str, data: &str, expected: &str| {
             let message =
                 ServerEvent { id: "17.0~5f3c9a0e1d2b4c68".to_owned(), name: name.to_owned(), data: data.to_owned() };

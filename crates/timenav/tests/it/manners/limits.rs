@@ -332,9 +332,7 @@ fn edge(name: &str) -> Option<Edge> {
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }
-        "bundle_line_bytes_max" => {
-            Tested("timenav/src/commands/verify/bundle/tests.rs", "a_line_that_is_too_long_is_not_read")
-        }
+        "bundle_line_bytes_max" => Tested("timenav/src/commands/verify/bundle/tests.rs", "overlong_line_is_rejected"),
         "bundle_gone_max" => Tested("timenav-engine/src/bundles/gone.rs", "missing_bundle_contents_are_limited"),
         "scans_running_max" | "scans_running_per_user_max" => Tested(
             "timenav-store/tests/it/engine/scans.rs",

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lateness_is_told_in_seconds_of_host_time() {
+    fn lateness_is_shown_in_seconds_of_host_time() {
         let of = |uncertainty: Value| lateness(&json!({ "uncertainty_nanos": uncertainty }));
         assert_eq!(of(json!(0)).unwrap(), "nothing: the service is on this kernel");
         assert_eq!(of(json!(1_000_123_000)).unwrap(), "at most 1.000123000 s of host time");

@@ -43,7 +43,7 @@ fn names(document: &Value, value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_operation_that_is_for_agents_is_a_tool() {
+fn every_agent_operation_is_a_tool() {
     let all = toolbox(&[Allowed::All], None);
     let offered = OPERATIONS.iter().filter(|row| row.agents != Agents::Never).count();
     assert_eq!(all.tools().len(), offered + OWN.len());
@@ -60,13 +60,13 @@ fn every_operation_that_is_for_agents_is_a_tool() {
 
 /// Clients put the list into the model's context at the start of a session.
 #[test]
-fn the_list_of_all_tools_is_short() {
+fn tool_list_size_is_limited() {
     let listed = serde_json::to_vec(&toolbox(&[Allowed::All], None).tools()).unwrap();
     assert!(listed.len() <= LIST_BYTES_MAX, "{} bytes", listed.len());
 }
 
 #[test]
-fn what_an_agent_may_not_do_is_not_offered() {
+fn disallowed_operations_are_not_offered() {
     let of = |allowed: &[Allowed]| {
         let tools = toolbox(allowed, None).tools();
         tools.into_iter().map(|tool| tool.name.to_string()).collect::<BTreeSet<_>>()
@@ -103,7 +103,7 @@ fn what_an_agent_may_not_do_is_not_offered() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_said_to_be_destructive() {
+fn irreversible_tools_are_marked_destructive() {
     let all = toolbox(&[Allowed::All], None);
     for (name, read_only, destructive, idempotent) in [
         ("clock", true, false, true),
@@ -131,7 +131,7 @@ fn what_cannot_be_taken_back_is_said_to_be_destructive() {
 }
 
 #[test]
-fn an_agent_that_is_kept_to_a_timeline_cannot_name_another() {
+fn agent_pinned_to_a_timeline_cannot_name_another() {
     let all = toolbox(&[Allowed::All], Some("mine"));
     let mut operations = 0;
     for tool in all.tools() {
@@ -155,7 +155,7 @@ fn an_agent_that_is_kept_to_a_timeline_cannot_name_another() {
 }
 
 #[test]
-fn no_tool_takes_or_shows_a_secret() {
+fn tools_neither_accept_nor_return_secrets() {
     let document: Value = serde_json::from_str(timenav_http::openapi_json()).unwrap();
     let mut found = BTreeSet::new();
     for tool in toolbox(&[Allowed::All], None).tools() {
@@ -174,7 +174,7 @@ fn no_tool_takes_or_shows_a_secret() {
 }
 
 #[test]
-fn schemas_are_told_in_brief() {
+fn tool_schemas_are_simplified() {
     let document = json!({ "components": { "schemas": {
         "Effect": { "oneOf": [
             { "type": "object", "required": ["kind"], "properties": { "kind": { "type": "string", "enum": ["cancel"] } } },

@@ -58,7 +58,7 @@ fn is_found(vector: &Value, changed: &str, key: &VerifierKey) -> bool {
 }
 
 #[test]
-fn the_published_bundles_are_read_as_they_were_made() {
+fn published_bundles_verify_with_expected_contents() {
     let vectors = vectors();
     for vector in list(&vectors, "bundles") {
         let file = lines(vector).concat();
@@ -77,7 +77,7 @@ fn the_published_bundles_are_read_as_they_were_made() {
 }
 
 #[test]
-fn what_is_wrong_in_the_published_vectors_is_found() {
+fn invalid_published_bundles_are_rejected() {
     let vectors = vectors();
     for vector in list(&vectors, "refused") {
         let found = checked(lines(vector).concat().as_bytes(), key(&vector["verifier_key"]), vector);
@@ -87,7 +87,7 @@ fn what_is_wrong_in_the_published_vectors_is_found() {
 }
 
 #[test]
-fn lines_that_are_dropped_doubled_or_moved_are_found() {
+fn dropped_duplicated_or_moved_lines_are_detected() {
     for vector in list(&vectors(), "bundles") {
         let given = key(&vector["verifier_keys"][0]);
         let all = lines(vector);
@@ -112,7 +112,7 @@ fn lines_that_are_dropped_doubled_or_moved_are_found() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_is_found_wherever_it_was_cut() {
+fn bundle_truncated_at_any_byte_is_rejected() {
     let vectors = vectors();
     let vector = &vectors["bundles"][2];
     let file = lines(vector).concat();
@@ -124,7 +124,7 @@ fn a_file_that_is_cut_off_is_found_wherever_it_was_cut() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_not_read() {
+fn overlong_line_is_rejected() {
     let vectors = vectors();
     let vector = &vectors["bundles"][0];
     let given = key(&vector["verifier_keys"][0]);
@@ -135,7 +135,7 @@ fn a_line_that_is_too_long_is_not_read() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_few_words() {
+fn error_message_length_is_limited() {
     let vectors = vectors();
     let vector = &vectors["bundles"][0];
     let given = key(&vector["verifier_keys"][0]);
@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_024, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_byte_that_is_changed_is_found((number, at, flip) in change()) {
+    fn changed_byte_is_detected((number, at, flip) in change()) {
         let vectors = vectors();
         let vector = &vectors["bundles"][number];
         let mut file = lines(vector).concat().into_bytes();
@@ -170,7 +170,7 @@ proptest! {
 
     /// Also if the end is rewritten to match.
     #[test]
-    fn one_byte_that_is_changed_with_care_is_found_or_says_nothing((number, at, flip) in change()) {
+    fn changed_byte_with_rewritten_end_is_detected_except_in_hints((number, at, flip) in change()) {
         let vectors = vectors();
         let vector = &vectors["bundles"][number];
         let given = key(&vector["verifier_keys"][0]);
@@ -190,7 +190,7 @@ proptest! {
 }
 
 #[test]
-fn the_seeds_of_the_vectors_make_their_keys() {
+fn vector_keys_match_their_seeds() {
     use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
     for pair in list(&vectors(), "keys") {
         let bytes = |name: &str| HEXLOWER.decode(pair[name].as_str().unwrap().as_bytes()).unwrap();
