@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_a_part_of_all_unless_told_otherwise() {
+    fn connections_per_address_default_depends_on_the_total() {
         let bounds = |of_address, all| {
             let settings = ConnectionSettings {
                 connections_max: None,

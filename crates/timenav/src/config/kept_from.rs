@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_told_from_files() {
+    fn checkpoint_source_is_an_address_or_a_file() {
         let check = |text: &str, is_url: bool| {
             assert_eq!(matches!(text.parse(), Ok(KeptFrom::Url(_))), is_url, "{text}");
         };

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_a_port_and_no_name() {
+    fn listen_address_requires_an_ip_and_a_port() {
         for (text, is_right) in [
             ("127.0.0.1:8080", true),
             ("[::]:0", true),

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traces_go_below_the_address() {
+    fn trace_url_is_built_below_the_endpoint() {
         let check = |text: &str, expected: Option<&str>| {
             let url = text.parse::<OtlpUrl>().map(|url| url.traces().to_string());
             assert_eq!(url.as_deref().ok(), expected, "{text}: {url:?}");

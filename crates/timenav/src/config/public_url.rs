@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_an_origin() {
+    fn public_url_is_reduced_to_an_https_origin() {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(text.parse::<PublicUrl>().ok().as_ref().map(PublicUrl::origin), expected, "{text}");
         };

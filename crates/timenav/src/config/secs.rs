@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_lasts_from_a_second_to_a_month() {
+    fn session_duration_is_one_second_to_thirty_days() {
         let check =
             |text: &str, expected| assert_eq!(text.parse::<SessionSecs>().ok().map(Secs::get), expected, "{text}");
         check("0", None);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_takes_from_a_second_to_a_day() {
+    fn connection_timeout_is_one_second_to_one_day() {
         let check = |text: &str, expected: bool| assert_eq!(text.parse::<ConnectionSecs>().is_ok(), expected, "{text}");
         check("0", false);
         check("1", true);

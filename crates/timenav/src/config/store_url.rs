@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_is_read_from_a_file() {
+    fn store_address_is_read_from_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("store");
         let url: StoreUrl = "postgres://ada:secret@db/time".parse().unwrap();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
+    fn store_address_is_shown_without_its_password() {
         let check = |text: &str, expected: Option<&str>| {
             let url: Option<StoreUrl> = text.parse().ok();
             assert_eq!(url.as_ref().map(ToString::to_string).as_deref(), expected, "{text}");

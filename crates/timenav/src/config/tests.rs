@@ -38,7 +38,7 @@ fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str
 }
 
 #[test]
-fn flags_beat_the_file_and_the_file_beats_the_default() {
+fn flags_override_the_file_and_the_file_overrides_defaults() {
     let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
     check(
         |settings| settings.listen,
@@ -112,7 +112,7 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
 }
 
 #[test]
-fn so_they_do_about_logging_in() {
+fn login_settings_are_layered() {
     check(
         |settings| settings.public_url.map(|url| url.origin().to_owned()),
         &["--public-url", "https://c.test"],
@@ -140,7 +140,7 @@ fn so_they_do_about_logging_in() {
 }
 
 #[test]
-fn so_they_do_about_connections() {
+fn connection_settings_are_layered() {
     check(
         |settings| settings.connections.connections_max,
         &["--connections-max", "3"],
@@ -168,7 +168,7 @@ fn so_they_do_about_connections() {
 }
 
 #[test]
-fn metrics_are_listened_for_where_settings_say() {
+fn metrics_address_is_layered() {
     let at = |text: &str| text.parse().ok();
     check(
         |settings| settings.metrics_listen,
@@ -179,7 +179,7 @@ fn metrics_are_listened_for_where_settings_say() {
 }
 
 #[test]
-fn one_of_several_services_drains_by_default() {
+fn replica_drains_by_default() {
     check(
         |settings| settings.drain,
         &["--drain-secs", "0"],
@@ -189,7 +189,7 @@ fn one_of_several_services_drains_by_default() {
 }
 
 #[test]
-fn encryption_is_on_unless_somebody_says_no() {
+fn encryption_is_enabled_by_default() {
     let check = |flags: &[&str], text: &str, expected| assert_eq!(layer(flags, file(text)).encryption, expected);
     check(&[], "", true);
     check(&[], "encryption = false", false);
@@ -198,7 +198,7 @@ fn encryption_is_on_unless_somebody_says_no() {
 }
 
 #[test]
-fn rollback_is_accepted_by_flag_only() {
+fn rollback_is_accepted_only_by_a_flag() {
     assert!(!layer(&[], ServeOptions::default()).accept_rollback);
     assert!(layer(&["--accept-rollback"], ServeOptions::default()).accept_rollback);
     assert!(refusal("accept_rollback = true").contains("--accept-rollback"));
@@ -209,7 +209,7 @@ fn rollback_is_accepted_by_flag_only() {
 }
 
 #[test]
-fn each_flag_has_its_variable() {
+fn every_flag_has_an_environment_variable() {
     for argument in Serve::command().get_arguments() {
         let id = argument.get_id().as_str();
         let variable = argument.get_env().map(|name| name.to_string_lossy().into_owned());
@@ -219,7 +219,7 @@ fn each_flag_has_its_variable() {
 }
 
 #[test]
-fn each_flag_is_a_key_of_the_file_but_for_those_that_are_flags_alone() {
+fn every_flag_is_a_file_key_except_listed_ones() {
     let command = Serve::command();
     for argument in command.get_arguments().map(|argument| argument.get_id().as_str()) {
         // No setting is a list of dates, so every key is rejected: for its value, or because it is unknown.
@@ -234,7 +234,7 @@ fn each_flag_is_a_key_of_the_file_but_for_those_that_are_flags_alone() {
 }
 
 #[test]
-fn unknown_keys_are_named_with_the_nearest_known_one() {
+fn unknown_keys_are_reported_with_a_suggestion() {
     let check = |text: &str, expected: &str| assert_eq!(refusal(text), expected);
     check("lisen = 'x'", "there is no setting `lisen`; did you mean `listen`?");
     check("log-format = 'x'", "there is no setting `log-format`; did you mean `log_format`?");
@@ -244,7 +244,7 @@ fn unknown_keys_are_named_with_the_nearest_known_one() {
 }
 
 #[test]
-fn wrong_values_are_shown_where_they_stand() {
+fn invalid_values_are_reported_with_their_line() {
     let refused = refusal("data = 'x'\nlisten = 'nowhere'");
     assert!(refused.contains("line 2") && refused.contains("nowhere"), "{refused}");
     assert!(refusal("demo = ").contains("line 1"));
@@ -271,13 +271,13 @@ fn malformed_address_in_the_file_is_reported_without_its_password() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn missing_config_file_is_named() {
     let refused = format!("{:#}", Settings::resolve(options(&["--config", "/no/such.toml"])).unwrap_err());
     assert!(refused.contains("/no/such.toml"), "{refused}");
 }
 
 #[test]
-fn a_certificate_and_its_key_come_together() {
+fn certificate_requires_its_key() {
     let both = layer(&["--tls-cert", "a.pem"], file("tls_key = 'b.pem'"));
     assert_eq!(both.tls, Some(TlsFiles { cert: "a.pem".into(), key: "b.pem".into() }));
     assert_eq!(layer(&[], ServeOptions::default()).tls, None);
@@ -289,7 +289,7 @@ fn a_certificate_and_its_key_come_together() {
 
 /// The configuration file of the packages, and the settings in its comments.
 #[test]
-fn the_file_in_deploy_can_be_read_with_each_of_its_comments() {
+fn deploy_config_is_valid_with_each_comment_enabled() {
     let text = include_str!("../../../../deploy/timenav.toml");
     let settings = Settings::layer(ServeOptions::default(), ServeOptions::parse(text).unwrap()).unwrap();
     assert_eq!((settings.data.to_str(), settings.log_format), (Some("/var/lib/timenav"), LogFormat::Json));

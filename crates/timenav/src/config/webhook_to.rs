@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_has_a_scheme_and_a_port() {
+    fn webhook_host_gets_a_default_scheme_and_port() {
         for (text, expected) in [
             ("hooks.example.com", "https://hooks.example.com:443"),
             ("Hooks.Example.com:8443", "https://hooks.example.com:8443"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_one_only_for_a_service_that_nobody_else_reaches() {
+    fn loopback_webhooks_require_a_loopback_service() {
         let of = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<WebhookTo>>();
         let (here, everywhere) = ("127.0.0.1:8080".parse().unwrap(), "0.0.0.0:8080".parse().unwrap());
         for own in ["http://localhost:3000", "http://127.0.0.9:3000", "[::1]"] {

@@ -67,7 +67,7 @@ mod tests {
     const KEY: &str = "witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
 
     #[test]
-    fn a_witness_is_a_key_and_an_address() {
+    fn witness_is_parsed_as_key_and_address() {
         let read = |text: &str| text.parse::<WitnessUrl>();
         let witness = read(&format!("{KEY}=https://user:secret@w.example/one/")).unwrap();
         assert_eq!(witness.key.to_string(), KEY);

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_take_the_place_of_the_file_and_none_is_given_twice() {
+    fn witness_flags_replace_the_file_and_duplicates_are_rejected() {
         let options = |witness: Vec<WitnessUrl>| ServeOptions { witness, ..ServeOptions::default() };
         let asked = |given, file| WitnessSettings::of(&options(given), &options(file)).unwrap().asked;
         assert_eq!(asked(vec![of(1)], vec![of(2)]), [of(1)]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn timelines_are_named_to_witnesses_that_are_there() {
+    fn witnessed_timelines_require_a_witness() {
         let named = |text: &str| text.parse::<WitnessTimeline>();
         for (wrong, expected) in [("", "no id of a timeline"), ("a b", "no id"), ("system", "in any case")] {
             let error = named(wrong).unwrap_err();

@@ -241,10 +241,9 @@ fn edge(name: &str) -> Option<Edge> {
         "webhook_secret_bytes_min" | "webhook_secret_bytes_max" => {
             Tested("timenav/src/standard_webhooks.rs", "a_secret_is_read_as_its_receiver_reads_it")
         }
-        "webhook_hosts_max" => Tested(
-            "timenav/src/config/webhook_to.rs",
-            "this_machine_is_one_only_for_a_service_that_nobody_else_reaches",
-        ),
+        "webhook_hosts_max" => {
+            Tested("timenav/src/config/webhook_to.rs", "loopback_webhooks_require_a_loopback_service")
+        }
         "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
             Tested(WEBHOOKS, "a_receiver_that_hangs_gets_so_many_requests_and_no_more")
         }
