@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boot_id_is_named_and_not_told() {
+    fn boot_id_is_shown_only_as_a_hash() {
         let boot_id = "5c6b7a2e-90f1-4c8e-8a37-d4b1b6d1c001";
         let name = name_of(boot_id).unwrap();
         assert_eq!(name, name_of(boot_id).unwrap());
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_offset_of_a_time_namespace_is_read() {
+    fn time_namespace_offset_is_parsed() {
         assert_eq!(
             shift_in("monotonic           0         0\nboottime     1000000         5\n"),
             Some(1_000_000_000_000_005)
@@ -97,7 +97,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_kernel_is_known() {
+    fn current_kernel_is_identified() {
         assert_eq!(Kernel::here(), Kernel::here());
         assert!(Kernel::here().is_some());
     }

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_made_private_and_held_once() {
+    fn data_folder_is_private_and_locked() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("a/b");
         let held = DataFolder::open(&path).unwrap();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn two_services_cannot_share_checkpoints() {
+    fn checkpoint_folder_cannot_be_shared_by_two_services() {
         let parent = tempfile::tempdir().unwrap();
         let shared = parent.path().join("shared");
         let one = DataFolder::open(&parent.path().join("one")).unwrap();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_private_and_never_written_over() {
+    fn secrets_are_private_and_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret");
         std::fs::write(folder.path().join("secret.new"), "left by a crash").unwrap();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_for_its_owner_or_for_a_group_to_which_root_lent_it() {
+    fn secret_file_allows_group_access_only_if_root_owned() {
         for (mode, owner, asker, expected) in [
             (0o600, 7, 7, false),
             (0o640, 7, 7, true),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn to_try_whether_a_secret_can_be_written_writes_through_no_link() {
+    fn secret_write_check_does_not_follow_symlinks() {
         let parent = tempfile::tempdir().unwrap();
         let (key, other) = (parent.path().join("signing.key"), parent.path().join("other"));
         std::fs::write(&other, "kept").unwrap();

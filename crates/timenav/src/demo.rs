@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_history_is_well_formed_and_its_causes_are_in_it() {
+    fn demo_history_is_valid_and_contains_its_causes() {
         let drafts = drafts(HISTORY).unwrap();
         assert!(drafts.len() >= 150);
         let ids: HashSet<_> = drafts.iter().filter_map(|draft| draft.event_id.clone()).collect();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timers_have_rules_that_can_be_read_and_names_of_their_own() {
+    fn demo_timers_are_valid_and_uniquely_named() {
         let names: HashSet<_> = TIMERS.iter().map(|(name, ..)| *name).collect();
         assert_eq!(names.len(), TIMERS.len());
         for (name, queue, when, payload) in &TIMERS {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_on_the_fork_only_is_well_formed() {
+    fn demo_fork_history_is_valid() {
         assert_eq!(drafts(&INSTEAD.replace('\n', " ")).unwrap().len(), 1);
         assert!(
             drafts(HISTORY)

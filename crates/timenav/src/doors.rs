@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host_time_never_goes_down() {
+    fn host_time_never_decreases() {
         let clock = HostClock::start();
         let mut last = clock.now();
         for _ in 0..10_000 {
@@ -178,7 +178,7 @@ mod tests {
     /// The kernel's uptime includes time asleep (`proc_uptime(5)`).
     #[cfg(target_os = "linux")]
     #[test]
-    fn sleep_of_the_machine_counts() {
+    fn host_clock_includes_suspended_time() {
         let text = std::fs::read_to_string("/proc/uptime").unwrap();
         let uptime: f64 = text.split_whitespace().next().unwrap().parse().unwrap();
         let late = counted().as_secs_f64() - uptime;
@@ -195,7 +195,7 @@ mod tests {
 
     #[expect(clippy::disallowed_methods, reason = "compares host time with the clock that it comes from")]
     #[test]
-    fn host_time_is_that_of_the_system() {
+    fn host_time_matches_the_system_clock() {
         let clock = HostClock::start();
         let before = wall_nanos(SystemTime::now());
         let host = i128::from(clock.now().micros()) * 1_000;
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn random_bytes_differ() {
+    fn os_random_bytes_differ() {
         let (mut a, mut b) = ([0; 32], [0; 32]);
         OsEntropy.fill(&mut a);
         OsEntropy.fill(&mut b);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_those_of_rfc_8032() {
+    fn signatures_match_rfc_8032() {
         // RFC 8032 §7.1, test 2.
         let seed = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb";
         let public_key = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_in_order_and_explained() {
+    fn exit_codes_are_consecutive_and_documented() {
         for (index, exit) in Exit::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(exit.code()), index);
             assert!(Exit::help().contains(exit.meaning()));
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_name_the_field_and_the_request() {
+    fn problem_text_contains_the_field_and_request_id() {
         let body = r#"{"status": "The duration is wrong.", "code": "invalid_parameter", "detail": "",
             "errors": [{"pointer": "/duration", "code": "x", "detail": "write `30m`"},
                        {"pointer": "", "detail": "whole"}], "request_id": "req_1"}"#;
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_in_json() {
+    fn problems_are_printed_as_json() {
         let body = r#"{"status": "No.", "code": "forbidden", "request_id": "req_1"}"#;
         let problem = |body| Failure::Problem(Problem::new(403, body)).json().unwrap();
         let expected = serde_json::json!({"status": "No.", "code": "forbidden", "request_id": "req_1",
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_is_about_the_parameter_that_it_points_at() {
+    fn problem_matches_the_parameter_of_its_pointer() {
         let problem = |status| Problem::new(status, r##"{"errors":[{"pointer":"#/steps"},{"pointer":"#/faults"}]}"##);
         assert!(problem(400).is_about("faults") && problem(400).is_about("steps"));
         assert!(!problem(400).is_about("fault") && !problem(409).is_about("faults"));
@@ -396,13 +396,13 @@ mod tests {
     }
 
     #[test]
-    fn a_single_fault_is_told_once() {
+    fn single_error_detail_is_printed_once() {
         let body = r##"{"code": "c", "detail": "write `30m`", "errors": [{"pointer": "#/duration", "detail": "write `30m`"}]}"##;
         assert_eq!(Problem::new(400, body).text(), "duration: write `30m` (c)");
     }
 
     #[test]
-    fn answers_of_strangers_are_told_by_their_status() {
+    fn unparseable_response_is_reported_by_its_http_status() {
         for body in ["<html>", "", "[]", "7"] {
             assert_eq!(Problem::new(502, body).text(), "the service answered with HTTP status 502");
         }

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_checkpoint_is_refused() {
+    fn invalid_checkpoint_text_is_rejected() {
         for wrong in [&b""[..], b"{", b"{}\n", b"<html></html>\n", b"a\n\n"] {
             assert!(parse_kept(wrong.to_vec()).is_err() || wrong == b"{", "{wrong:?}");
         }

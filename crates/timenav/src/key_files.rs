@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_made_once_and_keeps_its_name() {
+    fn signing_key_is_created_once_with_a_fixed_name() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         let made = open(&folder, Some("clock.example")).unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_without_its_key_is_refused() {
+    fn database_without_its_signing_key_is_rejected() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         std::fs::write(folder.database(), "").unwrap();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_and_damaged_keys_are_refused() {
+    fn invalid_names_and_damaged_keys_are_rejected() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         let refused = open(&folder, Some("two words")).err().unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_key_moves_an_older_one_aside() {
+    fn first_key_moves_an_older_one_aside() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("admin.key");
         for secret in ["one", "two"] {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_key_that_opens_nothing_goes() {
+    fn first_key_without_access_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("admin.key");
         keep_first_key(&path, "one").unwrap();

@@ -242,13 +242,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printable_text_has_no_control_and_no_direction_characters() {
+    fn printable_text_omits_control_and_direction_characters() {
         assert_eq!(printable("a\u{1b}[2J\u{202e}gpj.exe\u{2069}\u{85}b"), "a [2J gpj.exe  b");
         assert_eq!(printable("שלום, naïve 日本"), "שלום, naïve 日本");
     }
 
     #[test]
-    fn json_is_indented_and_nothing_in_it_changes() {
+    fn pretty_json_preserves_number_and_key_formatting() {
         let check = |json: &str, expected: &str| assert_eq!(pretty(json), expected);
         check("{}", "{}\n");
         check(" [ ] \n", "[]\n");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn pretty_json_is_the_same_value() {
+    fn pretty_json_parses_to_the_same_value() {
         let value = serde_json::json!({"z": [[], {}, [null, true]], "é\"\\\n": {"a": -1e-7}});
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
             assert_eq!(serde_json::from_str::<Value>(&pretty(&text)).unwrap(), value);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_aligned_and_missing_ones_left_out() {
+    fn fields_are_aligned_and_missing_ones_omitted() {
         let answer = serde_json::json!({"a": "x", "b": null, "c": {"d": 1.5}, "g": 60.0, "e": ["r", "w"]});
         let shown = fields(
             &answer,

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_told_once() {
+    fn place_search_returns_no_duplicates() {
         let places = Places::open();
         for (name, count) in
             [("Luxembourg", 1), ("San Jose", OTHERS_MAX), ("Singapore", 0), ("Springfield", OTHERS_MAX)]

@@ -55,7 +55,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn process_uses_memory_and_descriptors() {
+    fn process_stats_report_memory_and_descriptors() {
         note_start();
         let ProcessStats { cpu_seconds, resident_bytes, virtual_bytes, open_descriptors, .. } = read();
         assert!(cpu_seconds > 0.0 && resident_bytes.unwrap() > 100_000);

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_kept_for_their_owner_alone() {
+    fn profiles_file_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let folder = Some(folder.path());
         assert!(Profiles::read(folder).unwrap().profiles.is_empty());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_short_words() {
+    fn profile_names_are_short_words() {
         assert!(profile_name("staging-2.eu_west").is_ok());
         for wrong in ["", "a b", "a/b", "é", &"x".repeat(65)] {
             assert!(profile_name(wrong).is_err(), "{wrong}");

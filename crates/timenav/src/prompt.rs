@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_taken_without_its_end_and_with_its_blanks() {
+    fn prompt_line_keeps_blanks_without_the_line_end() {
         let check = |input: &str, expected: Option<&str>| {
             let line = line_of(input.as_bytes(), "stdin").ok();
             assert_eq!(line.as_ref().map(|line| line.as_str()), expected, "{input:?}");

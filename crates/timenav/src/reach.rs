@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_as_far_as_their_registries_say() {
+    fn address_reach_follows_the_iana_registries() {
         for (reach, addresses) in [
             (
                 Reach::Public,

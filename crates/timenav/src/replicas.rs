@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_are_the_further_apart_the_more_timelines_there_are() {
+    fn polling_interval_grows_with_timeline_count() {
         assert_eq!(apart(10, APART_EACH), Duration::from_micros(40));
         assert_eq!(apart(100_000, APART_EACH), Duration::from_millis(400));
         assert!(apart(5_000, APART_EACH_UNTOLD) <= LOOK_EVERY, "as often as ever with a few thousand");
@@ -156,7 +156,7 @@ mod tests {
 
     /// With very many timelines the wait is long enough to delay a shutdown noticeably.
     #[tokio::test]
-    async fn a_service_that_ends_waits_for_no_hint() {
+    async fn shutdown_does_not_wait_for_a_hint() {
         let closing = CancellationToken::new();
         let waits = next_hint(APART_MAX.saturating_mul(1_000), std::future::pending(), &closing);
         let (hint, ()) = tokio::join!(waits, async { closing.cancel() });
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_of_rows_take_a_small_part_of_the_time() {
+    fn row_comparison_interval_grows_with_its_duration() {
         assert_eq!(rows_apart(3_000), ROWS_APART_MIN);
         assert_eq!(rows_apart(500_000), Duration::from_secs(10));
         assert_eq!(rows_apart(-1), ROWS_APART_MIN, "host time may go back");

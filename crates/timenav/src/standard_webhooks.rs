@@ -112,7 +112,7 @@ mod tests {
     use crate::doors::OsEntropy;
 
     #[test]
-    fn signatures_are_those_of_the_published_libraries() {
+    fn webhook_signature_matches_the_published_libraries() {
         // The test vector of the libraries for Rust, Go, Python, JavaScript and others.
         let bytes = BASE64.decode(b"C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();
         let body = r#"{"email":"test@example.com","username":"test_user"}"#;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_read_as_its_receiver_reads_it() {
+    fn webhook_secret_is_decoded_as_specified() {
         // The test vector of the specification.
         let key = Signer::of(secret_bytes("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap());
         let signed = key.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_new_and_read_back() {
+    fn generated_webhook_secrets_are_unique_and_round_trip() {
         let (one, other) = (Signer::new(&OsEntropy), Signer::new(&OsEntropy));
         assert_ne!(one.secret(), other.secret());
         let bytes = BASE64.decode(one.secret().strip_prefix(PREFIX).unwrap().as_bytes()).unwrap();

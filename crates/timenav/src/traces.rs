@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_where_the_line_is_full() {
+    fn spans_are_dropped_if_the_queue_is_full() {
         let (line, mut spans) = line(2);
         for _ in 0..5 {
             line.answered(request(200));
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_no_request_asked_for_leaves_half_of_the_line_to_requests() {
+    fn background_spans_use_at_most_half_of_the_queue() {
         let (line, mut spans) = line(4);
         let line = Arc::new(line);
         let work = Spans::to(Arc::clone(&line));
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_service_did_wrong_is_an_error() {
+    fn only_server_errors_set_the_error_status() {
         let (line, _spans) = line(1);
         for (status, expected) in [(200, false), (404, false), (499, false), (500, true), (503, true)] {
             assert_eq!(line.span(request(status)).status != Status::Unset, expected, "{status}");
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_left_at_the_end_is_taken_in_batches_and_then_there_are_none() {
+    async fn remaining_spans_are_exported_in_batches_at_shutdown() {
         let (line, mut spans) = line(SPANS_WAITING_MAX);
         let stopping = CancellationToken::new();
         for _ in 0..SPANS_PER_EXPORT_MAX + 7 {

@@ -74,7 +74,7 @@ fn sha256_of(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_packed_is_read_again() {
+fn packed_backup_round_trips() {
     let folder = Folder::new();
     let packed = folder.pack(&[PUBLIC_NAMES[0], PUBLIC_NAMES[1], "signing.key"]).unwrap();
     let contents = Contents::read(&folder.path("packed")).unwrap();
@@ -93,7 +93,7 @@ fn what_is_packed_is_read_again() {
 }
 
 #[test]
-fn a_tar_of_anybody_else_is_refused_whatever_it_says() {
+fn tar_that_contradicts_its_manifest_is_rejected() {
     let folder = Folder::new();
     let manifest = folder.pack(&PUBLIC_NAMES).unwrap();
     let [database, checkpoints] = PUBLIC_NAMES;
@@ -120,7 +120,7 @@ fn a_tar_of_anybody_else_is_refused_whatever_it_says() {
 }
 
 #[test]
-fn a_manifest_is_written_one_way_and_signed() {
+fn manifest_is_canonical_and_signed() {
     let folder = Folder::new();
     let manifest = folder.pack(&PUBLIC_NAMES).unwrap();
     let note = manifest.sign(&folder.key).unwrap();
@@ -151,7 +151,7 @@ fn a_manifest_is_written_one_way_and_signed() {
 }
 
 #[test]
-fn no_file_is_written_over() {
+fn packing_does_not_overwrite_files() {
     let folder = Folder::new();
     let to = folder.path("packed");
     std::fs::write(&to, "precious").unwrap();

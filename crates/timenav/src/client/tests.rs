@@ -16,7 +16,7 @@ fn options(url: Option<&str>, data: Option<&std::path::Path>) -> ServiceOptions 
 }
 
 #[test]
-fn the_environment_goes_before_the_folder() {
+fn environment_key_takes_precedence_over_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("admin.key"), "from-file\n").unwrap();
     let key = |url: &str, key: Option<&str>| {
@@ -27,7 +27,7 @@ fn the_environment_goes_before_the_folder() {
 }
 
 #[test]
-fn keys_of_this_machine_are_not_sent_away_unasked() {
+fn local_key_is_not_sent_to_other_machines() {
     let found = target::find(&options(Some("http://time.example"), None), &surroundings(None));
     assert!(matches!(found, Err(Failure::NoKey(_))));
     for (url, expected) in [
@@ -42,7 +42,7 @@ fn keys_of_this_machine_are_not_sent_away_unasked() {
 }
 
 #[test]
-fn a_key_in_a_folder_is_shown_to_its_own_service_alone() {
+fn folder_key_is_sent_only_to_its_running_service() {
     let parent = tempfile::tempdir().unwrap();
     let folder = crate::data_folder::DataFolder::open(parent.path()).unwrap();
     std::fs::write(parent.path().join("admin.key"), "from-file\n").unwrap();
@@ -57,7 +57,7 @@ fn a_key_in_a_folder_is_shown_to_its_own_service_alone() {
 }
 
 #[test]
-fn addresses_of_services_start_with_http() {
+fn service_address_requires_an_http_scheme() {
     assert!(service_url("http://localhost:8080").is_ok() && service_url("https://example.org").is_ok());
     for wrong in ["localhost:8080", "127.0.0.1:8080", "ftp://example.org", ""] {
         assert!(service_url(wrong).is_err(), "{wrong}");
@@ -65,7 +65,7 @@ fn addresses_of_services_start_with_http() {
 }
 
 #[test]
-fn files_are_read_ahead_to_their_end() {
+fn files_are_read_ahead_completely() {
     let bytes: Vec<u8> = (0..=255).cycle().take(3 * CHUNK_BYTES + 5).collect();
     let mut chunks = read_ahead(io::Cursor::new(bytes.clone()));
     let mut read = Vec::new();

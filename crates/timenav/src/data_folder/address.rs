@@ -98,7 +98,7 @@ mod tests {
     use crate::data_folder::is_open_to_others;
 
     #[test]
-    fn an_address_is_there_as_long_as_the_service_runs() {
+    fn address_file_exists_while_the_service_runs() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         let now = || listening(parent.path()).unwrap();

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn millionths_are_read_as_people_write_them() {
+    fn drift_and_slew_accept_ppm_values() {
         assert_eq!((drift("200ppm"), drift("-50"), drift("7 ppm")), (Ok(200), Ok(-50), Ok(7)));
         assert_eq!((slew("500ppm"), slew("1")), (Ok(500), Ok(1)));
         for wrong in ["fast", "0.5ppm", "100001ppm", ""] {

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_next_key_is_kept_read_and_takes_its_place() {
+    fn next_key_is_stored_and_replaces_the_current_one() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         let entropy = OsEntropy;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_anybody_else_is_not_gone_on_with() {
+    fn next_key_not_signed_by_the_current_one_is_rejected() {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         let other_parent = tempfile::tempdir().unwrap();

@@ -123,7 +123,7 @@ mod tests {
     const RECORDS: Records = Records { member: "items", fields: &["id", "at/time", "who"] };
 
     #[test]
-    fn each_record_is_a_line_as_it_was() {
+    fn each_record_is_printed_unchanged_on_one_line() {
         let page = "{\"status\":\"2.\",\"items\":[{\"n\":1.50,\n \"t\":\"a\\nb\"},{}]}";
         assert_eq!(RECORDS.lines(page), "{\"n\":1.50, \"t\":\"a\\nb\"}\n{}\n");
         assert_eq!((RECORDS.lines("{}"), RECORDS.lines("[1]")), (String::new(), String::new()));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_rows_have_one_line_of_names() {
+    fn csv_pages_have_one_header_line() {
         let mut table = Table::default();
         let page = serde_json::json!({"items": [
             {"id": "a", "at": {"time": "2000-01-01T00:00:00Z"}, "who": ["x", "y"], "other": 1},
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_a_row_of_all_that_it_has() {
+    fn csv_row_contains_every_field_of_a_response() {
         let mut table = Table::default();
         let answer = serde_json::json!({"status": "It runs.", "rate": 1.5, "ledger": {"size": 3}, "empty": null});
         let mut reader = csv::Reader::from_reader(std::io::Cursor::new(table.row(&answer)));

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_idle_when_nothing_was_asked_for_so_many_looks() {
+    fn connection_without_requests_becomes_idle() {
         let activity = Arc::new(Activity::default());
         assert_eq!(looks(&activity, false, || {}), Some(ConnectionEnd::Idle));
         let turn = || Turn::begin(Arc::clone(&activity), Arc::default());
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_a_connection_alive_by_itself_is_not_taken_for_more() {
+    fn keepalive_bytes_do_not_count_as_activity() {
         let activity = Activity::default();
         let write = |bytes| {
             activity.written.fetch_add(bytes, Ordering::Relaxed);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_or_answers_no_ping_is_stalled() {
+    fn client_that_reads_nothing_or_sends_no_pong_is_stalled() {
         let activity = Arc::new(Activity::default());
         let _working = Turn::begin(Arc::clone(&activity), Arc::default());
         assert_eq!(looks(&activity, true, || {}), Some(ConnectionEnd::Stalled));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_work_while_it_has_nothing_to_give() {
+    async fn response_waiting_for_its_source_counts_as_activity() {
         let activity = Arc::new(Activity::default());
         let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(4);
         let body = AxumBody::from_stream(tokio_stream::wrappers::ReceiverStream::new(receiver));

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_descriptors_are_left_to_others() {
+    fn connection_limit_reserves_file_descriptors() {
         let check = |asked, descriptors, expected: Option<u32>| {
             assert_eq!(connections(asked, descriptors).ok(), expected, "{asked:?} of {descriptors:?}");
         };
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_raised_as_far_as_needed_and_never_lowered() {
+    fn descriptor_limit_is_raised_as_needed_and_never_lowered() {
         assert_eq!(raised(Some(1_024), Some(524_288), 10_128), Some(10_128));
         assert_eq!(raised(Some(1_024), Some(4_096), 10_128), Some(4_096));
         assert_eq!(raised(Some(20_000), Some(20_000), 10_128), Some(20_000));

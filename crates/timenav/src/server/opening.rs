@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_first_bytes_tell_and_are_read_again() {
+    async fn http_version_is_detected_without_consuming_bytes() {
         let preface = PREFACE.as_slice();
         let with_more = [preface, b"\0\0\0\x04"].concat();
         for (sent, expected) in [

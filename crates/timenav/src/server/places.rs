@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_so_many_places_and_gets_them_back() {
+    fn connections_per_address_are_limited_and_released() {
         let places = Places::new(10, 2);
         let check = |text: &str, expected: bool| match places.take(from(text)) {
             Ok(place) if expected => Some(place),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_has_been_idle_longest_gives_way() {
+    fn longest_idle_connection_is_closed_if_full() {
         let places = Places::new(3, 3);
         let take = |text: &str| places.take(from(text));
         let [first, second, third] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| take(text).ok().unwrap());
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_leave_at_the_same_time() {
+    fn concurrently_closing_connections_are_limited() {
         let places = Places::new(1, 100);
         let here = from("192.0.2.1");
         let mut all = Vec::new();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_what_has_happened_since_the_last_one() {
+    fn connection_log_line_reports_counts_since_the_last() {
         let log = Log::default();
         let writer = log.clone();
         let lines = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_listed_is_let_through() {
+    fn only_listed_webhook_hosts_are_allowed() {
         let gate = gate(1);
         for (url, expected) in [
             ("https://hooks.example.com/in?a=b", "https://hooks.example.com/in?a=b"),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_opens_on_its_own_timeline_of_its_own_service() {
+    fn webhook_secret_opens_only_on_its_timeline_and_service() {
         let (one, other) = (gate(1), gate(2));
         let (main, elsewhere) = (TimelineId::new("main").unwrap(), TimelineId::new("elsewhere").unwrap());
         let sealed = one.seal(&main, SECRET).unwrap();

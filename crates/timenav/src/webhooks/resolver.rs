@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_leads_elsewhere_is_not_followed() {
+    fn forbidden_resolved_addresses_are_filtered() {
         let kept = |allows_private: bool, name: &str, found: &[&str]| {
             let found = found.iter().map(|address| SocketAddr::new(address.parse().unwrap(), 0));
             let kept = Resolver { allows_private }.kept(name, found.collect::<Vec<_>>().into_iter());

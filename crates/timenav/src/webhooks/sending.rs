@@ -255,7 +255,7 @@ mod tests {
     use crate::doors::FileSigner;
 
     #[tokio::test]
-    async fn whoever_does_not_answer_in_time_is_tried_again() {
+    async fn receiver_timeout_is_retried() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let gate = Gate::new(vec![url.parse().unwrap()], Arc::new(FileSigner::new(&[1; 32]).unwrap()));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_room_for_so_many_requests_on_all_its_ports_together() {
+    fn concurrent_webhooks_are_limited_per_host_across_ports() {
         let to = ["http://127.0.0.1:1", "http://127.0.0.1:2", "127.0.0.1", "http://localhost:1"];
         let to = to.map(|to| to.parse::<WebhookTo>().unwrap());
         let gate = Gate::new(to.to_vec(), Arc::new(FileSigner::new(&[1; 32]).unwrap()));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_takes_a_firing_or_not() {
+    fn webhook_status_decides_the_delivery_outcome() {
         let to: WebhookTo = "hooks.example".parse().unwrap();
         let check = |status: u16, expected: &str| {
             let told = match came_of(&to, StatusCode::from_u16(status).unwrap()) {

@@ -6,7 +6,7 @@ use super::*;
 const KEY: &str = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k";
 
 #[test]
-fn a_log_is_a_key_and_perhaps_another_origin() {
+fn log_argument_is_a_key_with_an_optional_origin() {
     let read = |text: &str| text.parse::<KnownLog>();
     let log = read(KEY).unwrap();
     assert_eq!((log.origin.as_str(), log.key.to_string().as_str()), ("example.com/foo", KEY));
@@ -21,7 +21,7 @@ fn a_log_is_a_key_and_perhaps_another_origin() {
 }
 
 #[test]
-fn a_log_has_no_more_keys_than_it_may() {
+fn keys_per_log_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let log = |number: u8| {
         let key = VerifierKey::new("log.test", [number; 32]).unwrap();
@@ -81,7 +81,7 @@ fn files(folder: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
-fn a_prefix_is_what_origins_begin_with_and_a_key_of_one_of_them() {
+fn prefix_argument_is_an_origin_prefix_and_a_key() {
     let read = |text: &str| text.parse::<KnownPrefix>();
     let known = read(&format!("example.com/={KEY}")).unwrap();
     assert_eq!(
@@ -100,7 +100,7 @@ fn a_prefix_is_what_origins_begin_with_and_a_key_of_one_of_them() {
 }
 
 #[test]
-fn a_prefix_brings_as_many_logs_as_it_may_and_remembers_them() {
+fn logs_per_prefix_are_limited_and_persisted() {
     let folder = tempfile::tempdir().unwrap();
     let full = |answer: Result<NoteSignature, Unwitnessed>| {
         assert!(matches!(answer, Err(Unwitnessed::PrefixFull { max: 3, .. })), "{answer:?}");
@@ -148,7 +148,7 @@ fn a_prefix_brings_as_many_logs_as_it_may_and_remembers_them() {
 }
 
 #[test]
-fn requests_at_once_take_no_more_places_than_there_are() {
+fn concurrent_requests_cannot_exceed_the_log_limit() {
     let folder = tempfile::tempdir().unwrap();
     let witness = with_prefix(folder.path(), few(4), Vec::new()).unwrap();
     let cosigned: usize = std::thread::scope(|scope| {
@@ -161,7 +161,7 @@ fn requests_at_once_take_no_more_places_than_there_are() {
 }
 
 #[test]
-fn a_lost_checkpoint_of_a_log_under_a_prefix_is_missed() {
+fn lost_checkpoint_of_a_prefixed_log_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let witness = with_prefix(folder.path(), few(3), Vec::new()).unwrap();
     witness.add_checkpoint(&grown("clock.test/main")).unwrap();
@@ -185,7 +185,7 @@ fn a_lost_checkpoint_of_a_log_under_a_prefix_is_missed() {
 }
 
 #[test]
-fn logs_under_a_prefix_have_a_pace_together() {
+fn logs_of_a_prefix_share_a_rate_limit() {
     let folder = tempfile::tempdir().unwrap();
     let limits = PrefixLimits { checkpoints_per_minute_max: NonZeroU32::MIN, ..few(3) };
     let named = KnownLog { key: key_of("clock.test/named", &pair()), origin: "clock.test/named".to_owned() };
@@ -198,7 +198,7 @@ fn logs_under_a_prefix_have_a_pace_together() {
 }
 
 #[test]
-fn the_longest_prefix_decides() {
+fn longest_matching_prefix_takes_precedence() {
     let folder = tempfile::tempdir().unwrap();
     let inner = Ed25519KeyPair::from_seed_unchecked(&[6; 32]).unwrap();
     let within = format!("clock.test/eu/={}", key_of("clock.test/eu/system", &inner)).parse().unwrap();
@@ -212,7 +212,7 @@ fn the_longest_prefix_decides() {
 }
 
 #[test]
-fn an_origin_is_harmless_whatever_is_in_it() {
+fn malicious_origins_cannot_escape_the_witness_folder() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("witness");
     let witness = with_prefix(&inside, few(100), Vec::new()).unwrap();
@@ -254,7 +254,7 @@ fn an_origin_is_harmless_whatever_is_in_it() {
 }
 
 #[test]
-fn a_checkpoint_under_a_prefix_has_an_end() {
+fn overlong_checkpoint_under_a_prefix_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let witness = with_prefix(folder.path(), few(3), Vec::new()).unwrap();
     let key = key_of("clock.test/main", &pair());

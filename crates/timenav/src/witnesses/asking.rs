@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_plain_numbers_on_a_line() {
+    fn log_size_must_be_a_plain_number_line() {
         for (body, expected) in [
             ("0\n", Some(0)),
             ("20852163\n", Some(20_852_163)),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_short_and_plain() {
+    fn error_reasons_are_truncated_and_printable() {
         let told = reason(StatusCode::FORBIDDEN, format!("no\u{1b}[31m\n{}", "x".repeat(1_000)).as_bytes());
         assert!(told.starts_with("it answered 403 Forbidden: no[31mxx") && told.len() < 250, "{told}");
     }

@@ -36,7 +36,7 @@ fn host(told: &Told) -> i128 {
 }
 
 #[test]
-fn an_answer_tells_host_time_between_question_and_answer() {
+fn response_bounds_host_time_by_the_round_trip() {
     let clock = told("running", 60.0, "2000-01-01T00:01:00Z");
     let host = host(&clock);
     assert_eq!(clock.host.micros() % 60_000_000, 1_000_000, "one second of host time has passed");
@@ -56,7 +56,7 @@ fn an_answer_tells_host_time_between_question_and_answer() {
 }
 
 #[test]
-fn a_message_about_a_change_tells_the_least() {
+fn change_message_gives_only_a_lower_bound() {
     let clock = told("running", 60.0, "2000-01-01T00:01:00Z");
     let known = clock.learned(None, (Some(boot(100)), boot(103)), None);
     let told = clock.learned(Some(&known), (None, boot(102)), None);
@@ -70,7 +70,7 @@ fn a_message_about_a_change_tells_the_least() {
 }
 
 #[test]
-fn a_clock_that_stands_tells_no_upper_bound() {
+fn paused_clock_gives_no_upper_bound() {
     let paused = told("paused", 1.0, "2000-01-01T00:00:00Z");
     let known = Known { offset: i128::MAX, ..paused.learned(None, (Some(boot(1)), boot(2)), None) };
     assert_eq!(known.uncertainty, None);
@@ -85,7 +85,7 @@ fn a_clock_that_stands_tells_no_upper_bound() {
 }
 
 #[test]
-fn on_one_kernel_the_boot_clock_tells() {
+fn boot_clock_on_the_same_kernel_is_exact() {
     // Its host time is ahead of its boot clock by this much, and its responses come from between 100 and 103.
     let here = told_on("one", "-0.898000001");
     let exact = i128::from(here.clock.origin().0.micros()) * 1_000 + 898_000_001;
@@ -107,7 +107,7 @@ fn on_one_kernel_the_boot_clock_tells() {
 }
 
 #[test]
-fn another_kernel_and_one_that_cannot_be_this_tell_nothing_of_the_boot_clock_here() {
+fn boot_clock_of_another_kernel_is_ignored() {
     let told = told_on("one", "-0.898000001");
     let (low, moments) = (host(&told) - boot(103), (Some(boot(100)), boot(103)));
     for kernel in [None, Some(kernel("two", 0))] {
@@ -128,7 +128,7 @@ fn another_kernel_and_one_that_cannot_be_this_tell_nothing_of_the_boot_clock_her
 }
 
 #[test]
-fn slow_clocks_are_told_by_when_they_began_to_show_it() {
+fn slow_clock_readings_have_a_coarse_grain() {
     let clock = told("running", 0.000_001, "2000-01-01T00:00:00.000002Z");
     assert_eq!(clock.host.micros() % 60_000_000, 2_000_000);
     assert_eq!(clock.grain, NANOS + 1_000);
@@ -137,7 +137,7 @@ fn slow_clocks_are_told_by_when_they_began_to_show_it() {
 }
 
 #[test]
-fn seconds_are_read_with_nine_decimal_places() {
+fn seconds_require_nine_decimal_places() {
     for (text, expected) in [
         ("0.000000000", Some(0)),
         ("-0.000000001", Some(-1)),

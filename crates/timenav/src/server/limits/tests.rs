@@ -38,7 +38,7 @@ fn to_a_deaf_service() -> DuplexStream {
 }
 
 #[tokio::test]
-async fn a_client_may_send_so_much_that_nobody_reads() {
+async fn unread_request_data_is_limited_by_http2_windows() {
     let (mut client, connection) = h2::client::handshake(to_a_deaf_service()).await.unwrap();
     tokio::spawn(connection);
     let mut streams = Vec::new();
@@ -116,7 +116,7 @@ async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32
 }
 
 #[tokio::test]
-async fn whoever_sends_more_is_refused() {
+async fn client_exceeding_http2_windows_gets_an_error() {
     const FLOW_CONTROL_ERROR: u32 = 3;
     let of_a_stream = (HTTP2_STREAM_WINDOW_BYTES / HTTP2_FRAME_BYTES_MAX) as usize;
     assert_eq!(errors_of_flooding(1, of_a_stream).await, (vec![], None));
@@ -141,7 +141,7 @@ impl Body for Endless {
 }
 
 #[tokio::test]
-async fn so_much_of_an_answer_waits_for_the_client() {
+async fn buffered_response_data_is_limited() {
     // The pipe buffers little.
     let between = 1 << 12;
     let (ours, theirs) = tokio::io::duplex(between);

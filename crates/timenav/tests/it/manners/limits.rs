@@ -239,7 +239,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "webhook_url_bytes_max" => Tested(WEBHOOKS, "what_the_operator_does_not_allow_is_refused_at_its_field"),
         "webhook_secret_bytes_min" | "webhook_secret_bytes_max" => {
-            Tested("timenav/src/standard_webhooks.rs", "a_secret_is_read_as_its_receiver_reads_it")
+            Tested("timenav/src/standard_webhooks.rs", "webhook_secret_is_decoded_as_specified")
         }
         "webhook_hosts_max" => {
             Tested("timenav/src/config/webhook_to.rs", "loopback_webhooks_require_a_loopback_service")
@@ -250,9 +250,7 @@ fn edge(name: &str) -> Option<Edge> {
         "webhooks_patient_pending_max" => {
             Tested("timenav-store/tests/it/engine/webhooks_again.rs", "where_too_many_wait_nobody_is_patient")
         }
-        "webhook_seconds_max" => {
-            Tested("timenav/src/webhooks/sending.rs", "whoever_does_not_answer_in_time_is_tried_again")
-        }
+        "webhook_seconds_max" => Tested("timenav/src/webhooks/sending.rs", "receiver_timeout_is_retried"),
         "rule_bytes_max" => Asked(|n| {
             let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();
             let rule = rule.trim_end_matches(',').to_owned();
@@ -389,9 +387,9 @@ fn edge(name: &str) -> Option<Edge> {
         "http2_streams_max" => Tested(HTTP2, "one_stream_more_is_refused"),
         "http2_frame_bytes_max" => Tested(HTTP2, "a_longer_frame_ends_the_connection"),
         "http2_stream_window_bytes_max" | "http2_connection_window_bytes_max" => {
-            Tested(HTTP2_LIMITS, "a_client_may_send_so_much_that_nobody_reads")
+            Tested(HTTP2_LIMITS, "unread_request_data_is_limited_by_http2_windows")
         }
-        "http2_send_buffer_bytes_max" => Tested(HTTP2_LIMITS, "so_much_of_an_answer_waits_for_the_client"),
+        "http2_send_buffer_bytes_max" => Tested(HTTP2_LIMITS, "buffered_response_data_is_limited"),
         "http2_resets_pending_max" => Tested(HTTP2, "requests_that_are_taken_back_at_once_end_the_connection"),
         "http2_faults_max" => Tested(HTTP2, "so_many_faults_and_the_connection_ends"),
         "requests_per_minute" => Tested(RATES, "a_user_has_a_quota_and_others_have_theirs"),
