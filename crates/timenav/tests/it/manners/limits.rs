@@ -247,9 +247,10 @@ fn edge(name: &str) -> Option<Edge> {
         "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
             Tested(WEBHOOKS, "a_receiver_that_hangs_gets_so_many_requests_and_no_more")
         }
-        "webhooks_patient_pending_max" => {
-            Tested("timenav-store/tests/it/engine/webhooks_again.rs", "where_too_many_wait_nobody_is_patient")
-        }
+        "webhooks_patient_pending_max" => Tested(
+            "timenav-store/tests/it/engine/webhooks_again.rs",
+            "webhook_retries_are_shortened_if_too_many_are_pending",
+        ),
         "webhook_seconds_max" => Tested("timenav/src/webhooks/sending.rs", "receiver_timeout_is_retried"),
         "rule_bytes_max" => Asked(|n| {
             let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();
@@ -319,16 +320,15 @@ fn edge(name: &str) -> Option<Edge> {
         "long_work_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "concurrent_counts_are_limited")
         }
-        "counts_running_max" => {
-            Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_counts_are_under_way_at_a_time")
-        }
+        "counts_running_max" => Tested("timenav-store/tests/it/engine/long_work.rs", "concurrent_counts_are_limited"),
         "name_searches_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "concurrent_name_searches_are_limited")
         }
         "too_many_requests_held_millis_min" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
-        "views_running_max" => {
-            Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
-        }
+        "views_running_max" => Tested(
+            "timenav-store/tests/it/engine/long_work.rs",
+            "concurrent_view_builds_are_limited_and_scheduled_fairly",
+        ),
         "bundle_line_bytes_max" => Tested("timenav/src/commands/verify/bundle/tests.rs", "overlong_line_is_rejected"),
         "bundle_gone_max" => Tested("timenav-engine/src/bundles/gone.rs", "missing_bundle_contents_are_limited"),
         "scans_running_max" | "scans_running_per_user_max" => Tested(
