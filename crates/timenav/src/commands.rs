@@ -72,13 +72,11 @@ use crate::output::{self, OutputFormat};
 use crate::redaction::redact;
 use crate::surroundings::Surroundings;
 
-/// One clock and one history that a whole system can share.
+/// A controllable clock for whole systems.
 ///
-/// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
-/// `timenav compact`, `timenav migrate`, `timenav rotate-signing-key` and `timenav accept-rollback` work on that of a
-/// stopped one. `timenav signing-key` creates a key for several on one database, and `timenav upgrade` shows their versions.
-/// The other commands talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in
-/// the data folder.
+/// `timenav serve` runs the service. `backup`, `restore`, `compact`, `migrate`, `rotate-signing-key` and
+/// `accept-rollback` work on its data folder. Most other commands talk to a running service, selected by `--url` or
+/// `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {

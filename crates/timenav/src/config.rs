@@ -67,240 +67,239 @@ const LOG_FILTER_DEFAULT: &str = "info";
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ServeOptions {
-    /// The address to listen on; port 0 picks a free one. [default: 127.0.0.1:8080]
+    /// The address to listen on; port 0 picks a free port. [default: 127.0.0.1:8080]
     ///
-    /// To be reachable from other machines, the service needs a certificate, or a proxy in front of it that terminates
-    /// TLS: requests and keys must not be sent unencrypted.
+    /// To accept requests from other machines, the service needs a certificate, or a proxy that terminates TLS.
     #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// A PEM file with the certificate to serve HTTPS with, and the chain above it.
+    /// The HTTPS certificate and its chain (PEM).
     #[arg(long, env = "TIMENAV_TLS_CERT", value_name = "FILE")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// A PEM file with the private key of the certificate.
+    /// The private key of the certificate (PEM).
     #[arg(long, env = "TIMENAV_TLS_KEY", value_name = "FILE")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// An address and port for `/metrics` alone, over plain HTTP. [default: `/metrics` is at the address of the service]
+    /// A separate address for `/metrics`, over plain HTTP. [default: `/metrics` at the address of the service]
     ///
-    /// `/metrics` needs no key and shows how busy the service is: let only your monitoring reach it.
+    /// `/metrics` needs no key and shows the load of the service. Only your monitoring should reach it.
     #[arg(long, env = "TIMENAV_METRICS_LISTEN", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// The folder for all data; created if it does not exist. [default: ./timenav-data]
+    /// The folder for all data, created if it does not exist. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// A PostgreSQL database to keep everything in, instead of a file in the data folder: `postgres://…`
+    /// A PostgreSQL database for all data, instead of a file in the data folder: `postgres://…`
     ///
-    /// The data folder still holds the signing key and the checkpoints. Other processes of the machine can read flags: give
-    /// an address with a password in the environment or in the file.
+    /// The data folder still has the signing key and the checkpoints. Other users can see flags in the process list:
+    /// put a URL with a password in the environment or in the file.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
-    /// A file with the address for --store, such as a secret that is mounted into a container.
+    /// A file with the URL for `--store`, such as a mounted secret.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     pub(crate) store_file: Option<PathBuf>,
-    /// The file with the key that signs, with --store. [default: `signing.key` in the data folder]
+    /// The signing key file, with `--store`. [default: `signing.key` in the data folder]
     ///
-    /// Such as a secret that is mounted into a container. `timenav signing-key new` creates it.
+    /// `timenav signing-key new` creates it.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     pub(crate) signing_key: Option<PathBuf>,
-    /// Whether several services use the database of --store together. [default: false]
+    /// Whether several services share the database in `--store`. [default: false]
     ///
-    /// Each has a data folder of its own, and all sign with the same key, which `timenav signing-key new` creates.
+    /// Each needs its own data folder, and all need the same signing key.
     #[arg(long, env = "TIMENAV_REPLICAS", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) replicas: Option<bool>,
-    /// Start with a data folder that holds no checkpoints yet of what is in the database.
+    /// Start with a data folder that has no checkpoints of the database yet.
     ///
-    /// For the first start of a further replica: what is there then is taken as it is. It cannot be set in the file.
+    /// For the first start of an additional replica, which trusts the database as found. Cannot be set in the file.
     #[arg(long, env = "TIMENAV_JOIN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
     pub(crate) join: Option<bool>,
-    /// What others have kept of the database, with --join: a file of checkpoints, a signed checkpoint, or the URL of one.
+    /// With `--join`, checkpoints of the database that others kept: a file such as `checkpoints.log`, or the URL of
+    /// one.
     ///
-    /// Such as `checkpoints.log` of another replica. The database must continue it. Give it once for each; in the
-    /// environment, separate them by commas. What witnesses have cosigned is compared as well.
+    /// The database must continue them. Repeatable; in the environment, separate them by commas. Checkpoints from
+    /// witnesses are compared too.
     #[arg(long, env = "TIMENAV_KEPT_FROM", hide_env_values = true, value_name = "FILE|URL", value_delimiter = ',')]
     #[serde(skip)]
     pub(crate) kept_from: Vec<KeptFrom>,
-    /// The name of this replica in `/metrics` and `/v1/limits`. [default: the name of the host]
+    /// The name of this replica in `/metrics` and `/v1/limits`. [default: the host name]
     #[arg(long, env = "TIMENAV_REPLICA_NAME", value_name = "NAME")]
     pub(crate) replica_name: Option<String>,
-    /// How far the host's clock can be from the database's, in milliseconds; 0 to not compare them. [default: 2000]
+    /// With `--store`, the maximum offset between the host clock and the database clock, in milliseconds. [default:
+    /// 2000]
     ///
-    /// With --store. If they differ by more, the service is not ready and deletes nothing; with --replicas it does not
-    /// write either.
+    /// 0 turns the check off. Beyond the limit, the service is not ready and deletes nothing. With `--replicas` it does
+    /// not write either.
     #[arg(long, env = "TIMENAV_HOST_CLOCK_OFFSET_MAX_MILLIS", value_name = "MILLISECONDS")]
     pub(crate) host_clock_offset_max_millis: Option<u32>,
-    /// A TOML file of settings, named like these flags with `_` for `-`.
+    /// A TOML file with settings, named like these flags with `_` for `-`.
     ///
-    /// Relative paths in it start at the working directory, as they do in flags.
+    /// Relative paths start at the working directory.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
-    /// Stands in every signed checkpoint, never to be changed. [default: timenav.local, or as before]
+    /// The service name, part of every signed checkpoint. Cannot be changed later. [default: timenav.local]
     ///
-    /// It is set on the first start. Use a domain name that you own, to keep it unique.
+    /// Set on the first start. Use a domain name that you own.
     #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
     pub(crate) service_name: Option<String>,
-    /// How far from host time users with `limited_access` can travel. [default: 30]
+    /// How far from host time users with `limited_access` can travel, in days. [default: 30]
     #[arg(long, env = "TIMENAV_LIMITED_ACCESS_WINDOW_DAYS", value_name = "DAYS")]
     pub(crate) limited_access_window_days: Option<u32>,
-    /// When the ledger entry of a successful read is written to disk. [default: durable]
+    /// When the ledger entry of a successful read is durable. [default: durable]
     ///
-    /// `durable`: before the response. `buffered`: shortly after, which makes reads faster, but a crash can lose the
-    /// entries of the last reads before it. Changes and refusals are always durable before the response.
+    /// `durable`: before the response. `buffered`: shortly after it, which is faster, but a crash can lose the entries
+    /// of the last reads. Changes and rejected requests are always durable before the response.
     #[arg(long, env = "TIMENAV_READ_LOG", value_enum, hide_possible_values = true, value_name = "durable|buffered")]
     pub(crate) read_log: Option<ReadLogChoice>,
     /// Whether the first write to an unknown timeline creates it. [default: true]
     #[arg(long, env = "TIMENAV_TIMELINES_BY_FIRST_WRITE", value_name = "BOOL", value_parser = BoolishValueParser::new(),
         hide_possible_values = true)]
     pub(crate) timelines_by_first_write: Option<bool>,
-    /// Refuse writes to unknown timelines: short for `--timelines-by-first-write false`.
+    /// Reject writes to unknown timelines; short for `--timelines-by-first-write false`.
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_timelines_by_first_write: bool,
     /// Whether callers can seal and open data with their own keys. [default: true]
     ///
-    /// If not, `encrypt-data` and `decrypt-data` are refused. Data sealed earlier stays, and can be erased.
+    /// Otherwise `encrypt-data` and `decrypt-data` are rejected. Sealed data stays, and can be erased.
     #[arg(long, env = "TIMENAV_ENCRYPTION", value_name = "BOOL", value_parser = BoolishValueParser::new(),
         hide_possible_values = true)]
     pub(crate) encryption: Option<bool>,
-    /// Do not seal or open data: short for `--encryption false`.
+    /// Do not seal or open data; short for `--encryption false`.
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_encryption: bool,
-    /// Requests per minute for each user, across all their keys and sessions. [default: 60000]
+    /// Requests per minute and user, across keys and sessions; 0 for no limit. [default: 60000]
     ///
-    /// In an import or a batch, every 100 further records count as one more request. 0 means no limit.
+    /// In an import or a batch, every 100 further records count as one request.
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub(crate) requests_per_minute: Option<u32>,
-    /// The maximum number of connections. [default: 10000, or as many as there are file descriptors for]
+    /// The maximum number of connections. [default: 10000, or fewer if file descriptors are limited]
     ///
-    /// When the limit is reached, the connection that has been idle longest makes room for a new one; if none is idle,
-    /// the new one is closed immediately. The service raises its file descriptor limit as far as it can, and refuses
-    /// to start if that is too low for this number.
+    /// At the limit, a new connection replaces the one that has been idle longest. If none is idle, the new one is
+    /// closed. The service raises its file descriptor limit, and does not start if that is too low for this number.
     #[arg(long, env = "TIMENAV_CONNECTIONS_MAX", value_name = "COUNT")]
     pub(crate) connections_max: Option<NonZeroU32>,
     /// The maximum number of connections per address. [default: 1024, or half of all]
     ///
-    /// Further connections are closed immediately. For IPv6, a /64 network counts as one address. A proxy is one
-    /// address too: behind one, allow as many as it may open.
+    /// Further connections are closed. A /64 network counts as one IPv6 address, and a proxy as one address.
     #[arg(long, env = "TIMENAV_CONNECTIONS_PER_ADDRESS_MAX", value_name = "COUNT")]
     pub(crate) connections_per_address_max: Option<NonZeroU32>,
-    /// How long a connection can stay idle, in seconds. [default: 60]
+    /// How long a connection can be idle, in seconds. [default: 60]
     ///
-    /// Also the time limit for request headers to arrive, and for a client to read part of a response.
+    /// Also the timeout for request headers, and for a client to read part of a response.
     #[arg(long, env = "TIMENAV_CONNECTION_IDLE_SECS", value_name = "SECONDS")]
     pub(crate) connection_idle_secs: Option<ConnectionSecs>,
-    /// How long a TLS handshake may take, and the first bytes of a request after it, in seconds. [default: 10]
+    /// The timeout for a TLS handshake, and for the first bytes of a request after it, in seconds. [default: 10]
     #[arg(long, env = "TIMENAV_HANDSHAKE_SECS", value_name = "SECONDS")]
     pub(crate) handshake_secs: Option<ConnectionSecs>,
-    /// Timelines that one user can create, including forks. [default: 25000]
+    /// The number of timelines that a user can create, including forks. [default: 25000]
     #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
     pub(crate) timelines_per_user: Option<NonZeroUsize>,
-    /// How many days to keep the contents of a timeline that has ended, at most 3650. [default: 7]
+    /// How long to keep the contents of an ended timeline, in days, up to 3650; 0 to delete them immediately. [default:
+    /// 7]
     ///
-    /// They can no longer be read, but earlier backups still contain them. With 0 they are deleted immediately.
+    /// They cannot be read, but earlier backups still contain them.
     #[arg(long, env = "TIMENAV_ENDED_GRACE_DAYS", value_name = "DAYS",
         value_parser = clap::value_parser!(u32).range(..=i64::from(ENDED_GRACE_DAYS_MAX)))]
     pub(crate) ended_grace_days: Option<u32>,
-    /// The address at which browsers reach the service through a proxy that terminates TLS: `https://…`
+    /// The address for browsers, if a proxy terminates TLS: `https://…`
     ///
-    /// Tells the service that people log in over HTTPS. Without it, every log-in through such a proxy looks like plain
-    /// HTTP and is refused.
+    /// Without it, a login through such a proxy counts as plain HTTP and is rejected.
     #[arg(long, env = "TIMENAV_PUBLIC_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
-    /// Whether people can log in over plain HTTP from other machines. [default: false]
+    /// Whether users can log in over plain HTTP from other machines. [default: false]
     ///
-    /// Passwords and cookies can then be read in transit. Use it only on networks that nobody else is on.
+    /// Passwords and cookies can then be read in transit.
     #[arg(long, env = "TIMENAV_INSECURE_LOG_IN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) insecure_log_in: Option<bool>,
-    /// How long an idle session lasts, in seconds. [default: 1800]
+    /// The idle timeout of sessions, in seconds. [default: 1800]
     #[arg(long, env = "TIMENAV_SESSION_IDLE_SECS", value_name = "SECONDS")]
     pub(crate) session_idle_secs: Option<SessionSecs>,
-    /// The maximum length of a session, in seconds. [default: 43200]
+    /// The maximum duration of a session, in seconds. [default: 43200]
     #[arg(long, env = "TIMENAV_SESSION_MAX_SECS", value_name = "SECONDS")]
     pub(crate) session_max_secs: Option<SessionSecs>,
-    /// The minimum time that timelines keep reads and refusals, in seconds; 0 for no minimum.
-    /// [default: 86400]
+    /// The minimum retention of reads and rejected requests, in seconds; 0 for none. [default: 86400]
     ///
-    /// No request can lower it; otherwise admins of a timeline could remove the traces of what they just did.
+    /// It keeps admins of a timeline from removing the traces of their actions.
     #[arg(long, env = "TIMENAV_RETENTION_FLOOR_SECS", value_name = "SECONDS")]
     pub(crate) retention_floor_secs: Option<u32>,
     /// The folder for signed checkpoints outside the database. [default: the data folder]
     ///
-    /// If it is on another disk, or one that only this service can write to, the service notices on its next start if
-    /// somebody rolled back or rewrote the database.
+    /// On another disk, or with write access for this service only, it lets the next start detect a database that was
+    /// rolled back or rewritten.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     pub(crate) checkpoints: Option<PathBuf>,
-    /// A witness that cosigns what the service writes, as `<key>=<URL>`; give it once for each.
+    /// A witness that cosigns the checkpoints, as `<key>=<URL>`. Repeatable.
     ///
-    /// The key is what `timenav witness` prints: `<name>+<id>+<base64>`. In the environment, separate them by commas.
+    /// `timenav witness` prints the key: `<name>+<id>+<base64>`. In the environment, separate witnesses by commas.
     #[arg(long, env = "TIMENAV_WITNESS", hide_env_values = true, value_name = "KEY=URL", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) witness: Vec<WitnessUrl>,
-    /// A timeline that witnesses are shown by itself as well; give it once for each.
+    /// A timeline to show to witnesses in addition to `system`. Repeatable.
     ///
-    /// What witnesses cosign of `system` covers every timeline. Name one here if somebody checks its own checkpoints. In
-    /// the environment, separate timelines by commas.
+    /// A cosigned `system` covers every timeline. Use this if someone checks the timeline's own checkpoints. In the
+    /// environment, separate timelines by commas.
     #[arg(long, env = "TIMENAV_WITNESS_TIMELINE", value_name = "TIMELINE", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) witness_timeline: Vec<WitnessTimeline>,
-    /// How often witnesses are asked, in seconds, if anything was written. [default: 60]
+    /// The interval between requests to witnesses, in seconds, if there are new entries. [default: 60]
     #[arg(long, env = "TIMENAV_WITNESS_INTERVAL_SECS", value_name = "SECONDS")]
     pub(crate) witness_interval_secs: Option<WitnessSecs>,
-    /// Answer changes only once so many of the witnesses have cosigned them. [default: 0]
+    /// The number of witnesses that must cosign a change before the response. [default: 0]
     ///
-    /// A change that they do not cosign in time is in the ledger all the same, and answered 503 `outcome_unknown`.
+    /// If they do not cosign in time, the change stays in the ledger and the response is 503 `outcome_unknown`.
     #[arg(long, env = "TIMENAV_WITNESS_REQUIRED", value_name = "COUNT")]
     pub(crate) witness_required: Option<usize>,
-    /// How long the answer to a change waits for witnesses, in seconds. [default: 30]
+    /// How long the response to a change waits for witnesses, in seconds. [default: 30]
     #[arg(long, env = "TIMENAV_WITNESS_WAIT_SECS", value_name = "SECONDS")]
     pub(crate) witness_wait_secs: Option<WitnessSecs>,
-    /// A host that timers may send webhooks to, with its port if that is not 443; give it once for each.
+    /// A host that timers can send webhooks to, with its port if that is not 443. Repeatable.
     ///
-    /// Requests use TLS unless you write `http://` before it. In the environment, separate hosts by commas. This machine
-    /// can be one only if the service listens on it alone.
+    /// Requests use TLS, except with the prefix `http://`. In the environment, separate hosts by commas. This machine
+    /// is allowed only if the service listens on loopback.
     #[arg(long, env = "TIMENAV_WEBHOOK_TO", value_name = "HOST[:PORT]", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) webhook_to: Vec<WebhookTo>,
-    /// Whether these hosts can have addresses of a private network. [default: false]
+    /// Whether the names of these hosts can resolve to private addresses. [default: false]
     ///
-    /// An address of one that --webhook-to names itself is allowed without it.
+    /// Private addresses in `--webhook-to` itself are always allowed.
     #[arg(long, env = "TIMENAV_WEBHOOK_TO_PRIVATE", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) webhook_to_private: Option<bool>,
-    /// A file with certificates of authorities, in PEM, that can vouch for these hosts beside those of this machine.
+    /// Further certificate authorities for these hosts (PEM).
     #[arg(long, env = "TIMENAV_WEBHOOK_CA", value_name = "FILE")]
     pub(crate) webhook_ca: Option<PathBuf>,
-    /// Start even if the database is behind or differs from what was signed.
+    /// Start even if the database has fewer entries than were signed, or others.
     ///
-    /// Use it for one start after you restored a backup on purpose; it cannot be set in the file. `timenav accept-rollback`
-    /// also records who accepts what was lost and why, and is the only way with --replicas.
+    /// Use it for one start, after you restored a backup. Cannot be set in the file. `timenav accept-rollback` also
+    /// records the person and the reason, and is required with `--replicas`.
     #[arg(long, env = "TIMENAV_ACCEPT_ROLLBACK", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
     pub(crate) accept_rollback: Option<bool>,
-    /// How long to accept requests after SIGTERM, in seconds, while `/readyz` is 503. [default: 5 with --replicas, else 0]
+    /// How long to accept requests after SIGTERM, in seconds, while `/readyz` is 503. [default: 5 with `--replicas`,
+    /// else 0]
     ///
-    /// Load balancers need this time to send requests to other replicas. Ctrl-C does not wait for it.
+    /// Load balancers use this time to switch to other replicas. Ctrl-C skips it.
     #[arg(long, env = "TIMENAV_DRAIN_SECS", value_name = "SECONDS")]
     pub(crate) drain_secs: Option<u32>,
-    /// How long requests in flight may take after SIGTERM or Ctrl-C. [default: 10]
+    /// How long open requests can take after SIGTERM or Ctrl-C, in seconds. [default: 10]
     #[arg(long, env = "TIMENAV_SHUTDOWN_DEADLINE_SECS", value_name = "SECONDS")]
     pub(crate) shutdown_deadline_secs: Option<u64>,
-    /// The format of the log on stderr. [default: text]
+    /// The log format on stderr. [default: text]
     #[arg(long, env = "TIMENAV_LOG_FORMAT", value_enum, hide_possible_values = true, value_name = "text|json")]
     pub(crate) log_format: Option<LogFormat>,
-    /// What to log: a level, or levels per module, such as `warn,timenav_engine=debug`. [default: info]
+    /// The log level, also per module: `warn,timenav_engine=debug`. [default: info]
     #[arg(long, env = "TIMENAV_LOG_FILTER", value_name = "FILTER")]
     pub(crate) log_filter: Option<String>,
-    /// Where traces of requests go, as OTLP over HTTP: `http://…`, to which `/v1/traces` is appended. [default: none]
+    /// The OTLP endpoint for traces over HTTP: `http://…`, to which `/v1/traces` is appended. [default: none]
     ///
-    /// What a collector asks for in headers, such as a token, is taken from the variable `OTEL_EXPORTER_OTLP_HEADERS`.
+    /// `OTEL_EXPORTER_OTLP_HEADERS` sets request headers, such as a token.
     #[arg(long, env = "TIMENAV_OTLP_ENDPOINT", hide_env_values = true, value_name = "URL")]
     pub(crate) otlp_endpoint: Option<OtlpUrl>,
-    /// Create a timeline `demo` with well-known history, unless it exists.
+    /// Create a timeline `demo` with sample history, unless it exists.
     #[arg(long, env = "TIMENAV_DEMO", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) demo: Option<bool>,

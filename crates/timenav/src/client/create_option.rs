@@ -9,7 +9,7 @@ use crate::exit::Failure;
 /// Whether a timeline that is not there is created. A slip in a name must not do it unnoticed.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct CreateOption {
-    /// Create the timeline if it does not exist. Without this flag, that is an error.
+    /// Create the timeline if it does not exist.
     #[arg(long)]
     create: bool,
 }

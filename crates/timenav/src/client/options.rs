@@ -15,31 +15,27 @@ use crate::profiles::profile_name;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct ServiceOptions {
-    /// The address of the service. Defaults to that of the service of the data folder, else `http://127.0.0.1:8080`.
+    /// The address of the service. Defaults to the service of the data folder, else `http://127.0.0.1:8080`.
     #[arg(long, env = "TIMENAV_URL", hide_env_values = true, value_name = "URL", value_parser = service_url, global = true)]
     pub(super) url: Option<Url>,
-    /// Ask the service of this profile, with its key: see `timenav profile`.
+    /// Use the service and key of this profile.
     #[arg(long, env = "TIMENAV_PROFILE", value_name = "NAME", value_parser = profile_name, global = true)]
     pub(super) profile: Option<String>,
-    /// Trust only the certificate authority in this file (PEM).
-    ///
-    /// Without it, the certificate authorities of this machine are trusted.
+    /// Trust only the certificate authority in this file (PEM). Defaults to those of this machine.
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
     pub(super) ca: Option<PathBuf>,
-    /// The data folder of a service on this machine, to find the service by it and use the operator's key in it.
+    /// The data folder of a service on this machine, with its address and the operator's key.
     ///
-    /// Without this, --url, --profile, and a default profile, ./timenav-data is looked at. `TIMENAV_API_KEY` goes
-    /// before the key in the folder.
+    /// Defaults to `./timenav-data` if no service is named and there is no default profile.
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
     pub(super) data: Option<PathBuf>,
-    /// How to print answers: `table`, which is for people, or `json`, `ndjson` or `csv`.
+    /// The output format.
     ///
-    /// `json` is the service's answer as it is. `ndjson` is one line of JSON for each item of a list, or for the answer if
-    /// it has no list. `csv` is a row for each of these, under a line of names. With `json` and `ndjson`, errors are
-    /// JSON too.
+    /// `json` is the response of the service. `ndjson` is a line of JSON per list item, or one line for a response
+    /// without a list. `csv` is a row per item after a header. With `json` and `ndjson`, errors are JSON too.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, hide_possible_values = true, global = true)]
     output: OutputFormat,
-    /// Print the service's answer as it is, in JSON: short for --output json.
+    /// Print the response as JSON; short for `--output json`.
     #[arg(long, global = true, conflicts_with = "output")]
     json: bool,
 }
@@ -77,7 +73,7 @@ impl ServiceOptions {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct TimelineOptions {
-    /// The timeline. Defaults to the one the API key is bound to.
+    /// The timeline. Defaults to the timeline of the API key.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", global = true)]
     pub(crate) timeline: Option<String>,
 }

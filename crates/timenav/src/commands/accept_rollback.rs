@@ -19,45 +19,43 @@ const BY_CHARS_MAX: usize = 200;
 /// Maximum length of the reason, in characters.
 const REASON_CHARS_MAX: usize = 1_000;
 
-/// Accepts that a database was rolled back, or has another history, and what was lost with that.
+/// Accepts that a database was rolled back or has another history.
 ///
-/// A service whose database has fewer entries than were signed, or others, does not start: somebody may have rewritten
-/// history. If you restored a backup, or failed over to a standby that lacked the last entries, this command says so, once:
-/// the data folder's checkpoints of what was lost go whole into signed entries `accept_rollback`, with your name and
-/// reason, on `system` and on each timeline concerned. Services that have seen exactly those states start again; for one
-/// that saw others, run the command in its folder too, or give its checkpoints with --kept.
+/// A service does not start if its database lacks entries that were signed, or has others. After you restored a backup
+/// or failed over to a standby without the last entries, this command records the lost checkpoints as signed
+/// `accept_rollback` entries, on `system` and on each affected timeline. Services that saw exactly those states start
+/// again. For a service that saw others, run the command in its folder too, or pass its checkpoints with `--kept`.
 ///
-/// Without --by and --reason it shows what would be accepted, and writes nothing. Stop the service first; with --store,
-/// other services on the database may run.
+/// Without `--by` and `--reason` it only shows what it would accept. Stop the service first. With `--store`, other
+/// services on the database may keep running.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AcceptRollbackCommand {
-    /// Who accepts it. Anyone who looks at the ledgers sees the name.
+    /// Your name, for the ledgers.
     #[arg(long, value_name = "NAME", requires = "reason", value_parser = name)]
     by: Option<String>,
-    /// Why. Anyone who looks at the ledgers sees it.
+    /// The reason, for the ledgers.
     #[arg(long, value_name = "TEXT", requires = "by", value_parser = reason)]
     reason: Option<String>,
-    /// More checkpoints of what was lost: the `checkpoints.log` of another service on the database, or a signed checkpoint
-    /// that a witness or a client has kept. Give it once for each file.
+    /// Further checkpoints of the lost history: `checkpoints.log` of another service on the database, or a signed
+    /// checkpoint from a witness or a client. Repeatable.
     #[arg(long, value_name = "FILE")]
     kept: Vec<PathBuf>,
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The folder of checkpoints outside the database, if it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The PostgreSQL database, if the service keeps everything in one.
+    /// The PostgreSQL database of the service.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// A file with the address for --store.
+    /// A file with the URL for `--store`.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     store_file: Option<PathBuf>,
-    /// The file with the key that signs, with --store, if it is not in the data folder.
+    /// The signing key file, with `--store`, if it is not in the data folder.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     signing_key: Option<PathBuf>,
-    /// The service's configuration file; `data`, `store`, `signing_key` and `checkpoints` are
-    /// read from it.
+    /// The configuration file, for `data`, `store`, `signing_key` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print the result as JSON.

@@ -15,7 +15,7 @@ const LOGS: Records = Records {
     fields: &["position", "index", "timestamp", "user_id", "action", "subject", "clock_time"],
 };
 
-/// Shows and sets who may do what on a timeline, and shows who did what.
+/// Shows and sets permissions on a timeline, and shows its access log.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AccessCommand {
     #[command(subcommand)]
@@ -28,27 +28,26 @@ pub(crate) struct AccessCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Shows who may do what on a timeline that you administer.
+    /// Shows the permissions on a timeline that you administer.
     Show,
-    /// Sets who may do what. A list that you give replaces the one before; the others stay. Whoever stays in a list keeps
-    /// the end that `grant` gave.
+    /// Sets permissions. Each list that you pass replaces the current one; users who stay in a list keep their expiry.
     Set(Set),
-    /// Gives one user a role, for good or until it expires. What others may do stays as it is.
+    /// Gives one user a role, permanently or until it expires.
     Grant(Grant),
-    /// Shows who did what on a timeline that you administer, and when: reads and refused attempts too.
+    /// Shows the access log of a timeline that you administer, including reads and rejected attempts.
     Log(Log),
 }
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("lists").args(["read", "write", "admin"]).multiple(true).required(true)))]
 struct Set {
-    /// Who may read: user ids with commas between; '' for nobody.
+    /// Readers: user ids, separated by commas; '' for none.
     #[arg(long, value_name = "USER_IDS")]
     read: Option<String>,
-    /// Who may read and write.
+    /// Users who can read and write.
     #[arg(long, value_name = "USER_IDS")]
     write: Option<String>,
-    /// Who may do all that, and administer the timeline. At least one.
+    /// Users who can also administer the timeline. At least one.
     #[arg(long, value_name = "USER_IDS")]
     admin: Option<String>,
 }
@@ -57,35 +56,35 @@ struct Set {
 struct Grant {
     /// The user.
     user_id: String,
-    /// What they may do: each role includes the ones before it.
+    /// The role. Each role includes the ones before it.
     #[arg(long, value_parser = PossibleValuesParser::new(Role::ALL.map(Role::as_str)))]
     role: String,
-    /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.
+    /// When the role expires, in host time: RFC 3339 with a zone. Defaults to never.
     #[arg(long, value_name = "TIME", conflicts_with = "expires_in")]
     expires_at: Option<String>,
-    /// How long it lasts in host time, such as `12h` or `P7D`. Defaults to forever.
+    /// How long the role lasts in host time, such as `12h` or `P7D`. Defaults to forever.
     #[arg(long, value_name = "DURATION")]
     expires_in: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct Log {
-    /// When, by the host's clock, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    /// The range of host time, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// Only what this user did.
+    /// Only actions of this user.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
     /// Only this action, such as `travel` or `record_event`.
     #[arg(long)]
     action: Option<String>,
-    /// The newest first.
+    /// Newest first.
     #[arg(long)]
     newest_first: bool,
-    /// The maximum number of entries, or of entries per page with --all.
+    /// The maximum number of entries, or per page with `--all`.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Show all, page after page. With --json, one answer a page.
+    /// Show all pages. With `--json`, one response per page.
     #[arg(long)]
     all: bool,
 }

@@ -31,10 +31,10 @@ pub(crate) struct AnchorCommand {
 enum Action {
     /// Sets an anchor.
     Set {
-        /// The moment. Defaults to the clock's current time.
+        /// The virtual time of the anchor. Defaults to the clock's current time.
         #[arg(long, allow_hyphen_values = true)]
         time: Option<String>,
-        /// What it is for.
+        /// A description.
         #[arg(long)]
         description: Option<String>,
         #[command(flatten)]
@@ -42,14 +42,15 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Returns the clock, events and timers to an anchor. Nothing is lost: the return is recorded too.
+    /// Returns the clock, events and timers to an anchor. The return is recorded and nothing is deleted.
     Return {
         /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all` for events and timers too, as they were when the anchor was set. Default: `all`.
+        /// What to restore: `clock`, or `all` to include events and timers as they were when the anchor was set.
+        /// Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
-        /// Show what the return would change, and leave everything as it is.
+        /// Show what the return would change.
         #[arg(long, conflicts_with = "followers")]
         dry_run: bool,
         #[command(flatten)]

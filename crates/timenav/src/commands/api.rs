@@ -11,23 +11,22 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Sends a request to any path of the service, and prints the answer.
+/// Sends a request to any path of the service, and prints the response.
 ///
-/// `timenav api GET '/v1/monitor-events?location=*&time_range=../..'`, or with a body, `timenav api POST /v1/travel
-/// -d '{"destination_time": "2028-02-28T23:59:00Z"}'`. The request is sent once, as you wrote it: for a POST that
-/// may be repeated, add `-H 'Idempotency-Key: …'`. What is no JSON, such as an export or a stream, is printed as it
-/// comes.
+/// For example, `timenav api GET '/v1/monitor-events?location=*&time_range=../..'` or `timenav api POST /v1/travel -d
+/// '{"destination_time": "2028-02-28T23:59:00Z"}'`. The request is sent once. Add `-H 'Idempotency-Key: …'` to a POST
+/// that you may repeat. A response that is not JSON, such as an export or a stream, is printed unchanged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApiCommand {
-    /// GET, POST, DELETE, QUERY or another method.
+    /// The method, such as GET, POST, DELETE or QUERY.
     #[arg(value_parser = method)]
     method: Method,
-    /// The path, with the query if there is one. `timenav openapi` prints all paths.
+    /// The path and query. `timenav openapi` prints all paths.
     path: String,
-    /// The body; `@FILE` is what is in a file, `-` is standard input. JSON unless a header says otherwise.
+    /// The body: text, `@FILE` for a file, or `-` for standard input. JSON unless a header says otherwise.
     #[arg(long, short = 'd', value_name = "JSON", allow_hyphen_values = true)]
     body: Option<String>,
-    /// A header, as in `If-Match: "7"`. May be given more than once.
+    /// A header, such as `If-Match: "7"`. Repeatable.
     #[arg(long, short = 'H', value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<(HeaderName, HeaderValue)>,
     #[command(flatten)]

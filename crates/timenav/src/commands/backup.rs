@@ -31,34 +31,33 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 const INSTEAD: &str = "use `pg_dump --format=custom` or base backups for the database, and copy signing.key and checkpoints.log \
      from the data folder (docs/postgresql.md, \"Back up\")";
 
-/// Backs up a data folder to one file, whether or not the service is running.
+/// Backs up a data folder to one file, even while the service is running.
 ///
-/// It is a snapshot of one moment and contains everything that was answered before the command started. The copy is
-/// checked before the file gets its name: the signature of every timeline, each checkpoint kept outside, and the
-/// structure of the database; with `--depth full` also every entry and every row. The service keeps running meanwhile.
-/// Besides the file, it needs free space of twice the size of the data.
+/// The backup is a snapshot: it contains everything that was acknowledged before the command started. Before the file
+/// gets its name, the copy is checked: the signature of each timeline, each external checkpoint, and the structure of
+/// the database. `--depth full` also checks every entry and row. The command needs free space of twice the size of the
+/// data, in addition to the file.
 ///
-/// The file is a tar archive with a signed manifest that only its owner can read. It contains no keys unless you give
-/// `--with-keys`; otherwise keep a copy of `signing.key` elsewhere. `timenav restore` turns it back into a data
-/// folder.
+/// The file is a tar archive with a signed manifest, readable only by its owner. It has no keys unless you pass
+/// `--with-keys`; otherwise keep a copy of `signing.key` elsewhere.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupCommand {
-    /// The file to write. It must not exist yet.
+    /// The file to create. It must not exist.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The PostgreSQL database, if the service keeps everything in one. Then this command says what to use instead.
+    /// The PostgreSQL database of the service. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The folder of checkpoints outside the database, if it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The service's configuration file; `data` and `checkpoints` are read from it.
+    /// The configuration file, for `data` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Include the keys of the data folder. Anyone who has the file then controls the service.
+    /// Include the keys of the data folder. Anyone with the file then controls the service.
     #[arg(long)]
     with_keys: bool,
     /// How much of the copy to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.

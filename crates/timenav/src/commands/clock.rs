@@ -28,17 +28,18 @@ pub(crate) struct ClockCommand {
 enum Action {
     /// Shows the clock.
     Now,
-    /// Moves the clock to a moment.
+    /// Moves the clock to a time.
     ///
-    /// Timers on the way there fire one after the other: the clock stands at each moment until its firings are done.
+    /// On the way forward it stops at each due timer until the firings are done.
     Travel {
-        /// The time to travel to: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
+        /// The time, in RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
         #[arg(allow_hyphen_values = true)]
         time: String,
-        /// The place to travel to; a known place, or a zone such as America/Chicago, sets the local time. Defaults to the current place.
+        /// The place to travel to. A known place, or a zone such as America/Chicago, sets the local time. Defaults to
+        /// the current place.
         #[arg(long)]
         location: Option<String>,
-        /// Going back: fire again what comes again. Firings of it that are not done are superseded.
+        /// When going back, fire timers again whose moments recur. Their unfinished firings are superseded.
         #[arg(long)]
         refire: bool,
         #[command(flatten)]
@@ -60,9 +61,9 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Moves the clock into the future.
+    /// Moves the clock forward.
     ///
-    /// Timers on the way there fire one after the other: the clock stands at each moment until its firings are done.
+    /// It stops at each due timer until the firings are done.
     Forward {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
@@ -71,25 +72,25 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Moves the clock to the next moment at which a timer fires, and no further.
+    /// Moves the clock to the next due timer.
     ///
-    /// The clock stands there until its firings are done.
+    /// The command waits until the firings are done.
     Next {
-        /// Where to go if no timer fires before. Otherwise the clock goes to the next timer, however far away, and nowhere
-        /// if none is armed.
+        /// Stop here if no timer is due before. Without it, the clock moves to the next timer however far away, or
+        /// stays if no timer is armed.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         until: Option<String>,
         #[command(flatten)]
         settle: NextOptions,
     },
-    /// Moves the clock into the past.
+    /// Moves the clock back.
     Rewind {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
-        /// Fire again what comes again. Firings of it that are not done are superseded.
+        /// Fire timers again whose moments recur. Their unfinished firings are superseded.
         #[arg(long)]
         refire: bool,
-        /// Show what --refire would arm again and supersede, and leave the clock where it is.
+        /// Show what `--refire` would arm and supersede, without moving the clock.
         #[arg(long, conflicts_with = "followers")]
         dry_run: bool,
         #[command(flatten)]
@@ -97,9 +98,9 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Changes the rate of the clock.
+    /// Sets the rate of the clock.
     Rate {
-        /// Virtual seconds per host second, more than 0; 1 is the speed of the host.
+        /// Virtual seconds per host second, greater than 0; 1 is host speed.
         #[arg(value_parser = number, allow_hyphen_values = true)]
         factor: Number,
         #[command(flatten)]
@@ -107,7 +108,7 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Shows the clock and every change to it, until Ctrl-C, also across lost connections. With --json, one response per line.
+    /// Shows the clock and each change until Ctrl-C, across lost connections. With `--json`, one response per line.
     Watch,
 }
 

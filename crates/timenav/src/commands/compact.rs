@@ -29,23 +29,22 @@ const WORK_FOLDER: &str = "compacting";
 /// Advice for services without a database file.
 const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which gives back the space of what was erased";
 
-/// Compacts the database and removes all traces of erased data, while the service is stopped.
+/// Compacts the database and removes all traces of erased data. The service must be stopped.
 ///
-/// Erasing frees space inside the file, which is reused but not given back. This command writes a new file, checks it
-/// as `timenav backup` does, and replaces the old one. It needs disk space for the new file. If it is interrupted, one
-/// complete file remains.
+/// The command writes a new file, checks it as `timenav backup` does, and replaces the old one. It needs disk space for
+/// the new file. If it is interrupted, one complete file remains.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompactCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The PostgreSQL database, if the service keeps everything in one. Then this command says what to use instead.
+    /// The PostgreSQL database of the service. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The folder of checkpoints outside the database, if it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The service's configuration file; `data` and `checkpoints` are read from it.
+    /// The configuration file, for `data` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// How much of the new file to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.

@@ -10,10 +10,10 @@ use crate::output;
 /// The environment variable by which a shell requests completions.
 const VARIABLE: &str = "COMPLETE";
 
-/// Prints a completion script for a shell: commands, flags, and the names of timelines, anchors, events and profiles.
+/// Prints a completion script for commands, flags, and the names of timelines, anchors, events and profiles.
 ///
-/// For bash, put `source <(timenav completions bash)` into `~/.bashrc`. Names come from the service that the command
-/// line names. Asking for them is a read, so it is logged.
+/// For bash, put `source <(timenav completions bash)` into `~/.bashrc`. Completing a name asks the service, which logs
+/// it as a read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsCommand {
     /// The shell.

@@ -19,8 +19,8 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 /// Which followers are waited for.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct FollowersOption {
-    /// Wait until followers of the clock have confirmed the change: all of users who may write to the timeline, or those
-    /// that are named, as --followers=web,db. The command fails if one has not in time; the change stays.
+    /// Wait until these followers confirm the change, such as `--followers=web,db`; without names, all followers of
+    /// users who may write to the timeline. If one does not confirm in time, the command fails, but the change stays.
     #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(super) followers: Option<String>,
 }
@@ -30,7 +30,7 @@ pub(super) struct FollowersOption {
 pub(super) struct ConfirmOptions {
     #[command(flatten)]
     followers: FollowersOption,
-    /// Wait so long at most, in host time, such as 30s or 5m. Defaults to 5 seconds.
+    /// How long to wait, in host time, such as 30s or 5m. Defaults to 5s.
     #[arg(long, value_name = "DURATION", requires = "followers", value_parser = seconds)]
     wait: Option<i64>,
 }

@@ -13,10 +13,9 @@ use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 use crate::{output, prompt};
 
-/// Seals data under a key of yours, opens it, and erases it.
+/// Seals data with your key, opens it, and erases it.
 ///
-/// The key is 32 random bytes as 64 hexadecimal digits or in base64, or else a passphrase. It is asked for at the
-/// terminal, or read from the first line of --key-file. The service does not keep it.
+/// The key is 32 random bytes, as 64 hexadecimal digits or in base64, or a passphrase. The service does not store it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DataCommand {
     #[command(subcommand)]
@@ -29,7 +28,7 @@ pub(crate) struct DataCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Seals a JSON object, and prints the id under which it is kept.
+    /// Seals a JSON object and prints the id of the record.
     Encrypt {
         /// The file with the JSON object; `-` is standard input.
         file: PathBuf,
@@ -38,9 +37,9 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Opens a record, and prints what was sealed.
+    /// Opens a sealed record and prints its contents.
     Decrypt {
-        /// The record, as `encrypt` printed it.
+        /// The record id, from `encrypt`.
         data_id: String,
         #[command(flatten)]
         key: KeyOption,
@@ -48,9 +47,9 @@ enum Action {
     /// Erases a sealed record, or the contents of an event. This cannot be undone.
     #[command(group(clap::ArgGroup::new("what").args(["data_id", "event"]).required(true)))]
     Erase {
-        /// The record.
+        /// The record id.
         data_id: Option<String>,
-        /// The event whose contents are erased, in all its versions, instead of a record.
+        /// Erase the contents of this event, in all its versions, instead of a record.
         #[arg(long, value_name = "EVENT_ID")]
         event: Option<String>,
     },
@@ -58,7 +57,7 @@ enum Action {
 
 #[derive(Debug, clap::Args)]
 struct KeyOption {
-    /// The file whose first line is the key. Without it, the key is asked for at the terminal.
+    /// A file with the key in its first line. Defaults to a prompt at the terminal.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

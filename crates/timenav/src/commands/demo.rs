@@ -8,7 +8,7 @@ mod tellers;
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 
-/// Shows what timenav does, on a service of its own that leaves nothing behind.
+/// Shows timenav in action on a temporary service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoCommand {
     #[command(subcommand)]

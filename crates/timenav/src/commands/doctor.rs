@@ -21,26 +21,28 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Checks whether a service is well, or how safely it is run, and says what to improve.
+/// The help heading of the options that are documented at `serve`.
+pub(super) const AS_FOR_SERVE: &str = "As for serve";
+
+/// Checks the health or the security of a service, and suggests improvements.
 ///
-/// Without --security it checks whether the service of the data folder runs, is ready and has this version, whether it
-/// could start on what is there, who can read the folder, the database, the clock of the machine, the free space, the
-/// age of the checkpoints, and how `timenav exec` can put programs on a clock here. With --store it looks at that
-/// database and its server.
+/// By default it checks the service of the data folder: whether it runs, is ready, has this version, and could start.
+/// It also checks access to the folder, the database, the host clock, free space, the age of the checkpoints, and the
+/// methods of `timenav exec`. With `--store` it checks that database and its server.
 ///
-/// With --security it checks the data folder and the settings that `serve` would use with the same flags, environment and
-/// file. With --url it also checks a running service, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner.
+/// With `--security` it checks the data folder and the settings of `serve` with the same flags, environment and file.
+/// With `--url` it also checks a running service, without a key and with the one in `TIMENAV_API_KEY`.
 ///
-/// It changes nothing, and works whether or not the service is running. Run it as the user that the service runs as.
+/// It changes nothing, and works whether or not the service is running. Run it as the user of the service.
 ///
-/// It prints one line for each check: `ok`; `warn`, which may be intended; or `fail`. The exit code is 1 if a check
-/// failed, otherwise 0. docs/security.md explains the checks.
+/// It prints one line per check: `ok`; `warn`, which may be intended; or `fail`. The exit code is 1 if a check failed,
+/// otherwise 0.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorCommand {
     /// Check security instead of health.
     #[arg(long)]
     security: bool,
-    /// Also check the service at this address, with --security.
+    /// With `--security`, also check the service at this address.
     #[arg(long, env = "TIMENAV_URL", hide_env_values = true, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
     /// Trust only the certificate authority in this file (PEM).
@@ -49,7 +51,7 @@ pub(crate) struct DoctorCommand {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
-    #[command(flatten, next_help_heading = "As for serve")]
+    #[command(flatten, next_help_heading = AS_FOR_SERVE)]
     options: ServeOptions,
 }
 

@@ -14,19 +14,18 @@ const ENTRIES: Records = Records { member: "entries", fields: &["position", "lea
 
 /// Shows entries of a ledger with their contents.
 ///
-/// With --json, each has its leaf, its salt and its payload, as they are hashed. Readers of a timeline see the entries
-/// behind its clock, anchors and events; its admins see all of them. `timenav verify --url URL --contents` verifies
-/// them.
+/// With `--json`, each has its leaf, salt and payload, as they are hashed. Readers of a timeline see the entries of its
+/// clock, anchors and events; admins see all entries. `timenav verify --url URL --contents` verifies them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EntriesCommand {
     /// The timeline.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
         value_parser = timeline_id)]
     timeline: TimelineId,
-    /// The position of the first, counted from 0.
+    /// The position of the first entry, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// The maximum number, up to 1000. A page of long entries can be shorter.
+    /// The maximum number of entries, up to 1000. Pages with long entries can be shorter.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u64,
     #[command(flatten)]

@@ -11,19 +11,19 @@ use crate::surroundings::Surroundings;
 
 /// Erases single reads from the access log of a timeline that you administer. This cannot be undone.
 ///
-/// Many reads share an entry. The others stay, and so does every proof.
+/// Other reads of the same entry stay, and all proofs stay valid.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").args(["index", "user"]).required(true)))]
 pub(crate) struct EraseReadsCommand {
-    /// The position of their entry in the access log.
+    /// The position of the entry in the access log.
     position: u64,
-    /// The number of the read within the entry, counted from 0. Can be given more than once.
+    /// The number of the read within the entry, counted from 0. Repeatable.
     #[arg(long, value_name = "N")]
     index: Vec<u32>,
     /// The user whose reads to erase.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
-    /// The timeline; can be `system`. Defaults to the API key's.
+    /// The timeline; can be `system`. Defaults to the timeline of the API key.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
     #[command(flatten)]

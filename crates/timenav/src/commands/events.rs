@@ -47,7 +47,7 @@ const EVENTS: Records = Records {
     ],
 };
 
-/// Records, finds, corrects, erases and intervenes in events.
+/// Records, finds, corrects, erases and changes events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsCommand {
     #[command(subcommand)]
@@ -64,22 +64,22 @@ enum Action {
     Add(Box<Add>),
     /// Finds events by place and time, ordered by time.
     Find(Find),
-    /// Finds events as `find` does, with their effects, what was done to them, and the paradoxes they are in.
+    /// Finds events as `find` does, and shows their effects, interventions and paradoxes.
     Scan(scan::Scan),
-    /// Counts events by time, cell, actor, source or an attribute.
+    /// Counts events by time, cell, actor, source or attribute.
     Count(count::Count),
-    /// Tells whether an event happens on the timeline as it stands: its causes, its consequences, and what was done to it.
+    /// Checks whether an event occurs on the timeline, and shows its causes, effects and interventions.
     Check(check::Check),
-    /// Shows one event, its versions, and what was done to it.
+    /// Shows an event, its versions and its interventions.
     Show(history::Show),
-    /// Corrects an event, from flags or a JSON file: a field you leave out is removed.
+    /// Corrects an event, from flags or a JSON file. Fields that you omit are removed.
     Correct(Box<history::Correct>),
     /// Intervenes in an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
     Manipulate(history::Manipulate),
-    /// Erases events with all their versions, by id, by query or by age. This cannot be undone.
+    /// Erases events with all their versions, by id, query or age. This cannot be undone.
     ///
-    /// What the ledger says about them stays: who recorded what when, and every proof. To erase by query or age, do a
-    /// --dry-run first, then pass the ledger size that it prints: events recorded since are not erased.
+    /// The ledger still shows who recorded them and when, and all proofs stay valid. To erase by query or age, run
+    /// `--dry-run` first and pass the ledger size that it prints; events recorded after that are not erased.
     Erase(erase::Erase),
 }
 
@@ -99,82 +99,81 @@ struct Add {
 /// One event, told by flags.
 #[derive(Debug, clap::Args)]
 struct Flags {
-    /// When it happened or started: RFC 3339 with a zone.
+    /// The time or start: RFC 3339 with a zone.
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
     time: Option<String>,
-    /// What happened, in a sentence or two.
+    /// A description in a sentence or two.
     #[arg(long)]
     description: Option<String>,
-    /// Its id on the timeline. Defaults to a generated id for a new event.
+    /// The event id. Defaults to a generated one for a new event.
     #[arg(long, value_name = "EVENT_ID")]
     id: Option<String>,
-    /// When it ended.
+    /// The end.
     #[arg(long, allow_hyphen_values = true)]
     end_time: Option<String>,
-    /// How precisely the time is known: year, month, day, hour, minute or second.
+    /// The precision of the time: year, month, day, hour, minute or second.
     #[arg(long)]
     precision: Option<String>,
     /// A short title.
     #[arg(long)]
     name: Option<String>,
-    /// Where, in words.
+    /// The place, in words.
     #[arg(long)]
     location: Option<String>,
-    /// Where, in degrees north.
+    /// The latitude, in degrees north.
     #[arg(long, requires = "lon", value_parser = number, allow_hyphen_values = true)]
     lat: Option<Number>,
-    /// Where, in degrees east.
+    /// The longitude, in degrees east.
     #[arg(long, requires = "lat", value_parser = number, allow_hyphen_values = true)]
     lon: Option<Number>,
-    /// How far around that point, in meters.
+    /// The radius around that point, in meters.
     #[arg(long, requires = "lat", value_name = "METERS", value_parser = number)]
     radius_m: Option<Number>,
-    /// An event that caused it. Can be given more than once.
+    /// The id of an event that caused it. Repeatable.
     #[arg(long, value_name = "EVENT_ID")]
     cause: Vec<String>,
-    /// Who took part. Can be given more than once.
+    /// A participant. Repeatable.
     #[arg(long)]
     actor: Vec<String>,
-    /// Whether it was observed, is scheduled, or is predicted.
+    /// Whether it was observed, is scheduled or is predicted.
     #[arg(long)]
     kind: Option<String>,
-    /// A state that holds while it lasts: `{"subject": "door-7", "predicate": "state", "value": "open"}`. Can be given
-    /// more than once.
+    /// A state that holds during the event: `{"subject": "door-7", "predicate": "state", "value": "open"}`. Repeatable.
     #[arg(long = "assert", value_name = "JSON", value_parser = object)]
     asserts: Vec<Map<String, Value>>,
-    /// Anything else: a JSON object.
+    /// Other attributes, as a JSON object.
     #[arg(long, value_name = "JSON", value_parser = object)]
     attributes: Option<Map<String, Value>>,
-    /// Where the record comes from.
+    /// The source of the record.
     #[arg(long)]
     source: Option<String>,
-    /// The source's own number for the record.
+    /// The record's sequence number at the source.
     #[arg(long, value_name = "NUMBER")]
     sequence: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]
 struct Find {
-    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, the id or
-    /// name of an event, the name of a known place, or the text of the events' own location.
+    /// The place: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, an event's id or name,
+    /// a known place, or the location text of the events.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    /// The time range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// Show also the events that began before the range and last into it.
+    /// Include events that began before the range and extend into it.
     #[arg(long)]
     overlapping: bool,
-    /// The maximum number of events, or of events per page with --all.
+    /// The maximum number of events, or per page with `--all`.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
     /// Continue from the `next_cursor` of an earlier response.
     #[arg(long)]
     cursor: Option<String>,
-    /// Show them as of then: a ledger position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// Show all events found, page by page. With --json, one response per page.
+    /// Show all pages. With `--json`, one response per page.
     #[arg(long)]
     all: bool,
     #[command(flatten)]

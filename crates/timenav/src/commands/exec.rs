@@ -14,30 +14,28 @@ use crate::following::FollowOption;
 use crate::following::faults::FaultOptions;
 use crate::surroundings::Surroundings;
 
-/// Runs a program on the virtual clock of a timeline, with all that it starts.
+/// Runs a program, and all programs that it starts, on the virtual clock of a timeline.
 ///
-/// Whatever its language, the program sees the clock as if it were this host's: date, time zones, certificates,
-/// databases. It follows each change at once, also jumps back, pauses and other rates. Nothing is installed and no file
-/// is changed. Monotonic clocks, and what sleeps or waits by them, go by host time. docs/programs.md says what gets
-/// virtual time and what does not.
+/// The program can be in any language and needs no changes. It sees the virtual clock as the clock of this host, and
+/// each change at once, including jumps back, pauses and other rates. Monotonic clocks, and sleeps and waits based on
+/// them, stay on host time.
 ///
-/// The exit code is that of the program; 127 if there is no such program, 126 if it cannot be executed. If the service
-/// cannot be reached any more, programs keep the last clock, and one line says so. It works on Linux, on x86-64.
+/// The exit code is that of the program, 127 if it does not exist, or 126 if it cannot be executed. If the service
+/// becomes unreachable, programs keep the last clock and a line on stderr says so. Linux x86-64 only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExecCommand {
-    /// How programs get the clock: `exec` puts it in place when a program is executed, and is out of the way then.
-    /// `trace` traces programs for as long as they run, for systems without seccomp listeners: no debugger works in them.
-    /// `preload` has programs load a library, for systems where neither is allowed: it does not reach programs that are
-    /// linked statically, written in Go, or get rights by their file. `auto` takes the first of them that can be had;
-    /// `--inspect` says which, and why.
+    /// How programs get the clock. `exec` sets it when a program is executed, and then detaches. `trace` traces
+    /// programs while they run, for systems without seccomp listeners; debuggers do not work in them. `preload` loads a
+    /// library; it does not reach programs that are statically linked, written in Go, or privileged by their file.
+    /// `auto` uses the first method that works; `--inspect` shows which, and why.
     #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_possible_values = true)]
     via: ViaOption,
-    /// Start no program that cannot be put on the clock, such as a 32-bit one. Without this, it runs on host time, and a
-    /// line says so.
+    /// Do not start programs that cannot use the clock, such as 32-bit ones. By default they run on host time, with a
+    /// notice.
     #[arg(long)]
     strict: bool,
-    /// Say what would be done with the command, and why, and start nothing. With the id of a process in the place of the
-    /// command, say on which clock it is, and which processes are on it too.
+    /// Show how the command would be run, and start nothing. With a process id instead of a command, show the clock of
+    /// that process and the processes that share it.
     #[arg(long)]
     inspect: bool,
     #[command(flatten)]
@@ -48,7 +46,7 @@ pub(crate) struct ExecCommand {
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
-    /// The program, and its arguments. Write `--` before them.
+    /// The program and its arguments, after `--`.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

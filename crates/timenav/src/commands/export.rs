@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Exports the events of a place and time to a file, ordered by time.
+/// Exports the events of a place and time range, ordered by time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
     /// The file. Defaults to standard output. It appears only when it is complete.
@@ -23,17 +23,17 @@ pub(crate) struct ExportCommand {
     /// The format. Defaults to the file extension, or ndjson.
     #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str)))]
     format: Option<String>,
-    /// Attributes that get a column of their own: `attribute.status,attribute.amount`. Only with csv.
+    /// Attributes that get their own column, with csv: `attribute.status,attribute.amount`.
     #[arg(long, value_name = "COLUMNS")]
     columns: Option<String>,
-    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, the id or
-    /// name of an event, the name of a known place, or the text of the events' own location.
+    /// The place: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, an event's id or name,
+    /// a known place, or the location text of the events.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    /// The time range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// Export events as of then: a ledger position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     #[command(flatten)]

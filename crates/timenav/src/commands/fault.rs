@@ -8,20 +8,19 @@ use crate::following::faults::FaultOptions;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Has a follower show the clock wrong, while all others show it right.
+/// Makes a follower show a wrong clock.
 ///
-/// It counts for all followers of that user with that name, from now on, also for those that come later and on forks of the
-/// timeline. `timenav exec` and `timenav sntp` with `--follow NAME` can do that. `timenav followers` lists ids, and
-/// what is wrong.
+/// The fault applies to all followers of the same user and name, including later ones and those on forks of the
+/// timeline. `timenav exec` and `timenav sntp` with `--follow NAME` support faults.
 #[derive(Debug, clap::Args)]
 #[command(group(
     clap::ArgGroup::new("what").args(["none", "offset", "drift", "jitter", "leap"]).required(true).multiple(true)
 ))]
 pub(crate) struct FaultCommand {
-    /// The id of the follower, as `timenav followers --output json` has it.
+    /// The follower id, from `timenav followers --output json`.
     #[arg(value_name = "FOLLOWER_ID")]
     follower_id: String,
-    /// Have it show the clock right again.
+    /// Remove the fault.
     #[arg(long, conflicts_with_all = ["offset", "drift", "jitter", "leap"])]
     none: bool,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 pub(super) struct FilterOptions {
     #[command(flatten)]
     filters: EventFilters,
-    /// Show the latest events first.
+    /// Newest first.
     #[arg(long)]
     newest: bool,
 }
@@ -17,17 +17,16 @@ pub(super) struct FilterOptions {
 /// Which events are meant. All of it must hold.
 #[derive(Debug, clap::Args)]
 pub(super) struct EventFilters {
-    /// Only events that contain these words, or words that start with them. Case and accents are ignored.
+    /// Only events with these words, or words that start with them. Case and accents are ignored.
     #[arg(long)]
     text: Option<String>,
     /// Only events with this actor.
     #[arg(long)]
     actor: Option<String>,
-    /// Only events of this source.
+    /// Only events from this source.
     #[arg(long)]
     source: Option<String>,
-    /// Only events whose attribute has this value, or a number in this range, such as `140/..`. May be given more than
-    /// once.
+    /// Only events whose attribute has this value, or a number in this range, such as `140/..`. Repeatable.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     attribute: Vec<(String, String)>,
 }

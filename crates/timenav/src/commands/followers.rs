@@ -27,12 +27,11 @@ const FOLLOWERS: Records = Records {
     ],
 };
 
-/// Lists who follows the clock of a timeline under a name, and which change each has confirmed.
+/// Lists the named followers of a clock, and the change that each has confirmed.
 ///
-/// `timenav exec --follow NAME`, `timenav sntp --follow NAME` and clients do. A follower is `current` once it has confirmed
-/// the newest change, `behind` until then, and `away` for a minute after its connection has ended. TOOK is how long the
-/// newest change took until it was confirmed, in host time; HOST and PROCESS are as followers tell them. You see your own
-/// followers, and all if you may write to the timeline.
+/// A follower is `current` if it has confirmed the newest change, `behind` if not, and `away` for a minute after its
+/// connection ended. TOOK is the host time until it confirmed the newest change. HOST and PROCESS are as reported by
+/// the follower. You see your own followers, or all if you may write to the timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FollowersCommand {
     #[command(flatten)]

@@ -26,33 +26,33 @@ use crate::surroundings::Surroundings;
 
 const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
-/// Imports events from files. Events that are already recorded stay as they are.
+/// Imports events from files. Events that are already recorded stay unchanged.
 ///
-/// A file that cannot be read, or is not in the given format, is reported and skipped, and the exit code is 1. Exit
-/// code 3 means that some records were refused; the others were imported.
+/// A file that is unreadable or not in the given format is reported and skipped, and the exit code is 1. The exit code
+/// is 3 if some records were rejected; the others are imported.
 ///
-/// Ctrl-C ends the file after a whole record and waits for the counts; a second one ends at once. What was recorded
-/// stays, and importing the file again continues from there.
+/// Ctrl-C stops after the current record and waits for the counts; a second Ctrl-C stops at once. Recorded events stay.
+/// Import the file again to continue.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
     #[arg(required_unless_present = "undo", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz`.
+    /// The format of the files. Defaults to the file extension, without `.gz`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
-    /// Which column or property fills which field: time=when,description=what. Or @FILE, which has the mapping, or the
-    /// name of one that `timenav mapping save` keeps.
+    /// Maps columns or properties to fields, such as `time=when,description=what`. Also `@FILE`, or the name of a
+    /// mapping from `timenav mapping save`.
     #[arg(long, value_name = "MAPPING")]
     map: Option<String>,
-    /// Look at the first rows of a file, print a proposed mapping, and send nothing.
+    /// Print a mapping proposed from the first rows of a file. Sends nothing.
     #[arg(long, conflicts_with_all = ["map", "create"])]
     guess: bool,
-    /// Read and check all of the files, show what would happen, and record nothing. The timeline must exist.
+    /// Check all files and show what would happen, without recording. The timeline must exist.
     #[arg(long, conflicts_with = "create")]
     dry_run: bool,
-    /// Undo an import: cancel the events it recorded and free their ids, so that you can import the file again with
-    /// another mapping. Each import shows its id. Events that changed since stay.
+    /// Undo the import with this id: cancel its events and free their ids, so that the file can be imported again with
+    /// another mapping. Events that changed after it stay.
     #[arg(long, value_name = "IMPORT_ID", conflicts_with_all = ["files", "format", "map", "guess", "dry_run", "create"])]
     undo: Option<String>,
     #[command(flatten)]

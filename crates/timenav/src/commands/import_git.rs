@@ -16,15 +16,15 @@ use crate::surroundings::Surroundings;
 /// How much is read to detect an empty history, in bytes.
 const FIRST_BYTES: usize = 4 * 1024;
 
-/// Imports the commits of a Git repository, each with its parents as causes.
+/// Imports the commits of a Git repository, with their parents as causes.
 ///
-/// Commits that are already recorded stay as they are. Exit code 3 means that some were refused.
+/// Commits that are already recorded stay unchanged. The exit code is 3 if some were rejected.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportGitCommand {
     /// A folder of the repository.
     #[arg(default_value = ".", value_name = "PATH")]
     path: PathBuf,
-    /// Only commits reachable from there. Defaults to all branches and tags.
+    /// Only commits reachable from this revision. Defaults to all branches and tags.
     #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
     /// The maximum number of commits, newest first.

@@ -30,7 +30,7 @@ pub(crate) struct KeyCommand {
 enum Action {
     /// Creates an API key and shows it once.
     Create(Create),
-    /// Lists keys, newest first. The secrets are not stored and cannot be shown.
+    /// Lists keys, newest first. Secrets are not stored and cannot be shown.
     List {
         /// The user. Defaults to you.
         #[arg(long, value_name = "USER_ID")]
@@ -38,7 +38,7 @@ enum Action {
     },
     /// Revokes a key, immediately and permanently.
     Revoke {
-        /// The key's public id, from `create` or `list`.
+        /// The public id of the key, from `create` or `list`.
         key_id: String,
     },
 }
@@ -51,10 +51,10 @@ struct Create {
     /// The timeline for requests that name none. Default: main.
     #[arg(long, value_name = "TIMELINE_ID")]
     timeline_bound: Option<String>,
-    /// What it is for.
+    /// A description.
     #[arg(long)]
     label: Option<String>,
-    /// What it can be used for. Can be given more than once. Defaults to everything its user can do.
+    /// What the key can be used for. Repeatable. Defaults to everything that its user can do.
     #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
     scope: Vec<String>,
     /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.

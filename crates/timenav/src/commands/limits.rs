@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Lists every limit of the service by name. `docs/limits.md` says what each is for.
+/// Lists every limit of the service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LimitsCommand {
     #[command(flatten)]

@@ -9,12 +9,12 @@ use super::Cli;
 use crate::exit::Failure;
 use crate::output;
 
-/// Prints the manual page of timenav, or writes those of all commands.
+/// Prints the manual page of timenav, or writes the pages of all commands.
 ///
-/// `timenav man | man -l -` shows it. `timenav man --dir ~/.local/share/man/man1` installs them all: `man timenav-clock`.
+/// For example, `timenav man | man -l -` or `timenav man --dir ~/.local/share/man/man1`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManCommand {
-    /// The folder to write all pages into; made if there is none.
+    /// The folder for all pages, created if it does not exist.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -19,10 +19,10 @@ const EXTENSION: &str = "json";
 /// Maximum length of a name, in bytes. File systems allow 255 including the extension.
 const NAME_BYTES_MAX: usize = 128;
 
-/// Keeps mappings under names, for `timenav import --map NAME`.
+/// Stores named mappings for `timenav import --map NAME`.
 ///
-/// They are files in `timenav/mappings` in the folder of your configuration (`XDG_CONFIG_HOME`, else `~/.config`; on
-/// Windows `APPDATA`), and never sent but with a file that is imported.
+/// They are files in `timenav/mappings` in your configuration folder: `XDG_CONFIG_HOME`, else `~/.config`; on Windows
+/// `APPDATA`. A mapping is sent only with an imported file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MappingCommand {
     #[command(subcommand)]
@@ -31,23 +31,23 @@ pub(crate) struct MappingCommand {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Keeps a mapping, in place of one that has the name already.
+    /// Saves a mapping. Replaces a mapping of the same name.
     Save {
-        /// Its name: letters, digits, `-`, `_` and `.`.
+        /// The name: letters, digits, `-`, `_` and `.`.
         name: String,
-        /// The file that has it; `-` is standard input.
+        /// The file with the mapping; `-` is standard input.
         file: PathBuf,
     },
-    /// Tells the names of all.
+    /// Lists the names.
     List,
-    /// Writes a mapping to stdout.
+    /// Prints a mapping.
     Show {
-        /// Its name.
+        /// The name.
         name: String,
     },
-    /// Forgets a mapping.
+    /// Removes a mapping.
     Remove {
-        /// Its name.
+        /// The name.
         name: String,
     },
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::Cli;
+use super::doctor::AS_FOR_SERVE;
 use super::operations::OPERATIONS;
 use crate::config::ServeOptions;
 use crate::exit::{Exit, Failure};
@@ -15,21 +16,25 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `timenav markdown-help > docs/command-line.md`; a test compares. -->
 
-One program, `timenav`, is both the service and its client. Commands print sentences and tables for people, and other
-forms for programs (`--output`). Answers go to stdout; errors, warnings and the service's log go to stderr.
+`timenav` is both the service and its client. Commands print sentences and tables for people, and other formats for
+programs (`--output`). Responses go to stdout; errors, warnings and the log of the service go to stderr.
 
-With `--json` or `--output ndjson`, an error on stderr is one JSON object: the problem that the service answered, with
-its `code`, or for what went wrong without the service a `code` of `no_key`, `unreachable`, `records_refused`,
-`tampered`, `dates_failed`, `usage` or `failed`. Both have `exit_code`, and the service's has `http_status`.
+With `--json` or `--output ndjson`, an error on stderr is one JSON object with `code` and `exit_code`. An error from the
+service has its code and `http_status`. Other errors have the code `no_key`, `unreachable`, `records_refused`,
+`tampered`, `dates_failed`, `usage` or `failed`.
 
-An API key is never given on the command line, where other users of the machine could see it: clients take it from
-`TIMENAV_API_KEY`, from a profile (`timenav profile add`), or from `admin.key` in the data folder of a service on the
-same machine. `timenav status` says which service is asked, and with which key.
+An API key is never passed on the command line, where other users of the machine could see it. Clients use the first of
+these services and keys:
 
-Which service is asked, and which key it is shown: `--url`, with `TIMENAV_API_KEY` or else the key in the folder of
-`--data`; `--profile`, with its own key; `--data`, whose service keeps its address there on any port; the default
-profile; `./timenav-data`; `http://127.0.0.1:8080`. A key that is kept in a profile or a folder is shown to that service
-alone. `TIMENAV_API_KEY` goes before the key in a folder; if it is set and empty, that is an error.
+1. `--url`, with `TIMENAV_API_KEY` or the key in the folder of `--data`.
+2. `--profile`, with its own key.
+3. The service of `--data`, on any port.
+4. The default profile.
+5. The service of `./timenav-data`.
+6. `http://127.0.0.1:8080`.
+
+A key in a profile or a folder is sent only to its service. `TIMENAV_API_KEY` overrides the key in a folder; an empty
+value is an error. `timenav status` shows the service and the source of the key.
 ";
 
 /// Prints the command line as a page of Markdown.
@@ -54,7 +59,7 @@ fn page() -> String {
         let _ = writeln!(text, "| {} | {} |", exit.code(), exit.meaning());
     }
     text.push_str("\n## Operations and commands\n\n");
-    text.push_str("`api` sends any request, those without a command of their own too.\n\n");
+    text.push_str("`api` sends any request, also those without a command.\n\n");
     text.push_str("| operation | command |\n| --- | --- |\n");
     for operation in OPERATIONS {
         let _ = writeln!(text, "| `{}` | `timenav {}` |", operation.name, operation.command);
@@ -62,7 +67,7 @@ fn page() -> String {
     text.push_str("\n## The configuration file\n\n`timenav serve --config FILE` reads TOML. Its keys: ");
     let keys: Vec<String> = ServeOptions::keys().iter().map(|key| format!("`{key}`")).collect();
     let keys = keys.join(", ");
-    let _ = writeln!(text, "{keys}.\nEach means what the flag of that name means. An unknown key is an error.");
+    let _ = writeln!(text, "{keys}.\nEach is the flag of the same name. An unknown key is an error.");
     text.push_str("\n## Options of all clients\n\n`--timeline` applies to commands that act on a timeline.\n\n");
     let mut told: Vec<&str> = Vec::new();
     for argument in shown(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set()) {
@@ -101,8 +106,13 @@ fn section(text: &mut String, command: &Command, level: usize) {
     if !arguments.is_empty() {
         text.push('\n');
     }
-    for argument in arguments {
+    let (of_serve, own): (Vec<&Arg>, Vec<&Arg>) =
+        arguments.into_iter().partition(|argument| argument.get_help_heading() == Some(AS_FOR_SERVE));
+    for argument in own {
         item(text, argument);
+    }
+    if !of_serve.is_empty() {
+        text.push_str("\nThe options of `timenav serve` work here too.\n");
     }
     if leads_on {
         for subcommand in shown(command) {

@@ -13,27 +13,24 @@ use crate::surroundings::Surroundings;
 /// What `--allow` grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Allowed {
-    /// Look at clocks, events, timers, anchors, paradoxes and proofs. Always granted.
+    /// Read clocks, events, timers, anchors, paradoxes and proofs. Always granted.
     Read,
-    /// Record, correct and manipulate events, set anchors and timers, work on firings, create timelines.
+    /// Record, correct and change events, set anchors and timers, process firings, create timelines.
     Write,
     /// Move, pause, resume and speed up clocks, return to anchors, spend time.
     Travel,
-    /// Everything that has a tool: also users, keys, permissions, retention, erasing and ending timelines.
+    /// Everything that has a tool, also users, keys, permissions, retention, erasing and ending timelines.
     All,
 }
 
-/// Serves the operations of a service as tools for agents, by the Model Context Protocol.
+/// Serves the operations of a service as tools for agents, with the Model Context Protocol.
 ///
-/// An agent's program starts this command and talks to it by stdin and stdout. It is a client of the service like
-/// others, with a key of its own. Without --allow, an agent can only look: what it may not do is not in its list of tools. With
-/// --timeline, it works on that timeline and reaches no other. No tool takes or shows a key, a password or a session.
-///
-/// `wait_for` waits until something happens; `spend` moves a paused clock by what a step of the agent cost. docs/mcp.md
-/// says how to configure an agent.
+/// The agent's host program starts this command and uses stdin and stdout. Without `--allow`, an agent can only read.
+/// Tools that it may not use are not listed. With `--timeline`, it can use only that timeline. No tool takes or shows a
+/// key, a password or a session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpCommand {
-    /// What the agent may do. May be given more than once, or as a list with commas.
+    /// What the agent may do. Repeatable, or a list separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "read", value_name = "WHAT")]
     allow: Vec<Allowed>,
     #[command(flatten)]

@@ -23,27 +23,26 @@ use crate::output;
 /// The prefix of a data folder URL.
 const SQLITE: &str = "sqlite:";
 
-/// Moves everything a stopped service keeps from SQLite to PostgreSQL, or back.
+/// Moves all data of a stopped service from SQLite to PostgreSQL, or back.
 ///
-/// Ledgers, events, users and keys come over as they are: the same entries, the same roots, the same proofs. Everything
-/// is verified in the target before the service can use it. If the command is interrupted, run it again: it goes on
-/// where it was.
+/// Ledgers, events, users and keys are copied unchanged, with the same entries, roots and proofs, and are verified in
+/// the target. If the command is interrupted, run it again to continue.
 ///
-/// The data folder keeps the signing key and the checkpoints, and goes on being used. After a move to PostgreSQL, its
-/// database is called `timenav.db.moved`; delete it once you no longer need it. After a move to SQLite, nothing in the
-/// PostgreSQL database has changed.
+/// The data folder keeps the signing key and the checkpoints, and stays in use. After a move to PostgreSQL, its
+/// database is named `timenav.db.moved`; delete it when you no longer need it. A move to SQLite does not change the
+/// PostgreSQL database.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MigrateCommand {
-    /// Where everything is: `sqlite:DIR`, a data folder, or `postgres://…`.
+    /// The source: `sqlite:DIR`, a data folder, or `postgres://…`.
     #[arg(long, value_name = "STORE", env = "TIMENAV_MIGRATE_FROM", hide_env_values = true)]
     from: StorePlace,
-    /// Where it goes. A PostgreSQL database must be empty; a data folder must be the one that belonged to the service.
+    /// The target. A PostgreSQL database must be empty; a data folder must be the one of the service.
     #[arg(long, value_name = "STORE", env = "TIMENAV_MIGRATE_TO", hide_env_values = true)]
     to: StorePlace,
-    /// The folder of checkpoints outside the database, if it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The file with the key that signs, if it is not in the data folder.
+    /// The signing key file, if it is not in the data folder.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     signing_key: Option<PathBuf>,
     /// How much of the target to verify: `full`, `quick`, `tail:<n>` or `sample:<n>`.

@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output;
 
-/// Prints the service's OpenAPI document. Needs no running service.
+/// Prints the OpenAPI document of the service, without a running service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenapiCommand {}
 

@@ -17,29 +17,29 @@ const PARADOXES: Records = Records {
 /// Lists the paradoxes of a timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParadoxesCommand {
-    /// Those that touch events in this range, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an
-    /// open end.
+    /// Paradoxes of events in this range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open
+    /// end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// Only these kinds, by code (`P01`) or name (`effect_before_cause`), with commas between.
+    /// Only these kinds, by code (`P01`) or name (`effect_before_cause`), separated by commas.
     #[arg(long, value_name = "KINDS")]
     kinds: Option<String>,
-    /// List observations about the data too, which are no paradoxes.
+    /// Include observations about the data.
     #[arg(long)]
     observations: bool,
-    /// Fastest that anybody moves, in km/h.
+    /// The maximum speed of actors, in km/h.
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     speed_kmh: Option<Number>,
-    /// By how much clocks may differ before one time counts as before another: 90s.
+    /// The clock difference to tolerate when times are ordered, such as 90s.
     #[arg(long, value_name = "DURATION")]
     tolerance: Option<String>,
-    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// The maximum number of paradoxes, or of paradoxes per page with --all.
+    /// The maximum number of paradoxes, or per page with `--all`.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Show all, page after page. With --json, one answer a page.
+    /// Show all pages. With `--json`, one response per page.
     #[arg(long)]
     all: bool,
     #[command(flatten)]

@@ -14,10 +14,10 @@ use crate::profiles::{Profile, Profiles, profile_name};
 use crate::prompt;
 use crate::surroundings::Surroundings;
 
-/// Keeps services by name, each with its key, for --profile.
+/// Stores services by name, with their keys, for `--profile`.
 ///
-/// They are kept in `timenav/profiles.toml` in the folder of your configuration (`XDG_CONFIG_HOME`, or `.config` in your
-/// home), which only you can read. The key of a profile is shown to its service and to no other.
+/// Profiles are in `timenav/profiles.toml` in your configuration folder (`XDG_CONFIG_HOME`, else `~/.config`), which
+/// only you can read. A key is sent only to the service of its profile.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProfileCommand {
     #[command(subcommand)]
@@ -26,24 +26,24 @@ pub(crate) struct ProfileCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Adds a profile, or replaces the one of that name.
+    /// Adds or replaces a profile.
     Add(Add),
     /// Lists the profiles, without their keys.
     List {
-        /// Print them in JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Makes a profile the one that is used unless another service is named.
+    /// Sets the default profile.
     Use {
         /// The profile.
         #[arg(value_parser = profile_name, required_unless_present = "none")]
         name: Option<String>,
-        /// Use none unless one is named.
+        /// Use no default profile.
         #[arg(long, conflicts_with = "name")]
         none: bool,
     },
-    /// Removes a profile. Its key stays good until it is revoked.
+    /// Removes a profile. Its key stays valid until it is revoked.
     Remove {
         /// The profile.
         #[arg(value_parser = profile_name)]
@@ -53,25 +53,24 @@ enum Action {
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// Its name: letters, digits, `.`, `_`, `-`.
+    /// The name: letters, digits, `.`, `_`, `-`.
     #[arg(value_parser = profile_name)]
     name: String,
     /// The address of the service.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Url,
-    /// Where the API key is: `-` reads it from standard input, `@FILE` from a file. Without it, the key is asked for
-    /// at the terminal.
+    /// The source of the API key: `-` for standard input, or `@FILE`. Defaults to a prompt at the terminal.
     ///
-    /// The key itself is not taken: others on this machine could see it in the list of processes.
+    /// The key itself is not accepted, because other users could see it in the process list.
     #[arg(long, value_name = "-|@FILE")]
     key: Option<String>,
-    /// Keep no key: it comes from `TIMENAV_API_KEY`.
+    /// Store no key; use `TIMENAV_API_KEY`.
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
-    /// Trust the certificate of the service whose authority is in this file (PEM), and no other authority.
+    /// Trust only the certificate authority in this file (PEM).
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Use it unless another service is named.
+    /// Make it the default profile.
     #[arg(long)]
     default: bool,
 }

@@ -12,24 +12,25 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Fetches the proof that an entry is in a ledger, as a file that anybody can verify offline.
+/// Fetches a proof that an entry is in a ledger, as a file for offline verification.
 ///
-/// The file (C2SP tlog-proof) holds the entry, the hashes, and the signed checkpoint they lead to. The hashes are
-/// checked before anything is printed or saved. The signature is not: `timenav verify FILE --verifier-key KEY` checks
-/// it with the public key of the ledger.
+/// The file (C2SP tlog-proof) has the entry, the hashes and the signed checkpoint. The hashes are checked before
+/// anything is printed or saved. `timenav verify FILE --verifier-key KEY` checks the signature with the public key of
+/// the ledger.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProofCommand {
-    /// The position of the entry, counted from 0; `ledger.position` in the answer to a change.
+    /// The position of the entry, counted from 0: `ledger.position` in the response to a change.
     #[arg(long, value_name = "N")]
     position: u64,
     /// The timeline.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
         value_parser = timeline_id)]
     timeline: TimelineId,
-    /// Prove it by a checkpoint that witnesses have cosigned, in JSON: `timenav verify FILE --witness KEY` verifies it.
+    /// Use a checkpoint that witnesses have cosigned. The output is JSON; verify it with `timenav verify FILE --witness
+    /// KEY`.
     #[arg(long)]
     witnessed: bool,
-    /// Where to save it, usually under a name that ends in `.tlog-proof`. Printed by default.
+    /// The file, usually named `….tlog-proof`. Defaults to standard output.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     #[command(flatten)]

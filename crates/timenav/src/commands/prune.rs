@@ -9,22 +9,21 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Prunes the contents of reads and refusals whose retention has passed.
+/// Prunes the contents of reads and rejected requests after their retention.
 ///
-/// The service does this automatically when it is idle. `timenav timeline retention` sets how long contents are kept.
-/// A ledger entry lists what was pruned; the leaves stay.
+/// The service does this automatically when it is idle. A ledger entry lists the pruned leaves; the leaves stay.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PruneCommand {
-    /// The timeline. Defaults to every timeline that you administer.
+    /// The timeline. Defaults to all timelines that you administer.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
-    /// Confirm that the host's clock is right when the service doubts it. For operators.
+    /// Confirm that the host clock is right if the service doubts it. For operators.
     ///
-    /// Nothing is pruned while that clock has gone back, or if it is more than a week past when it was last known to
-    /// be right: a clock that is a year ahead would prune everything. Your confirmation is an entry of `system`.
+    /// Nothing is pruned if that clock has gone back, or is more than a week past its last confirmed time. The
+    /// confirmation is an entry of `system`.
     #[arg(long)]
     accept_host_clock: bool,
-    /// Show what the next sweep of each timeline would prune, without pruning it.
+    /// Show what the next sweep of each timeline would prune.
     #[arg(long, conflicts_with = "accept_host_clock")]
     dry_run: bool,
     #[command(flatten)]

@@ -34,33 +34,33 @@ const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key 
 
 /// Restores a backup to a data folder that no service is using.
 ///
-/// The backup is compared with its digests and signature, and the database with what it signs, before any file gets
-/// its name. The data folder must be empty except for keys, which stay; otherwise the keys come from `--keys`, or from
-/// the backup. They must be the keys that were in use when the backup was made.
+/// Before any file gets its name, the backup is checked against its digests and signature, and the database against its
+/// signed checkpoints. The data folder must be empty except for keys, which stay. Otherwise the keys come from `--keys`
+/// or from the backup. They must be the keys of the time of the backup.
 ///
-/// Anything written after the backup is lost. Anyone who kept a later checkpoint can prove that, and if the folder in
-/// `--checkpoints` has later ones, the service starts only after `timenav accept-rollback`.
+/// Everything written after the backup is lost. If `--checkpoints` has later checkpoints, the service starts only after
+/// `timenav accept-rollback`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreCommand {
-    /// The backup.
+    /// The backup file.
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     /// The data folder to create. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The PostgreSQL database, if the service keeps everything in one. Then this command says what to use instead.
+    /// The PostgreSQL database of the service. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The folder of checkpoints outside the database, if it is not the data folder. Existing ones stay.
+    /// The checkpoint folder, if it is not the data folder. Existing checkpoints stay.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The service's configuration file; `data` and `checkpoints` are read from it.
+    /// The configuration file, for `data` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The folder with `signing.key`, and optionally `admin.key`.
+    /// The folder with `signing.key` and optionally `admin.key`.
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
-    /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
+    /// The trusted public key, as `<name>+<id>+<base64>` (C2SP signed-note).
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// How much of the database to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.

@@ -21,40 +21,38 @@ use crate::{output, telemetry, wiring};
 
 const UNFINISHED: &str = "the rotation is not finished; run the command again";
 
-/// Replaces the key that signs the ledgers, while the service is stopped.
+/// Replaces the signing key of a stopped service.
 ///
-/// Every ledger gets an entry that names both keys, with a checkpoint that both have signed; then the new key replaces
-/// the old one in its file, and the old one is deleted. Earlier backups of the database need the old key: copy it
-/// first if you keep such backups. Sessions end; passwords and API keys stay valid.
+/// Every ledger gets an entry with both keys and a checkpoint signed by both. Then the new key replaces the old one in
+/// its file. To restore earlier backups, you need the old key: copy it first. Sessions end; passwords and API keys stay
+/// valid.
 ///
-/// To finish a rotation that was interrupted, run the command again. You can use the folder before that; the old key
-/// still signs then.
+/// To finish an interrupted rotation, run the command again. Until then, the old key signs and the folder can be used.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RotateSigningKeyCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The folder of checkpoints outside the database, if it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
-    /// The PostgreSQL database, if the service keeps everything in one.
+    /// The PostgreSQL database of the service.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// A file with the address for --store.
+    /// A file with the URL for `--store`.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     store_file: Option<PathBuf>,
-    /// The file with the key that signs, with --store, if it is not in the data folder.
+    /// The signing key file, with `--store`, if it is not in the data folder.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     signing_key: Option<PathBuf>,
-    /// The service's configuration file; `data`, `store`, `signing_key` and `checkpoints` are
-    /// read from it.
+    /// The configuration file, for `data`, `store`, `signing_key` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where to save the proof of the rotation for each ledger: a file that proves the new key to anyone who trusts
-    /// the old one. You cannot get it later.
+    /// The folder for the rotation proof of each ledger. A proof shows the new key to anyone who trusts the old one.
+    /// You cannot create it later.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Print the result as JSON, with the size at which the key of each ledger changed.
+    /// Print the result as JSON, with the size of each ledger at the rotation.
     #[arg(long)]
     json: bool,
 }

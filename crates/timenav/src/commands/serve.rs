@@ -40,12 +40,12 @@ const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 
 /// Runs the service.
 ///
-/// The first start creates the data folder, the operator `admin`, and their API key, which is written only to
-/// `admin.key` in that folder. When the service accepts requests, it prints one line, `listening on http://…`, to
-/// stdout; its log goes to stderr. On SIGTERM it drains (--drain-secs), and then, as on Ctrl-C, it finishes requests in
-/// flight, closes streams, and exits with 0; a second signal stops it immediately.
+/// The first start creates the data folder, the operator `admin`, and their API key in `admin.key` in that folder. When
+/// the service is ready, it prints `listening on http://…` to stdout. Its log goes to stderr. On SIGTERM it drains
+/// (`--drain-secs`); then, as on Ctrl-C, it finishes open requests, closes streams, and exits with 0. A second signal
+/// stops it immediately.
 ///
-/// Flags take precedence over environment variables, which take precedence over the --config file.
+/// Flags override environment variables, which override the `--config` file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeCommand {
     #[command(flatten)]

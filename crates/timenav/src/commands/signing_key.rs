@@ -14,10 +14,10 @@ use crate::exit::Failure;
 use crate::key_files::{SERVICE_NAME_DEFAULT, make_signing_key, read_public_key};
 use crate::output;
 
-/// Creates the key that signs the ledgers.
+/// Creates a signing key.
 ///
-/// With a SQLite file, `timenav serve` creates the key on its first start. With `--store`, it does not: all services on a
-/// database need the same key, and two that each created one would never agree.
+/// With a SQLite file, `timenav serve` creates the key on its first start. All services on one PostgreSQL database need
+/// the same key, so you create it first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SigningKeyCommand {
     #[command(subcommand)]
@@ -31,16 +31,16 @@ enum Action {
 
 /// Creates a signing key in a new file that only you can read, and prints its public key.
 ///
-/// Copy the file as `signing.key` to the data folder of each service, and keep another copy where you keep secrets: without
-/// it, nobody can continue the ledgers. Publish the public key: it verifies every checkpoint of `main`.
+/// Copy the file to the data folder of each service, as `signing.key`, and keep a secret copy: no ledger can be
+/// continued without it. Publish the public key: it verifies every checkpoint of `main`.
 #[derive(Debug, clap::Args)]
 struct NewCommand {
-    /// The file to create, such as /var/lib/timenav/signing.key. A file that exists is never overwritten.
+    /// The file, such as /var/lib/timenav/signing.key. It must not exist.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Stands in every signed checkpoint, never to be changed. [default: timenav.local]
+    /// The service name, part of every signed checkpoint. Cannot be changed later. [default: timenav.local]
     ///
-    /// Use a domain name that you own, to keep it unique.
+    /// Use a domain name that you own.
     #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
     service_name: Option<String>,
     /// Print the result as JSON.

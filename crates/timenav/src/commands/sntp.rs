@@ -37,22 +37,20 @@ const WORDS: Words = Words {
     back: "timenav sntp: the service is back; answers tell the time again",
 };
 
-/// Serves clocks by SNTP, for devices and programs that set their own by the network.
+/// Serves clocks over SNTP, for devices and programs that set their clocks from the network.
 ///
-/// Each port tells the time of one timeline, and follows each change at once. A clock that is paused, or a service that
-/// cannot be reached, is told as a clock that is not to be used. A time that clients would take for another, since the
-/// protocol counts seconds within 136 years, is refused. The time can be told wrong on purpose, on all ports of the
-/// command alike. docs/programs.md says more.
+/// Each port serves one timeline and follows each change. While the clock is paused or the service is unreachable,
+/// clients are told not to use the clock. Times outside the 136 years of the protocol are rejected. A fault applies to
+/// all ports.
 ///
-/// Whoever can reach the port is told the time, without a key. So it listens on this machine only, unless it is told
-/// otherwise: a virtual clock on a network sets other machines wrong.
+/// Clients need no key. By default the command listens on loopback only, because a virtual clock on a network sets
+/// other machines wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SntpCommand {
-    /// Where to listen (UDP), and for which timeline; without one, for the timeline that the API key is bound to. Port 0
-    /// picks a free one.
+    /// The UDP address and the timeline, which defaults to the timeline of the API key. Port 0 picks a free port.
     #[arg(required = true, num_args = 1..=PORTS_MAX, value_name = "ADDRESS:PORT[=TIMELINE_ID]")]
     ports: Vec<Port>,
-    /// Listen where other machines can ask.
+    /// Allow addresses that other machines can reach.
     #[arg(long)]
     beyond_loopback: bool,
     #[command(flatten)]

@@ -7,22 +7,23 @@ use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 
-/// Moves a paused clock by what work cost that was done while it stood, such as 20m.
+/// Advances a paused clock by the time that a task took, such as 20m.
 ///
-/// Timers on the way fire one after the other: the clock stands at each moment until its firings are done. A clock that
-/// runs is refused, because the time has passed there already.
+/// It stops at each due timer until the firings are done. A running clock is rejected, because the time has already
+/// passed there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpendCommand {
-    /// What it cost: 20m, 1.5h, 1d12h, or ISO 8601 such as P1D.
+    /// The time spent: 20m, 1.5h, 1d12h, or ISO 8601 such as P1D.
     duration: String,
-    /// What the clock showed when the work began. What others spend meanwhile passes only once; otherwise it adds up.
+    /// The virtual time when the work began. Time that others spent since then counts only once. Without it, the times
+    /// add up.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Show what would fire, and leave the clock where it is.
+    /// Show which timers would fire, without moving the clock.
     #[arg(long, conflicts_with_all = ["wait", "followers"])]
     dry_run: bool,
-    /// Wait so long at most, in host time, for those who spend before, and until all that falls due is done, such as 30s
-    /// or 5m. Defaults to 30 seconds. The clock goes on by itself after that.
+    /// How long to wait for earlier requests and due timers, in host time, such as 30s or 5m. Defaults to 30s. The
+    /// clock keeps advancing after that.
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     wait: Option<i64>,
     #[command(flatten)]

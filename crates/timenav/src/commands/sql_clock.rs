@@ -34,24 +34,24 @@ const WORDS: Words = Words {
     back: "timenav sql-clock: the service is back; timenav_now() is on its clock again",
 };
 
-/// Keeps a SQL function `timenav_now()` on the clock of a timeline, in a PostgreSQL database.
+/// Keeps a SQL function `timenav_now()` in a PostgreSQL database on the clock of a timeline.
 ///
-/// For a database that you cannot start under `timenav exec`, where `now()` itself would be right. The function is
-/// computed in the database from a table of one row, `timenav_clock`, so it is right between two changes too, at any
-/// rate. It follows each change until Ctrl-C; after that, and while the service cannot be reached, it keeps the last
-/// clock, and `timenav_clock.unconfirmed_since` says since when.
+/// It is for a database that you cannot start under `timenav exec`. The database computes the time from the one-row
+/// table `timenav_clock`, also between changes and at any rate. The command follows each change until Ctrl-C. After
+/// that, or if the service is unreachable, the function keeps the last clock, and `timenav_clock.unconfirmed_since`
+/// shows since when.
 ///
-/// The role needs CREATE on the schema; everybody may call the function. It needs PostgreSQL 14 or later.
+/// The role needs CREATE on the schema; every role can call the function. Requires PostgreSQL 14.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlClockCommand {
-    /// The database, such as `postgres://user@host/shop?sslmode=verify-full`. To keep a password out of the list of
-    /// processes, use the variable.
+    /// The database, such as `postgres://user@host/shop?sslmode=verify-full`. Put a URL with a password in the
+    /// variable, not in the process list.
     #[arg(long, env = "TIMENAV_SQL_DATABASE", hide_env_values = true, value_name = "URL")]
     database: StoreUrl,
-    /// The schema in which function and table are.
+    /// The schema of the function and the table.
     #[arg(long, value_name = "NAME", default_value = "public", value_parser = schema)]
     schema: String,
-    /// Remove function and table, and end. The service is not asked.
+    /// Remove the function and the table. Sends no request to the service.
     #[arg(long)]
     uninstall: bool,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::surroundings::Surroundings;
 /// Timelines to show. `timenav timeline list` shows all.
 const TIMELINES_SHOWN_MAX: usize = 20;
 
-/// Shows which service you are asking, who you are to it, its clock, and its timelines.
+/// Shows the selected service, your user, the clock, and the timelines.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusCommand {
     #[command(flatten)]

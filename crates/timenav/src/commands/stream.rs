@@ -9,13 +9,13 @@ use crate::exit::Failure;
 use crate::output::{self, member};
 use crate::surroundings::Surroundings;
 
-/// Shows what happens on a timeline, until Ctrl-C. A lost connection is opened again, at the message after the last.
+/// Shows what happens on a timeline, until Ctrl-C. After a lost connection, it resumes after the last message.
 ///
-/// With --json, each message is a line with its `id`, `event` and `data`; use --after with an id to get later messages
-/// again.
+/// With `--json`, each message is a line with its `id`, `event` and `data`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StreamCommand {
-    /// What to watch, separated by commas: clock, events, interventions, paradoxes, advances, due. Defaults to all but due.
+    /// The topics, separated by commas: clock, events, interventions, paradoxes, advances, due. Defaults to all but
+    /// due.
     #[arg(long, value_name = "TOPICS")]
     topics: Option<String>,
     /// Start after the message with this id. Defaults to now.
@@ -30,7 +30,7 @@ pub(crate) struct StreamCommand {
     /// The top speed of actors, in km/h.
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     speed_kmh: Option<Number>,
-    /// How much clocks may differ before one time counts as earlier than another, such as 90s.
+    /// The clock difference to tolerate when times are ordered, such as 90s.
     #[arg(long, value_name = "DURATION")]
     tolerance: Option<String>,
     #[command(flatten)]

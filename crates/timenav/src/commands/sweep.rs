@@ -31,47 +31,44 @@ use crate::surroundings::Surroundings;
 /// Concurrent dates.
 const JOBS_MAX: i64 = 64;
 
-/// Runs a command at many dates, and tells at which it fails.
+/// Runs a command at many dates, and reports the dates at which it fails.
 ///
-/// Each date has a timeline of its own, which ends with the command, so dates are tried side by side. The command runs as
-/// under `timenav exec --strict`, with its timeline in `TIMENAV_TIMELINE`; its clock begins at the date and runs. Dates
-/// are those that you list, one every so often in a range, or else the notable ones of the next four years: the first
-/// and the last, a year ahead, ends of months, leap days, new years, and the moments in 2036 and 2038 at which counters
-/// of seconds overflow.
+/// Each date has a temporary timeline, so dates run in parallel. The command runs as under `timenav exec --strict`, on
+/// a clock that starts at the date, with its timeline in `TIMENAV_TIMELINE`. By default the dates are the notable ones
+/// of the next four years: the first and last day, one year ahead, ends of months, leap days, new years, and the
+/// overflows of second counters in 2036 and 2038.
 ///
-/// A date passes if the exit code is 0. What a command printed at a date that failed is kept in a file, and its end is
-/// shown. Exit code 8 means that it failed at some date. What the command leaves running is ended with it.
-///
-/// It works where `timenav exec` does. docs/programs.md says more.
+/// A date passes if the exit code is 0. The output at a failed date is saved to a file, and its end is shown. The exit
+/// code is 8 if any date failed. Processes that the command leaves running are killed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepCommand {
     #[command(flatten)]
     dates: DateOptions,
-    /// Look only for the date from which on it fails, and try as few as possible. The first date has to pass, the last one
-    /// to fail, and what fails only now and then, as on leap days, may be missed.
+    /// Find the date from which the command fails, with few runs. The first date must pass and the last must fail.
+    /// Failures on single days, such as leap days, can be missed.
     #[arg(long)]
     bisect: bool,
-    /// How many dates to try at once. Defaults to the number of processors.
+    /// The number of dates to run in parallel. Defaults to the number of processors.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=JOBS_MAX))]
     jobs: Option<u16>,
-    /// How long the command may take at one date, in host time. Then it is ended, and the date has failed.
+    /// The timeout for each date, in host time. After it, the command is killed and the date has failed.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = host_duration)]
     timeout: Duration,
-    /// Have each clock stand at its date.
+    /// Start with a paused clock.
     #[arg(long)]
     paused: bool,
     /// Fork this timeline for each date, so that the command finds its events. Defaults to empty timelines.
     #[arg(long, value_name = "TIMELINE_ID")]
     fork_of: Option<String>,
-    /// The folder for what was printed at dates that failed. Each sweep makes a folder of its own in it.
+    /// The folder for the output of failed dates. Each sweep creates a folder in it.
     #[arg(long, value_name = "DIR", default_value = "timenav-sweep")]
     logs: PathBuf,
-    /// Write the outcomes into this file too, as JUnit does: a test case for each date.
+    /// Also write the results to this JUnit file, with a test case per date.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceOptions,
-    /// The program, and its arguments. Write `--` before them.
+    /// The program and its arguments, after `--`.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

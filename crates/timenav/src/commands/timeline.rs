@@ -78,71 +78,71 @@ pub(crate) struct TimelineCommand {
 enum Action {
     /// Lists the timelines that you can read.
     List,
-    /// Shows one timeline: its clock, its counts, its newest root, who may do what.
+    /// Shows a timeline: its clock, counts, newest root and permissions.
     Show {
-        /// Its name.
+        /// The timeline id.
         #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
         timeline: TimelineId,
     },
     /// Creates a timeline, with you as its admin.
     Create {
-        /// Its name: letters, digits, `.`, `_`, `-`, `:`, `@`.
+        /// The timeline id: letters, digits, `.`, `_`, `-`, `:`, `@`.
         timeline_id: String,
-        /// The timeline to fork. History is shared up to --at; after that, neither sees the other's.
+        /// The timeline to fork. Both share the history up to `--at`, and are independent after it.
         #[arg(long, value_name = "TIMELINE_ID")]
         fork_of: Option<String>,
-        /// Where to fork it: a ledger position, an anchor id, or a host time. Defaults to now.
+        /// The fork point: a ledger position, an anchor id, or a host time. Defaults to now.
         #[arg(long, value_name = "MOMENT", requires = "fork_of", allow_hyphen_values = true)]
         at: Option<String>,
-        /// How long it lasts in host time, such as `2h`: then it ends automatically. Defaults to forever.
+        /// How long the timeline lasts in host time, such as `2h`; then it ends automatically. Defaults to forever.
         #[arg(long, value_name = "DURATION")]
         expires_in: Option<String>,
-        /// Has webhooks of timers that come along sent, to the receivers of the other timeline. Otherwise their firings fail.
+        /// Let the fork send the webhooks of inherited timers to the same receivers. By default these firings fail.
         #[arg(long, requires = "fork_of")]
         deliver_webhooks: bool,
     },
-    /// Ends a timeline that you administer: nobody can read it any more.
+    /// Ends a timeline that you administer. Nobody can read it afterwards. This cannot be undone.
     ///
-    /// Its name cannot be reused. Its contents are deleted after a grace period set by the operator of the service;
-    /// what its forks inherit stays as long as one of them exists. This cannot be undone.
+    /// Its id cannot be reused. Its contents are deleted after the service's grace period. Data that forks inherit
+    /// stays until the last fork ends.
     End {
-        /// Its name.
+        /// The timeline id.
         #[arg(value_parser = timeline_id)]
         timeline_id: TimelineId,
     },
-    /// Lists the events, the armed timers and the outcomes of firings that differ between two related timelines.
+    /// Lists the events, armed timers and firing outcomes that differ between two related timelines.
     Diff {
-        /// One timeline.
+        /// The first timeline.
         #[arg(value_name = "A")]
         a: String,
-        /// The other.
+        /// The second timeline.
         #[arg(value_name = "B")]
         b: String,
-        /// What to compare: `events`, `timers`, or `firings` (their outcomes). Defaults to all of them in tables for people,
-        /// and to events otherwise.
+        /// What to compare: `events`, `timers`, or `firings` (outcomes). Defaults to all in tables, and to `events` in
+        /// other formats.
         #[arg(long, value_parser = ["events", "timers", "firings"])]
         of: Option<String>,
     },
-    /// Sets or shows how long the contents of reads and refusals are kept on a timeline that you administer.
+    /// Sets or shows the retention of reads and rejected requests on a timeline that you administer.
     ///
-    /// A shorter time applies only to what is recorded after it. What you do not give stays as it is.
+    /// A shorter retention applies only to later requests. Omitted values stay unchanged.
     Retention {
         /// The timeline; can be `system`.
         #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
         timeline: TimelineId,
-        /// How long to keep contents of reads, such as 90d, or `forever`.
+        /// How long to keep the contents of reads, such as 90d, or `forever`.
         #[arg(long, value_name = "DURATION")]
         reads: Option<String>,
-        /// How long to keep contents of refused attempts, such as 365d, or `forever`.
+        /// How long to keep the contents of rejected requests, such as 365d, or `forever`.
         #[arg(long, value_name = "DURATION")]
         refusals: Option<String>,
     },
-    /// Exports a whole timeline that you administer to one file that anybody can verify offline.
+    /// Exports a timeline that you administer to one file that anyone can verify offline.
     ///
-    /// For a fork, the file also contains the timelines it was forked from, and you must administer them too. Anyone
-    /// who has the file can read the contents. `timenav verify FILE --verifier-key KEY` verifies it.
+    /// A fork includes the timelines it was forked from, and you must administer them too. Anyone with the file can
+    /// read the contents. Verify it with `timenav verify FILE --verifier-key KEY`.
     Export {
-        /// The file. It appears only when it is complete, and never overwrites one.
+        /// The file to create. It must not exist, and appears only when it is complete.
         #[arg(long, value_name = "FILE")]
         bundle: PathBuf,
         /// The timeline.

@@ -37,7 +37,7 @@ const FIRINGS: Records = Records {
     fields: &["firing_id", "timer_id", "due", "round", "queue", "event_id", "state", "reason"],
 };
 
-/// Sets timers on virtual time, and listens for what fires.
+/// Sets timers on virtual time, and processes their firings.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimerCommand {
     #[command(subcommand)]
@@ -50,114 +50,113 @@ pub(crate) struct TimerCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Sets a timer: once, by a rule of iCalendar, or by a cron expression.
+    /// Sets a timer: once, by an iCalendar rule, or by a cron expression.
     #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"]).required(true)))]
     Add(Box<AddCommand>),
-    /// Changes an armed timer: when it fires, where its firings go, or what they hand over. What has fired stays.
+    /// Changes an armed timer: its schedule, its delivery, or its payload. Earlier firings are not affected.
     #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"])))]
     Change(Box<ChangeCommand>),
-    /// Tells when a timer would fire by a rule, without setting one.
+    /// Previews the moments of a rule, without setting a timer.
     #[command(group(clap::ArgGroup::new("when").args(["every", "cron"]).required(true)))]
     Moments {
-        /// A rule of iCalendar, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
+        /// An iCalendar rule, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
         #[arg(long, value_name = "RULE")]
         every: Option<String>,
-        /// A cron expression of five fields, such as '30 9 * * MON-FRI'.
+        /// A cron expression with five fields, such as '30 9 * * MON-FRI'.
         #[arg(long, value_name = "EXPRESSION")]
         cron: Option<String>,
-        /// When the rule starts: a time with a zone, such as 2027-01-31T09:00:00[Europe/Paris]. Defaults to what the clock
-        /// shows.
+        /// The start of the rule, such as `2027-01-31T09:00:00[Europe/Paris]`. Defaults to the clock's current time.
         #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
         starts: Option<String>,
-        /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.
+        /// The time zone of the rule or expression, such as Europe/Paris. Defaults to UTC.
         #[arg(long)]
         zone: Option<String>,
-        /// Only moments later than this one. Defaults to what the clock shows.
+        /// Only moments after this time. Defaults to the clock's current time.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         after: Option<String>,
-        /// How many at most.
+        /// The maximum number of moments.
         #[arg(long, value_name = "NUMBER", default_value_t = 10)]
         limit: u32,
     },
-    /// Lists the timers of the timeline, those that fire next first.
+    /// Lists the timers of the timeline, next due first.
     List {
-        /// Which: `armed`, `done` or `cancelled`. Defaults to those that are armed.
+        /// The state: `armed`, `done` or `cancelled`. Defaults to `armed`.
         #[arg(long, value_parser = ["armed", "done", "cancelled"])]
         state: Option<String>,
-        /// How many for each request, or at all without --all.
+        /// The maximum number of timers, or per page with `--all`.
         #[arg(long, value_name = "NUMBER")]
         limit: Option<u32>,
-        /// List all of them.
+        /// Show all pages.
         #[arg(long)]
         all: bool,
     },
-    /// Shows a timer and what came of its firings.
+    /// Shows a timer and the outcomes of its firings.
     Show {
-        /// The timer, from `add` or `list`.
+        /// The timer id, from `add` or `list`.
         timer_id: String,
     },
-    /// Lists firings in the order in which they fell due, those that fit all that you give.
+    /// Lists firings by due time. All filters must match.
     Firings {
-        /// The timer that fired.
+        /// The timer id.
         timer_id: Option<String>,
-        /// The advance in which they fired, from a receipt.
+        /// The advance id, from a receipt.
         #[arg(long, value_name = "ADVANCE_ID")]
         advance: Option<String>,
-        /// What came of them.
+        /// The state.
         #[arg(long, value_parser = ["pending", "acknowledged", "failed", "superseded"])]
         state: Option<String>,
-        /// The queue that they wait in, or waited in.
+        /// The queue.
         #[arg(long)]
         queue: Option<String>,
-        /// How many for each request, or at all without --all.
+        /// The maximum number of firings, or per page with `--all`.
         #[arg(long, value_name = "NUMBER")]
         limit: Option<u32>,
-        /// List all of them.
+        /// Show all pages.
         #[arg(long)]
         all: bool,
     },
-    /// Cancels a timer. What has fallen due stays due.
+    /// Cancels a timer. Moments that are already due still fire.
     Cancel {
-        /// The timer, from `add` or `list`.
+        /// The timer id, from `add` or `list`.
         timer_id: String,
     },
-    /// Delivers a firing again that has failed: another one of the same moment waits from now on.
+    /// Redelivers a failed firing, as a new pending firing of the same moment.
     Redeliver {
-        /// The firing, from `show` or a receipt.
+        /// The firing id, from `show` or a receipt.
         firing_id: String,
     },
-    /// Holds the clock at its instant while it is moved past timers, until you release it or the time is over.
+    /// Holds an advance at its current moment until you release the lease or it expires.
     ///
-    /// No instant can be held for longer than ten minutes: then the move is stopped, and says who held it and why.
+    /// A moment can be held for up to ten minutes. Then the advance stops and reports the holder and the reason.
     Hold {
-        /// Why: whoever waits for the clock is told.
+        /// The reason, shown to requests that wait for the clock.
         reason: String,
-        /// For how long, in host time, such as 2m.
+        /// How long, in host time, such as 2m.
         #[arg(long = "for", value_name = "DURATION", default_value = "30s")]
         ttl: String,
-        /// A lease of yours that is to last longer. Otherwise you get a new one.
+        /// Extend this lease of yours instead of creating one.
         #[arg(long, value_name = "LEASE_ID")]
         lease: Option<String>,
     },
-    /// Lists who holds the clock without a firing, why, and until when.
+    /// Lists the leases that hold the clock without a firing, with holder, reason and expiry.
     Leases,
-    /// Ends a lease of yours that holds the clock.
+    /// Releases a lease of yours that holds the clock.
     Release {
-        /// The lease, from `hold` or `leases`.
+        /// The lease id, from `hold` or `leases`.
         lease_id: String,
     },
-    /// Takes what fires in a queue, shows it, and passes it on to a program of yours, until Ctrl-C.
+    /// Claims the firings of a queue, shows them, and can forward them to your program, until Ctrl-C.
     ///
-    /// Without --forward, what fires is acknowledged as soon as it is shown. With it, each firing is sent to that address
-    /// in a POST: a status from 200 to 299 acknowledges it, anything else counts as a failed attempt. Requests are signed as
-    /// Standard Webhooks says, under the secret that is shown at the start, and have the headers Timenav-Firing,
-    /// Timenav-Timeline, Timenav-Time, Timenav-Generation and, while an advance goes on, Timenav-Step. Ctrl-C gives back what
-    /// is not done. With --json, each firing is a line.
+    /// Without `--forward`, firings are acknowledged when shown. With it, each is sent as a POST: a status from 200 to
+    /// 299 acknowledges it, anything else is a failed attempt. Requests are signed as in Standard Webhooks, with the
+    /// secret printed at the start, and have the headers Timenav-Firing, Timenav-Timeline, Timenav-Time,
+    /// Timenav-Generation and, during an advance, Timenav-Step. Ctrl-C returns unfinished firings to the queue. With
+    /// `--json`, each firing is a line.
     Listen(listen::ListenOptions),
-    /// Shows what happens to firings as they are offered, claimed and settled, until Ctrl-C, and claims none.
+    /// Shows firings as they are offered, claimed and settled, until Ctrl-C. Claims none.
     ///
-    /// With --json, each message is a line with its `id`, `event` and `data`; use --after with an id to get later messages
-    /// again. What others claimed in between is not told again, which `gap` says.
+    /// With `--json`, each message is a line with its `id`, `event` and `data`. `gap` means that claims in between are
+    /// not shown.
     Watch(watch::WatchOptions),
 }
 

@@ -11,26 +11,25 @@ use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::exit::Failure;
 use crate::output;
 
-/// Shows which versions of the service use a PostgreSQL database, and finishes an upgrade of several.
+/// Shows the versions of the services on a PostgreSQL database, and finishes a rolling upgrade.
 ///
-/// Services of two versions can run side by side while you replace them one by one: the newer one writes nothing that the
-/// older one cannot read. Once all of them have the newer version, say so with --finish. From then on they write what
-/// only the newer one reads, and an older one that comes back stops.
+/// Services of two versions can run in parallel while you replace them. The newer ones write only what the older ones
+/// can read. When all have the newer version, run `--finish`. After that, an older service that comes back stops.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpgradeCommand {
-    /// The PostgreSQL database, as `timenav serve --store` takes it.
+    /// The PostgreSQL database of the services.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// A file with the address for --store.
+    /// A file with the URL for `--store`.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     store_file: Option<PathBuf>,
-    /// The service's configuration file; `store` is read from it.
+    /// The configuration file, for `store`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Show the versions and the feature level, and change nothing. This is the default.
+    /// Show the versions and the feature level. This is the default.
     #[arg(long, conflicts_with = "finish")]
     status: bool,
-    /// Let all services write what this version knows. Refused while an older one is there.
+    /// Enable all features of this version. Fails while an older service is running.
     #[arg(long)]
     finish: bool,
     /// Print the result as JSON.

@@ -32,47 +32,47 @@ pub(crate) struct UserCommand {
 enum Action {
     /// Creates a user. `timenav key create --user` creates a key for them.
     Add {
-        /// The name: letters, digits, `.`, `_`, `-`, `:`, `@`.
+        /// The user id: letters, digits, `.`, `_`, `-`, `:`, `@`.
         user_id: String,
-        /// Let the user administer the service.
+        /// Make the user an operator of the service.
         #[arg(long)]
         operator: bool,
     },
     /// Lists the users.
     List,
-    /// Sets a user's password for the console.
+    /// Sets a user's password for the console and ends all sessions of the user.
     ///
-    /// You type it twice, and it is not shown. All sessions of the user end.
+    /// You type it twice; it is not shown.
     Password {
-        /// The name.
+        /// The user id.
         user_id: String,
-        /// Take the password from the first line of stdin.
+        /// Read the password from the first line of stdin.
         #[arg(long)]
         stdin: bool,
     },
-    /// Sets how far a user may travel in time.
+    /// Restricts a user's time travel.
     Restrict {
-        /// The name.
+        /// The user id.
         user_id: String,
-        /// How far: not at all restricted, within the window of the service, reading clocks only, or not at all.
+        /// The level: unrestricted, within the service's window, reading clocks only, or none.
         #[arg(value_parser = ["full_access", "limited_access", "read_only", "no_access"])]
         level: String,
     },
     /// Lists the users whose time travel is restricted.
     Restrictions,
-    /// Lists where a user is logged in to the console.
+    /// Lists the console sessions of a user.
     Sessions {
-        /// The name. Defaults to yours.
+        /// The user id. Defaults to yours.
         user_id: Option<String>,
     },
     /// Logs a user out of one session.
     EndSession {
-        /// The session, as `sessions` shows it.
+        /// The session id, from `sessions`.
         session_id: String,
     },
-    /// Removes a user and revokes their API keys. What they did stays in the ledgers.
+    /// Removes a user and revokes their API keys. The ledgers keep what they did.
     Remove {
-        /// The name.
+        /// The user id.
         user_id: String,
     },
 }

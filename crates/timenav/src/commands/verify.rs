@@ -34,71 +34,69 @@ use crate::surroundings::Surroundings;
 /// Maximum size of a witnessed proof file, in bytes.
 const WITNESSED_FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// Verifies that ledgers match what was signed, in the files of a service or through the service.
+/// Verifies that ledgers match what was signed, from the files of a service or through the service.
 ///
-/// With files, it needs no running service and no secret, and changes nothing: give the public key that you trust with
-/// --key. Without it, the public half of the key beside the database is used, which an intruder may have put there.
+/// With files, it needs no running service and no secret, and changes nothing. Pass the public key that you trust with
+/// `--key`. The default is the key next to the database, which an intruder could have replaced.
 ///
-/// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files can: that an older
-/// copy was restored, or that history was rewritten and signed again.
+/// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows if an older copy was restored, or if history was
+/// rewritten and signed again. The files alone cannot show this.
 ///
-/// With a FILE, it verifies a bundle (`timenav timeline export`), a proof of an entry (`timenav proof`) or one that
-/// witnesses vouch for (`timenav proof --witnessed`) with --verifier-key, offline and without a data folder.
+/// With a FILE, it verifies a bundle (`timenav timeline export`) or a proof (`timenav proof`) offline, without a data
+/// folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
-    /// A bundle or a proof to verify instead of a service or its files.
+    /// A bundle or proof to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "checkpoint", "url", "timeline", "depth", "key"])]
     bundle: Option<PathBuf>,
     /// The public key of the file's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
     verifier_key: Option<VerifierKey>,
-    /// The proof that the given key was replaced, saved by `timenav rotate-signing-key --save`. Give it once for each
-    /// rotation since.
+    /// The proof that the given key was replaced, from `timenav rotate-signing-key --save`. Repeat it for each
+    /// rotation.
     #[arg(long, value_name = "FILE", requires = "bundle")]
     rotation: Vec<PathBuf>,
-    /// The key of a witness that you trust, as `timenav witness` prints it; give it once for each. They must have cosigned
-    /// the proof in the file, or the --checkpoint.
+    /// The key of a trusted witness, as `timenav witness` prints it. Repeatable. It must have cosigned the proof in the
+    /// file, or the `--checkpoint`.
     #[arg(long, value_name = "KEY", value_parser = witness_key)]
     witness: Vec<WitnessKey>,
-    /// How many of the witnesses must have cosigned. [default: all]
+    /// The number of witnesses that must have cosigned. [default: all]
     #[arg(long, value_name = "COUNT", requires = "witness")]
     witness_quorum: Option<NonZeroUsize>,
     /// The data folder. [default: ./timenav-data]
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     data: Option<PathBuf>,
-    /// The folder of checkpoints outside the database, if it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     checkpoints: Option<PathBuf>,
-    /// The PostgreSQL database to read instead of a file, as for `serve`; the data folder holds what belongs to it.
+    /// The PostgreSQL database to read instead of a file, with the data folder of its service.
     #[arg(long, env = "TIMENAV_STORE", value_name = "URL", hide_env_values = true)]
     store: Option<StoreUrl>,
-    /// A file with the address for --store.
+    /// A file with the URL for `--store`.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     store_file: Option<PathBuf>,
-    /// Ask the service at this address to scan, and verify its response, instead of reading files.
+    /// Let the service at this URL scan, and verify its response, instead of reading files.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
     /// Trust only the certificate authority in this file (PEM).
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Read every entry from the service, and compare its payload with what was signed. A full scan of files always
-    /// does this.
+    /// Read every entry from the service, and compare it with what was signed. A full scan of files always does this.
     #[arg(long, requires = "url")]
     contents: bool,
-    /// The timeline. Defaults to all of them with files, and `main` with a service.
+    /// The timeline. Defaults to all timelines with files, and to `main` with a service.
     #[arg(long, value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
     /// How much to read: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "full")]
     depth: Depth,
-    /// A signed checkpoint that you kept: the ledger must still contain it.
+    /// A signed checkpoint that you kept. The ledger must contain it.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
+    /// The trusted public key, as `<name>+<id>+<base64>` (C2SP signed-note).
     ///
-    /// If the signing key was rotated, give it again for each retired key. The first must be the current key, which
-    /// must have signed the latest state; the others are for an older --checkpoint.
+    /// After a rotation, pass the current key first, then each retired key, for an older `--checkpoint`.
     #[arg(long, value_name = "FILE")]
     key: Vec<PathBuf>,
     /// Print the result as JSON.

@@ -25,49 +25,50 @@ const CONNECTIONS_PER_ADDRESS_MAX: u32 = 64;
 /// How long requests in progress may take on shutdown.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Runs a witness: it cosigns what services write, as long as nothing is taken back.
+/// Runs a witness, which cosigns the checkpoints of services as long as each continues the one before.
 ///
-/// Run it on another machine than the services, under somebody else's control. It keeps the last checkpoint of each log,
-/// cosigns the next one only if that continues it (C2SP tlog-witness), and so notices if a whole service is rolled back
-/// to an old copy. The first start creates its key. It prints the key for `timenav serve --witness`, then where it listens.
+/// Run it on another machine, under another party's control. It keeps the last checkpoint of each log (C2SP
+/// tlog-witness), so it detects if a whole service is rolled back to an old copy. The first start creates its key. It
+/// prints the key for `timenav serve --witness`, then its address.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("logs").args(["log", "log_prefix"]).required(true).multiple(true))]
 pub(crate) struct WitnessCommand {
-    /// The folder for the key and what was cosigned; created if it does not exist. It must not be a service's data folder.
+    /// The folder for the key and the checkpoints, created if it does not exist. It must not be a service's data
+    /// folder.
     #[arg(long, env = "TIMENAV_WITNESS_DATA", value_name = "DIR")]
     data: PathBuf,
-    /// The address to listen on; port 0 picks a free one.
+    /// The address to listen on; port 0 picks a free port.
     #[arg(long, env = "TIMENAV_WITNESS_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8180",
         value_parser = listen_address)]
     listen: SocketAddr,
-    /// A log to cosign: its public key, and its origin if that is not the key's name. Give it once for each.
+    /// A log to cosign: its public key, and its origin if that is not the key's name. Repeatable.
     ///
-    /// For a service it is the `verifier_key` that `timenav api GET /timeline/system/checkpoint -H 'Accept:
-    /// application/json'` prints. After a rotation of the service's signing key, give the new one too.
+    /// For a service, use the `verifier_key` from `timenav api GET /timeline/system/checkpoint -H 'Accept:
+    /// application/json'`. After a rotation of its signing key, add the new key.
     #[arg(long, value_name = "KEY[=ORIGIN]")]
     log: Vec<KnownLog>,
-    /// All logs whose origin begins with this prefix, which ends in a slash, and which this key signs. Give it once for each.
+    /// All logs with this origin prefix, which ends in a slash, signed by this key. Repeatable.
     ///
-    /// For a service the prefix is its name and a slash, and the key is that of any of its timelines: `clock.example.com/`
-    /// is written as `clock.example.com/=clock.example.com/system+…`. A prefix brings at most 1000 logs. A log that `--log`
-    /// names has the keys that are given there, and no others.
+    /// For a service, the prefix is its name and a slash, and the key is the one of any of its timelines:
+    /// `clock.example.com/` is written as `clock.example.com/=clock.example.com/system+…`. A prefix covers up to 1000
+    /// logs. For a log that `--log` names, only the keys given there apply.
     #[arg(long, value_name = "PREFIX/=KEY")]
     log_prefix: Vec<KnownPrefix>,
-    /// What the witness is called, set on the first start. [default: timenav.local/witness]
+    /// The name of the witness, set on the first start. [default: timenav.local/witness]
     ///
-    /// Use a domain name that you own, to keep it unique, such as `witness.example.com/w1`.
+    /// Use a domain name that you own, such as `witness.example.com/w1`.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// A PEM file with the certificate to serve HTTPS with, and the chain above it.
+    /// The HTTPS certificate and its chain (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// A PEM file with the private key of the certificate.
+    /// The private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// The format of the log on stderr.
+    /// The log format on stderr.
     #[arg(long, value_enum, hide_possible_values = true, value_name = "text|json", default_value = "text")]
     log_format: LogFormat,
-    /// What to log: a level, or levels per module.
+    /// The log level, also per module.
     #[arg(long, value_name = "FILTER", default_value = "info")]
     log_filter: String,
 }

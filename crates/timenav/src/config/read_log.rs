@@ -8,11 +8,10 @@ use timenav_engine::ReadLog;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReadLogChoice {
-    /// Before the read is answered.
+    /// Before the response.
     #[default]
     Durable,
-    /// Soon after the read is answered. A crash may lose the entries of the last reads; changes
-    /// and refusals are durable before they are answered all the same.
+    /// Soon after the response. A crash can lose the entries of the last reads.
     Buffered,
 }
 

@@ -17,34 +17,32 @@ use super::{Begun, Known, Shown};
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "A wrong clock")]
 pub(crate) struct FaultOptions {
-    /// Show a clock that is ahead of the timeline's, such as by 2s, or behind it, such as by -150ms. It stays so
-    /// through jumps and pauses.
+    /// Show a clock that is ahead of the timeline's clock, such as by 2s, or behind it, such as by -150ms. The offset
+    /// stays through jumps and pauses.
     #[arg(long, value_name = "DURATION", value_parser = fault_offset, allow_hyphen_values = true)]
     offset: Option<Span>,
-    /// Show a clock that is too fast, such as by 200ppm, or too slow, such as by -50ppm: 200 microseconds for each
-    /// second of virtual time that passes.
+    /// Show a clock that is fast, such as by 200ppm, or slow, such as by -50ppm. 1ppm is a microsecond per virtual
+    /// second.
     #[arg(long, value_name = "PPM", value_parser = drift, allow_hyphen_values = true)]
     drift: Option<i32>,
-    /// Show a clock that strays to both sides, such as by up to 5ms of host time: each second to another value, at
-    /// random. It never steps.
+    /// Show a clock that varies at random by up to this much host time, such as 5ms. It changes every second, without
+    /// steps.
     #[arg(long, value_name = "DURATION", value_parser = fault_jitter)]
     jitter: Option<u32>,
-    /// What the jitter is drawn from: the same number strays in the same way.
+    /// The random seed of the jitter.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "jitter")]
     jitter_seed: u64,
-    /// Slew the clock to the offset, which it does not have when it begins: by so much, such as 500ppm, of the virtual
-    /// time that passes.
+    /// Slew the clock from the right time to the offset, at this rate of virtual time, such as 500ppm.
     #[arg(long, value_name = "PPM", value_parser = slew, requires = "offset", conflicts_with = "slew_back")]
     slew: Option<u32>,
-    /// Begin with the offset, and slew the clock back to the right time: by so much, such as 500ppm, of the virtual
-    /// time that passes.
+    /// Start with the offset and slew the clock back to the right time, at this rate of virtual time, such as 500ppm.
     #[arg(long, value_name = "PPM", value_parser = slew, requires = "offset")]
     slew_back: Option<u32>,
-    /// Show a leap second that nobody else knows of: with insert@2028-12-31T23:59:59Z this second comes twice, with
-    /// delete@2028-12-31T23:59:59Z not at all. From then on the clock is a second behind, or ahead.
+    /// Show a leap second. With insert@2028-12-31T23:59:59Z this second occurs twice; with delete@2028-12-31T23:59:59Z
+    /// it is skipped. After it, the clock is a second behind or ahead.
     #[arg(long, value_name = "KIND@SECOND", value_parser = fault_leap)]
     leap: Option<(LeapKind, Instant<Virtual>)>,
-    /// Smear the leap second over so much virtual time, such as 24h: half of it before and half after the leap.
+    /// Smear the leap second over this much virtual time, such as 24h, half before and half after it.
     #[arg(long, value_name = "DURATION", value_parser = fault_smear, requires = "leap")]
     leap_smear: Option<Span>,
 }

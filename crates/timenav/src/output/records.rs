@@ -13,11 +13,11 @@ pub(crate) enum OutputFormat {
     /// Sentences and tables, for people.
     #[default]
     Table,
-    /// The service's answer, with line ends and indentation.
+    /// The response of the service, indented.
     Json,
-    /// A line of JSON for each record.
+    /// A line of JSON per record.
     Ndjson,
-    /// A row for each record, under a line of names.
+    /// A row per record, after a header.
     Csv,
 }
 

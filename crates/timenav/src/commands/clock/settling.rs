@@ -21,11 +21,11 @@ const POLL_WAIT: &str = "1s";
 /// How a clock comes to what is due.
 #[derive(Debug, clap::Args)]
 pub(super) struct NextOptions {
-    /// Show what would fire, and leave the clock where it is.
+    /// Show which timers would fire, without moving the clock.
     #[arg(long, conflicts_with_all = ["wait", "followers"])]
     dry_run: bool,
-    /// Wait so long at most, in host time, until all that falls due is done, such as 30s or 5m. Defaults to as long as it
-    /// takes, with --json or --followers to 30 seconds. The clock goes on by itself after that.
+    /// How long to wait for due timers, in host time, such as 30s or 5m. Defaults to no limit, or 30s with `--json` or
+    /// `--followers`. The clock keeps advancing after that.
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     wait: Option<i64>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(super) struct NextOptions {
 pub(super) struct SettleOptions {
     #[command(flatten)]
     next: NextOptions,
-    /// Jump at once. What falls due on the way is delivered afterwards.
+    /// Jump at once. Due timers are delivered afterwards.
     #[arg(long, conflicts_with_all = ["dry_run", "wait"])]
     no_settle: bool,
 }

@@ -31,14 +31,13 @@ const STORY: &[(&str, &str)] = &[
     ("clock travel 2038-01-19T03:14:06Z", "two seconds before counters of 32 bits overflow"),
 ];
 
-/// Shows programs of several languages on one virtual clock.
+/// Shows programs in several languages on one virtual clock.
 ///
-/// Starts whatever is installed of bash, Python, Node, Perl, Ruby, Go and PostgreSQL under `timenav exec`, each of which
-/// says over and over what time it is, and then moves their clock with the commands that are shown. None of the programs
-/// knows of it. It takes half a minute, on a service of its own; nothing is left of it. Ctrl-C ends it.
+/// It runs the installed ones of bash, Python, Node, Perl, Ruby, Go and PostgreSQL under `timenav exec`. Each prints
+/// the time repeatedly while the commands shown move the clock. The demo takes half a minute; Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgramsCommand {
-    /// How long to look at each step.
+    /// How long to show each step.
     #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = look)]
     look: Duration,
 }

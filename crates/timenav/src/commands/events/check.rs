@@ -19,9 +19,9 @@ const LISTS: [(&str, &[(&str, &str)]); 4] = [
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
-    /// The event: its id, its name, or its exact description.
+    /// The event's id, name or exact description.
     event: String,
-    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
 }

@@ -13,22 +13,22 @@ const GROUPS: Records = Records { member: "groups", fields: &["key", "until", "c
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Count {
-    /// What makes a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
+    /// Group by `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
     #[arg(value_name = "BY", default_value = "time")]
     by: String,
     /// For `time`: the length of a group, such as P1D, in UTC, or the number of groups. Defaults to 24 groups.
     #[arg(long, value_name = "DURATION|COUNT")]
     bucket: Option<String>,
-    /// For `cell`: the height and width of a cell, in degrees. Defaults to 10.
+    /// For `cell`: the height and width, in degrees. Defaults to 10.
     #[arg(long, value_name = "DEGREES")]
     resolution: Option<f64>,
-    /// Where, as `find` takes it. Defaults to anywhere.
+    /// The place, as for `find`. Defaults to anywhere.
     #[arg(long, allow_hyphen_values = true)]
     location: Option<String>,
-    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end. Defaults to all time.
+    /// The time range, as for `find`. Defaults to all time.
     #[arg(long, allow_hyphen_values = true)]
     range: Option<String>,
-    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     /// The maximum number of groups.

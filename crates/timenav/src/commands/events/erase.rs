@@ -10,25 +10,25 @@ use crate::output;
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").args(["event_ids", "location", "older_than"]).required(true)))]
 pub(super) struct Erase {
-    /// The events.
+    /// The event ids.
     #[arg(value_name = "EVENT_ID")]
     event_ids: Vec<String>,
-    /// Events at a place, written as for `find`. `*` is anywhere.
+    /// Events at this place, as for `find`.
     #[arg(long, requires = "range", allow_hyphen_values = true)]
     location: Option<String>,
-    /// Only those in this range: `<start>/<end>`, both ends included.
+    /// Only events in this range: `<start>/<end>`, both ends included.
     #[arg(long, requires = "location", allow_hyphen_values = true)]
     range: Option<String>,
-    /// Events that have not changed for this long in host time, such as 365d; including cancelled ones.
+    /// Events unchanged for this long in host time, such as 365d, including canceled ones.
     #[arg(long, value_name = "DURATION")]
     older_than: Option<String>,
-    /// Show what would be erased without erasing it.
+    /// Show what would be erased.
     #[arg(long, conflicts_with = "evaluated_at")]
     dry_run: bool,
-    /// Erase what --dry-run showed: the ledger size that it printed.
+    /// The ledger size that `--dry-run` printed.
     #[arg(long, value_name = "SIZE", conflicts_with = "event_ids")]
     evaluated_at: Option<u64>,
-    /// Also erase them from forks of this timeline. You must be an admin of each.
+    /// Also erase them from forks of this timeline. You must administer each fork.
     #[arg(long)]
     include_forks: bool,
 }

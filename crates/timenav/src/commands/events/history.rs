@@ -15,7 +15,7 @@ use crate::output;
 pub(super) struct Show {
     /// The event.
     event_id: String,
-    /// Show it as of then: a ledger position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
 }
@@ -23,12 +23,12 @@ pub(super) struct Show {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").args(["id", "file"]).required(true)))]
 pub(super) struct Correct {
-    /// A JSON file with the event as it should have been recorded, with its `event_id`; `-` is standard input.
+    /// A JSON file with the corrected event and its `event_id`; `-` is standard input.
     #[arg(long, conflicts_with = "Flags")]
     file: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
-    /// Only if this is still the current version: its position, from `show` or `find --json`.
+    /// Correct only if this is still the current version: its position, from `show` or `find --json`.
     #[arg(long, value_name = "POSITION")]
     if_match: Option<u64>,
 }
@@ -37,23 +37,23 @@ pub(super) struct Correct {
 pub(super) struct Manipulate {
     /// The event.
     event_id: String,
-    /// What to do, starting with a verb: prevent, cancel, stop or remove; restore; delay or advance, and a duration;
-    /// move or reschedule, and a timestamp; relocate to, and a place; describe or rename, and a text. Anything else is
-    /// saved as a note and changes nothing.
+    /// What to do, starting with a verb: prevent, cancel, stop or remove; restore; delay or advance, with a duration;
+    /// move or reschedule, with a time; relocate to, with a place; describe or rename, with a text. Any other text is
+    /// saved as a note.
     action: String,
-    /// What to do, as JSON instead of words: {"kind": "delay", "duration": "2h"}.
+    /// The intervention as JSON: `{"kind": "delay", "duration": "2h"}`.
     #[arg(long, value_name = "JSON", value_parser = object)]
     effect: Option<Map<String, Value>>,
-    /// When the intervention happens, in virtual time: RFC 3339 with a zone.
+    /// The virtual time of the intervention: RFC 3339 with a zone.
     #[arg(long, allow_hyphen_values = true)]
     time: String,
-    /// An event that caused the intervention. Can be given more than once.
+    /// An event that caused the intervention. Repeatable.
     #[arg(long, value_name = "EVENT_ID")]
     cause: Vec<String>,
-    /// Change nothing if it would create a paradox.
+    /// Fail if the change would create a paradox.
     #[arg(long)]
     refuse_paradox: bool,
-    /// Show what would happen without changing anything.
+    /// Show the effects without changing anything.
     #[arg(long)]
     dry_run: bool,
 }

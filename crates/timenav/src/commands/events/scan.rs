@@ -30,19 +30,19 @@ const EVENTS: Records = Records {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Scan {
-    /// Where, as `find` takes it.
+    /// The place, as for `find`.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    /// The time range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// The maximum number of events, or of events per page with --all.
+    /// The maximum number of events, or per page with `--all`.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Show all, page after page. With --json, one answer a page.
+    /// Show all pages. With `--json`, one response per page.
     #[arg(long)]
     all: bool,
 }

@@ -29,24 +29,23 @@ type Moment = Instant<Virtual>;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Dates")]
 pub(super) struct DateOptions {
-    /// A date, such as 2028-02-29, or a moment, such as 2038-01-19T03:14:08Z. Can be given more than once. A date alone
-    /// means noon in UTC, which is the same day in nearly every time zone.
+    /// A date, such as 2028-02-29, or a time, such as 2038-01-19T03:14:08Z. Repeatable. A date means noon in UTC, which
+    /// is the same day in nearly every time zone.
     #[arg(long, value_name = "DATE", value_parser = moment, allow_hyphen_values = true)]
     date: Vec<Moment>,
-    /// A file with one date on each line. Empty lines, and lines that begin with `#`, are skipped.
+    /// A file with one date per line. Empty lines, and lines that begin with `#`, are skipped.
     #[arg(long, value_name = "FILE")]
     dates: Option<PathBuf>,
-    /// Where the range begins. Defaults to today.
+    /// The start of the range. Defaults to today.
     #[arg(long, value_name = "DATE", value_parser = moment, allow_hyphen_values = true)]
     from: Option<Moment>,
-    /// Where the range ends: a date, or how long it is, such as P1Y or 90d; for how long you support what you try.
-    /// Defaults to four years.
+    /// The end of the range: a date, or a length such as P1Y or 90d. Defaults to four years.
     #[arg(long, value_name = "DATE", allow_hyphen_values = true)]
     until: Option<String>,
-    /// Take a date every so often in the range, such as 1d or P1M, instead of the notable ones.
+    /// Use a date at each such interval, such as 1d or P1M, instead of the notable dates.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     every: Option<Duration>,
-    /// Among the notable dates, take the changes of summer time in this zone too, such as Europe/Paris.
+    /// Include the daylight saving changes of this zone, such as Europe/Paris, in the notable dates.
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     zone: Option<Zone>,
 }

@@ -34,7 +34,7 @@ pub(super) struct ListenOptions {
     /// The queue.
     #[arg(long, default_value = "default")]
     queue: String,
-    /// Where to pass firings on to, such as `http://localhost:3000/hooks`.
+    /// The URL to forward firings to, such as `http://localhost:3000/hooks`.
     #[arg(long, visible_alias = "forward-to", value_name = "URL", value_parser = service_url)]
     forward: Option<Url>,
 }

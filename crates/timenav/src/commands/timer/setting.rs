@@ -12,12 +12,12 @@ use crate::commands::events::keeps_integers;
 /// A timer to set.
 #[derive(Debug, clap::Args)]
 pub(super) struct AddCommand {
-    /// The id of the timer. Defaults to one that the service makes.
+    /// The timer id. Defaults to a generated id.
     #[arg(long, value_name = "TIMER_ID")]
     id: Option<String>,
     #[command(flatten)]
     plan: PlanOptions,
-    /// Also fire for the moments of the rule that the clock has passed already.
+    /// Also fire for moments of the rule that have already passed.
     #[arg(long, conflicts_with = "at")]
     catch_up: bool,
     #[command(flatten)]
@@ -27,11 +27,11 @@ pub(super) struct AddCommand {
 /// A timer to change.
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangeCommand {
-    /// The timer, from `add` or `list`.
+    /// The timer id, from `add` or `list`.
     pub(super) timer_id: String,
     #[command(flatten)]
     plan: PlanOptions,
-    /// Firings are handed out in any order from now on.
+    /// Remove the order key.
     #[arg(long, conflicts_with = "order_key")]
     no_order_key: bool,
 }
@@ -39,43 +39,42 @@ pub(super) struct ChangeCommand {
 /// When a timer fires, where its firings go, and what they hand over.
 #[derive(Debug, clap::Args)]
 struct PlanOptions {
-    /// When, once: RFC 3339 with a zone, such as 2027-01-31T09:00:00Z.
+    /// Fire once, at this time: RFC 3339 with a zone, such as 2027-01-31T09:00:00Z.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     at: Option<String>,
-    /// When, again and again: a rule of iCalendar, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
+    /// Fire repeatedly, by an iCalendar rule such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
     #[arg(long, value_name = "RULE")]
     every: Option<String>,
-    /// When, again and again: a cron expression of five fields, such as '30 9 * * MON-FRI'.
+    /// Fire repeatedly, by a cron expression with five fields, such as '30 9 * * MON-FRI'.
     #[arg(long, value_name = "EXPRESSION")]
     cron: Option<String>,
-    /// When the rule starts: a time with a zone, such as 2027-01-31T09:00:00[Europe/Paris]. Defaults to what the clock shows.
+    /// The start of the rule, such as `2027-01-31T09:00:00[Europe/Paris]`. Defaults to the clock's current time.
     #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
     starts: Option<String>,
-    /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.
+    /// The time zone of the rule or expression, such as Europe/Paris. Defaults to UTC.
     #[arg(long, conflicts_with = "at")]
     zone: Option<String>,
-    /// The queue in which it is to wait for a listener. A new timer's is `default` unless you say so.
+    /// The queue for the firings. Defaults to `default` for a new timer.
     #[arg(long)]
     queue: Option<String>,
-    /// The event that is recorded on the timeline each time it fires, in JSON, such as '{"description": "The trial ends."}'.
-    /// It has no `event_id` and no `time`: these are the firing's.
+    /// The event to record at each firing, in JSON, such as '{"description": "The trial ends."}', without `event_id`
+    /// and `time`.
     #[arg(long, value_name = "JSON", value_parser = json, conflicts_with_all = ["queue", "payload", "order_key"])]
     event: Option<Value>,
-    /// Where the service is to send it each time it fires, in a POST: an address that its operator allows.
+    /// The URL to POST each firing to. The operator must allow the host.
     #[arg(long, value_name = "URL", conflicts_with_all = ["queue", "event"])]
     webhook: Option<String>,
-    /// A file with the secret that these requests are signed under: `whsec_` and base64, as Standard Webhooks says.
-    ///
-    /// Without it, they are not signed.
+    /// A file with the secret that signs these requests: `whsec_` and base64, as in Standard Webhooks. By default they
+    /// are not signed.
     #[arg(long, value_name = "FILE", requires = "webhook")]
     webhook_secret_file: Option<PathBuf>,
-    /// What the listener is to get, in JSON.
+    /// The payload for the listener, in JSON.
     #[arg(long, value_name = "JSON", value_parser = json)]
     payload: Option<Value>,
-    /// Firings with the same key are handed out one after the other.
+    /// Firings with the same key are delivered one at a time.
     #[arg(long, value_name = "KEY")]
     order_key: Option<String>,
-    /// What happens if more than one moment of a rule has passed: `all` fire, only the last (`once`), or none (`skip`).
+    /// What to fire if several moments of a rule have passed: `all`, only the last (`once`), or none (`skip`).
     #[arg(long, value_parser = ["all", "once", "skip"], conflicts_with = "at")]
     misfire: Option<String>,
 }
