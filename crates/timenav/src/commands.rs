@@ -74,9 +74,8 @@ use crate::surroundings::Surroundings;
 
 /// A controllable clock for whole systems.
 ///
-/// `timenav serve` runs the service. `backup`, `restore`, `compact`, `migrate`, `rotate-signing-key` and
-/// `accept-rollback` work on its data folder. Most other commands talk to a running service, selected by `--url` or
-/// `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
+/// `timenav serve` runs the service. Most other commands are its clients, with the API key in `TIMENAV_API_KEY` or in
+/// the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {

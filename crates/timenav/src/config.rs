@@ -69,7 +69,7 @@ const LOG_FILTER_DEFAULT: &str = "info";
 pub(crate) struct ServeOptions {
     /// The address to listen on; port 0 picks a free port. [default: 127.0.0.1:8080]
     ///
-    /// To accept requests from other machines, the service needs a certificate, or a proxy that terminates TLS.
+    /// Other addresses need a certificate, or a proxy that terminates TLS.
     #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
     /// The HTTPS certificate and its chain (PEM).
@@ -80,7 +80,7 @@ pub(crate) struct ServeOptions {
     pub(crate) tls_key: Option<PathBuf>,
     /// A separate address for `/metrics`, over plain HTTP. [default: `/metrics` at the address of the service]
     ///
-    /// `/metrics` needs no key and shows the load of the service. Only your monitoring should reach it.
+    /// `/metrics` needs no key. Only your monitoring should reach it.
     #[arg(long, env = "TIMENAV_METRICS_LISTEN", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) metrics_listen: Option<SocketAddr>,
     /// The folder for all data, created if it does not exist. [default: ./timenav-data]
@@ -88,16 +88,13 @@ pub(crate) struct ServeOptions {
     pub(crate) data: Option<PathBuf>,
     /// A PostgreSQL database for all data, instead of a file in the data folder: `postgres://…`
     ///
-    /// The data folder still has the signing key and the checkpoints. Other users can see flags in the process list:
-    /// put a URL with a password in the environment or in the file.
+    /// Put a URL with a password in the environment or in the file, not in the process list.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
     /// A file with the URL for `--store`, such as a mounted secret.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     pub(crate) store_file: Option<PathBuf>,
     /// The signing key file, with `--store`. [default: `signing.key` in the data folder]
-    ///
-    /// `timenav signing-key new` creates it.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     pub(crate) signing_key: Option<PathBuf>,
     /// Whether several services share the database in `--store`. [default: false]
@@ -108,27 +105,25 @@ pub(crate) struct ServeOptions {
     pub(crate) replicas: Option<bool>,
     /// Start with a data folder that has no checkpoints of the database yet.
     ///
-    /// For the first start of an additional replica, which trusts the database as found. Cannot be set in the file.
+    /// For the first start of an additional replica, which trusts the database as found. Not for the file.
     #[arg(long, env = "TIMENAV_JOIN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
     pub(crate) join: Option<bool>,
-    /// With `--join`, checkpoints of the database that others kept: a file such as `checkpoints.log`, or the URL of
-    /// one.
+    /// With `--join`, a file or URL of checkpoints that the database must continue, such as `checkpoints.log` of a
+    /// replica.
     ///
-    /// The database must continue them. Repeatable; in the environment, separate them by commas. Checkpoints from
-    /// witnesses are compared too.
+    /// Repeatable; in the environment, separate them by commas.
     #[arg(long, env = "TIMENAV_KEPT_FROM", hide_env_values = true, value_name = "FILE|URL", value_delimiter = ',')]
     #[serde(skip)]
     pub(crate) kept_from: Vec<KeptFrom>,
     /// The name of this replica in `/metrics` and `/v1/limits`. [default: the host name]
     #[arg(long, env = "TIMENAV_REPLICA_NAME", value_name = "NAME")]
     pub(crate) replica_name: Option<String>,
-    /// With `--store`, the maximum offset between the host clock and the database clock, in milliseconds. [default:
+    /// With `--store`, the maximum offset between host and database clock, in milliseconds; 0 for no check. [default:
     /// 2000]
     ///
-    /// 0 turns the check off. Beyond the limit, the service is not ready and deletes nothing. With `--replicas` it does
-    /// not write either.
+    /// Beyond it, the service is not ready and deletes nothing. With `--replicas` it does not write either.
     #[arg(long, env = "TIMENAV_HOST_CLOCK_OFFSET_MAX_MILLIS", value_name = "MILLISECONDS")]
     pub(crate) host_clock_offset_max_millis: Option<u32>,
     /// A TOML file with settings, named like these flags with `_` for `-`.
@@ -137,9 +132,10 @@ pub(crate) struct ServeOptions {
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
-    /// The service name, part of every signed checkpoint. Cannot be changed later. [default: timenav.local]
+    /// The service name, part of every signed checkpoint. Cannot be changed later. [default: timenav.local, or as
+    /// before]
     ///
-    /// Set on the first start. Use a domain name that you own.
+    /// Use a domain name that you own.
     #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` can travel, in days. [default: 30]
@@ -147,8 +143,8 @@ pub(crate) struct ServeOptions {
     pub(crate) limited_access_window_days: Option<u32>,
     /// When the ledger entry of a successful read is durable. [default: durable]
     ///
-    /// `durable`: before the response. `buffered`: shortly after it, which is faster, but a crash can lose the entries
-    /// of the last reads. Changes and rejected requests are always durable before the response.
+    /// `durable`: before the response. `buffered`: shortly after it, which is faster, but a crash can lose the last
+    /// reads.
     #[arg(long, env = "TIMENAV_READ_LOG", value_enum, hide_possible_values = true, value_name = "durable|buffered")]
     pub(crate) read_log: Option<ReadLogChoice>,
     /// Whether the first write to an unknown timeline creates it. [default: true]
@@ -160,8 +156,6 @@ pub(crate) struct ServeOptions {
     #[serde(skip)]
     pub(crate) no_timelines_by_first_write: bool,
     /// Whether callers can seal and open data with their own keys. [default: true]
-    ///
-    /// Otherwise `encrypt-data` and `decrypt-data` are rejected. Sealed data stays, and can be erased.
     #[arg(long, env = "TIMENAV_ENCRYPTION", value_name = "BOOL", value_parser = BoolishValueParser::new(),
         hide_possible_values = true)]
     pub(crate) encryption: Option<bool>,
@@ -171,46 +165,41 @@ pub(crate) struct ServeOptions {
     pub(crate) no_encryption: bool,
     /// Requests per minute and user, across keys and sessions; 0 for no limit. [default: 60000]
     ///
-    /// In an import or a batch, every 100 further records count as one request.
+    /// Every 100 further records of an import or a batch count as one request.
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub(crate) requests_per_minute: Option<u32>,
     /// The maximum number of connections. [default: 10000, or fewer if file descriptors are limited]
     ///
     /// At the limit, a new connection replaces the one that has been idle longest. If none is idle, the new one is
-    /// closed. The service raises its file descriptor limit, and does not start if that is too low for this number.
+    /// closed.
     #[arg(long, env = "TIMENAV_CONNECTIONS_MAX", value_name = "COUNT")]
     pub(crate) connections_max: Option<NonZeroU32>,
     /// The maximum number of connections per address. [default: 1024, or half of all]
     ///
-    /// Further connections are closed. A /64 network counts as one IPv6 address, and a proxy as one address.
+    /// A /64 network counts as one IPv6 address.
     #[arg(long, env = "TIMENAV_CONNECTIONS_PER_ADDRESS_MAX", value_name = "COUNT")]
     pub(crate) connections_per_address_max: Option<NonZeroU32>,
     /// How long a connection can be idle, in seconds. [default: 60]
     ///
-    /// Also the timeout for request headers, and for a client to read part of a response.
+    /// Also the timeout for request headers, and for reading a response.
     #[arg(long, env = "TIMENAV_CONNECTION_IDLE_SECS", value_name = "SECONDS")]
     pub(crate) connection_idle_secs: Option<ConnectionSecs>,
-    /// The timeout for a TLS handshake, and for the first bytes of a request after it, in seconds. [default: 10]
+    /// The timeout for a TLS handshake and the first bytes of a request, in seconds. [default: 10]
     #[arg(long, env = "TIMENAV_HANDSHAKE_SECS", value_name = "SECONDS")]
     pub(crate) handshake_secs: Option<ConnectionSecs>,
     /// The number of timelines that a user can create, including forks. [default: 25000]
     #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
     pub(crate) timelines_per_user: Option<NonZeroUsize>,
-    /// How long to keep the contents of an ended timeline, in days, up to 3650; 0 to delete them immediately. [default:
-    /// 7]
-    ///
-    /// They cannot be read, but earlier backups still contain them.
+    /// How long to keep the contents of an ended timeline, in days, up to 3650. [default: 7]
     #[arg(long, env = "TIMENAV_ENDED_GRACE_DAYS", value_name = "DAYS",
         value_parser = clap::value_parser!(u32).range(..=i64::from(ENDED_GRACE_DAYS_MAX)))]
     pub(crate) ended_grace_days: Option<u32>,
     /// The address for browsers, if a proxy terminates TLS: `https://…`
     ///
-    /// Without it, a login through such a proxy counts as plain HTTP and is rejected.
+    /// Without it, a login through such a proxy is rejected.
     #[arg(long, env = "TIMENAV_PUBLIC_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether users can log in over plain HTTP from other machines. [default: false]
-    ///
-    /// Passwords and cookies can then be read in transit.
     #[arg(long, env = "TIMENAV_INSECURE_LOG_IN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) insecure_log_in: Option<bool>,
@@ -221,35 +210,31 @@ pub(crate) struct ServeOptions {
     #[arg(long, env = "TIMENAV_SESSION_MAX_SECS", value_name = "SECONDS")]
     pub(crate) session_max_secs: Option<SessionSecs>,
     /// The minimum retention of reads and rejected requests, in seconds; 0 for none. [default: 86400]
-    ///
-    /// It keeps admins of a timeline from removing the traces of their actions.
     #[arg(long, env = "TIMENAV_RETENTION_FLOOR_SECS", value_name = "SECONDS")]
     pub(crate) retention_floor_secs: Option<u32>,
     /// The folder for signed checkpoints outside the database. [default: the data folder]
     ///
-    /// On another disk, or with write access for this service only, it lets the next start detect a database that was
-    /// rolled back or rewritten.
+    /// On another disk, it lets the next start detect a database that was rolled back or rewritten.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     pub(crate) checkpoints: Option<PathBuf>,
     /// A witness that cosigns the checkpoints, as `<key>=<URL>`. Repeatable.
     ///
-    /// `timenav witness` prints the key: `<name>+<id>+<base64>`. In the environment, separate witnesses by commas.
+    /// `timenav witness` prints the key. In the environment, separate witnesses by commas.
     #[arg(long, env = "TIMENAV_WITNESS", hide_env_values = true, value_name = "KEY=URL", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) witness: Vec<WitnessUrl>,
-    /// A timeline to show to witnesses in addition to `system`. Repeatable.
+    /// A timeline to show to witnesses in addition to `system`, which covers every timeline. Repeatable.
     ///
-    /// A cosigned `system` covers every timeline. Use this if someone checks the timeline's own checkpoints. In the
-    /// environment, separate timelines by commas.
+    /// In the environment, separate timelines by commas.
     #[arg(long, env = "TIMENAV_WITNESS_TIMELINE", value_name = "TIMELINE", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) witness_timeline: Vec<WitnessTimeline>,
-    /// The interval between requests to witnesses, in seconds, if there are new entries. [default: 60]
+    /// The interval between requests to witnesses, in seconds. [default: 60]
     #[arg(long, env = "TIMENAV_WITNESS_INTERVAL_SECS", value_name = "SECONDS")]
     pub(crate) witness_interval_secs: Option<WitnessSecs>,
     /// The number of witnesses that must cosign a change before the response. [default: 0]
     ///
-    /// If they do not cosign in time, the change stays in the ledger and the response is 503 `outcome_unknown`.
+    /// Otherwise the change stays, and the response is 503 `outcome_unknown`.
     #[arg(long, env = "TIMENAV_WITNESS_REQUIRED", value_name = "COUNT")]
     pub(crate) witness_required: Option<usize>,
     /// How long the response to a change waits for witnesses, in seconds. [default: 30]
@@ -263,8 +248,6 @@ pub(crate) struct ServeOptions {
     #[serde(default)]
     pub(crate) webhook_to: Vec<WebhookTo>,
     /// Whether the names of these hosts can resolve to private addresses. [default: false]
-    ///
-    /// Private addresses in `--webhook-to` itself are always allowed.
     #[arg(long, env = "TIMENAV_WEBHOOK_TO_PRIVATE", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) webhook_to_private: Option<bool>,
@@ -273,8 +256,8 @@ pub(crate) struct ServeOptions {
     pub(crate) webhook_ca: Option<PathBuf>,
     /// Start even if the database has fewer entries than were signed, or others.
     ///
-    /// Use it for one start, after you restored a backup. Cannot be set in the file. `timenav accept-rollback` also
-    /// records the person and the reason, and is required with `--replicas`.
+    /// Use it for one start, after you restored a backup. Not for the file. `timenav accept-rollback` also records the
+    /// person and the reason, and is required with `--replicas`.
     #[arg(long, env = "TIMENAV_ACCEPT_ROLLBACK", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
@@ -282,7 +265,7 @@ pub(crate) struct ServeOptions {
     /// How long to accept requests after SIGTERM, in seconds, while `/readyz` is 503. [default: 5 with `--replicas`,
     /// else 0]
     ///
-    /// Load balancers use this time to switch to other replicas. Ctrl-C skips it.
+    /// Load balancers use this time to switch to other replicas.
     #[arg(long, env = "TIMENAV_DRAIN_SECS", value_name = "SECONDS")]
     pub(crate) drain_secs: Option<u32>,
     /// How long open requests can take after SIGTERM or Ctrl-C, in seconds. [default: 10]

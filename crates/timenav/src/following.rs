@@ -97,8 +97,7 @@ pub(crate) trait Shown: Send + Sync + 'static {
 /// Under which name a clock is followed, if changes are confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FollowOption {
-    /// Follow the clock under this name and confirm each change, so that `--followers` can wait for it. Several
-    /// followers can have the same name.
+    /// Follow the clock under this name and confirm each change, for `--followers`. Several followers can share a name.
     #[arg(long, value_name = "NAME", value_parser = follower_name)]
     follow: Option<String>,
 }

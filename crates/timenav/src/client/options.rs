@@ -15,7 +15,7 @@ use crate::profiles::profile_name;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct ServiceOptions {
-    /// The address of the service. Defaults to the service of the data folder, else `http://127.0.0.1:8080`.
+    /// The address of the service. Defaults to the one in the data folder, else `http://127.0.0.1:8080`.
     #[arg(long, env = "TIMENAV_URL", hide_env_values = true, value_name = "URL", value_parser = service_url, global = true)]
     pub(super) url: Option<Url>,
     /// Use the service and key of this profile.
@@ -24,15 +24,14 @@ pub(crate) struct ServiceOptions {
     /// Trust only the certificate authority in this file (PEM). Defaults to those of this machine.
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
     pub(super) ca: Option<PathBuf>,
-    /// The data folder of a service on this machine, with its address and the operator's key.
-    ///
-    /// Defaults to `./timenav-data` if no service is named and there is no default profile.
+    /// The data folder of a service on this machine, with its address and the operator's key. Defaults
+    /// to `./timenav-data` if no service is selected.
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
     pub(super) data: Option<PathBuf>,
     /// The output format.
     ///
-    /// `json` is the response of the service. `ndjson` is a line of JSON per list item, or one line for a response
-    /// without a list. `csv` is a row per item after a header. With `json` and `ndjson`, errors are JSON too.
+    /// `json` is the response of the service, `ndjson` a line of JSON per list item, and `csv` a row per item after a
+    /// header. With `json` and `ndjson`, errors are JSON too.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, hide_possible_values = true, global = true)]
     output: OutputFormat,
     /// Print the response as JSON; short for `--output json`.

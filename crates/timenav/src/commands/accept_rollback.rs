@@ -21,12 +21,12 @@ const REASON_CHARS_MAX: usize = 1_000;
 
 /// Accepts that a database was rolled back or has another history.
 ///
-/// A service does not start if its database lacks entries that were signed, or has others. After you restored a backup
-/// or failed over to a standby without the last entries, this command records the lost checkpoints as signed
-/// `accept_rollback` entries, on `system` and on each affected timeline. Services that saw exactly those states start
-/// again. For a service that saw others, run the command in its folder too, or pass its checkpoints with `--kept`.
+/// A service does not start if its database lacks signed entries or has others. After you restored a backup or failed
+/// over to a standby that lacked entries, this command records the lost checkpoints in signed `accept_rollback`
+/// entries, on `system` and on each affected timeline. Services that saw exactly those states start again. For others,
+/// run the command in their folders too, or pass their checkpoints with `--kept`.
 ///
-/// Without `--by` and `--reason` it only shows what it would accept. Stop the service first. With `--store`, other
+/// Without `--by` and `--reason` it only shows the lost checkpoints. Stop the service first. With `--store`, other
 /// services on the database may keep running.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AcceptRollbackCommand {
@@ -36,8 +36,7 @@ pub(crate) struct AcceptRollbackCommand {
     /// The reason, for the ledgers.
     #[arg(long, value_name = "TEXT", requires = "by", value_parser = reason)]
     reason: Option<String>,
-    /// Further checkpoints of the lost history: `checkpoints.log` of another service on the database, or a signed
-    /// checkpoint from a witness or a client. Repeatable.
+    /// Further checkpoints of the lost history: a `checkpoints.log`, or a signed checkpoint. Repeatable.
     #[arg(long, value_name = "FILE")]
     kept: Vec<PathBuf>,
     /// The data folder. [default: ./timenav-data]
@@ -52,7 +51,7 @@ pub(crate) struct AcceptRollbackCommand {
     /// A file with the URL for `--store`.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     store_file: Option<PathBuf>,
-    /// The signing key file, with `--store`, if it is not in the data folder.
+    /// The signing key file for `--store`, if not in the data folder.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     signing_key: Option<PathBuf>,
     /// The configuration file, for `data`, `store`, `signing_key` and `checkpoints`.

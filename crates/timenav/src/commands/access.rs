@@ -30,7 +30,7 @@ pub(crate) struct AccessCommand {
 enum Action {
     /// Shows the permissions on a timeline that you administer.
     Show,
-    /// Sets permissions. Each list that you pass replaces the current one; users who stay in a list keep their expiry.
+    /// Sets permissions. Each list replaces the current one; users who stay in a list keep their expiry.
     Set(Set),
     /// Gives one user a role, permanently or until it expires.
     Grant(Grant),
@@ -59,17 +59,17 @@ struct Grant {
     /// The role. Each role includes the ones before it.
     #[arg(long, value_parser = PossibleValuesParser::new(Role::ALL.map(Role::as_str)))]
     role: String,
-    /// When the role expires, in host time: RFC 3339 with a zone. Defaults to never.
+    /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.
     #[arg(long, value_name = "TIME", conflicts_with = "expires_in")]
     expires_at: Option<String>,
-    /// How long the role lasts in host time, such as `12h` or `P7D`. Defaults to forever.
+    /// How long it lasts in host time, such as `12h` or `P7D`. Defaults to forever.
     #[arg(long, value_name = "DURATION")]
     expires_in: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct Log {
-    /// The range of host time, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
+    /// The range of host time, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
     /// Only actions of this user.

@@ -42,12 +42,11 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Returns the clock, events and timers to an anchor. The return is recorded and nothing is deleted.
+    /// Returns the clock, events and timers to an anchor. The return is recorded.
     Return {
         /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all` to include events and timers as they were when the anchor was set.
-        /// Default: `all`.
+        /// What to restore: `clock`, or `all` for events and timers too. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
         /// Show what the return would change.

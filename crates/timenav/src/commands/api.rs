@@ -14,8 +14,7 @@ use crate::surroundings::Surroundings;
 /// Sends a request to any path of the service, and prints the response.
 ///
 /// For example, `timenav api GET '/v1/monitor-events?location=*&time_range=../..'` or `timenav api POST /v1/travel -d
-/// '{"destination_time": "2028-02-28T23:59:00Z"}'`. The request is sent once. Add `-H 'Idempotency-Key: …'` to a POST
-/// that you may repeat. A response that is not JSON, such as an export or a stream, is printed unchanged.
+/// '{"destination_time": "2028-02-28T23:59:00Z"}'`. To repeat a POST safely, add `-H 'Idempotency-Key: …'`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApiCommand {
     /// The method, such as GET, POST, DELETE or QUERY.
@@ -23,7 +22,7 @@ pub(crate) struct ApiCommand {
     method: Method,
     /// The path and query. `timenav openapi` prints all paths.
     path: String,
-    /// The body: text, `@FILE` for a file, or `-` for standard input. JSON unless a header says otherwise.
+    /// The body: text, `@FILE`, or `-` for standard input. JSON unless a header says otherwise.
     #[arg(long, short = 'd', value_name = "JSON", allow_hyphen_values = true)]
     body: Option<String>,
     /// A header, such as `If-Match: "7"`. Repeatable.

@@ -33,10 +33,9 @@ const INSTEAD: &str = "use `pg_dump --format=custom` or base backups for the dat
 
 /// Backs up a data folder to one file, even while the service is running.
 ///
-/// The backup is a snapshot: it contains everything that was acknowledged before the command started. Before the file
-/// gets its name, the copy is checked: the signature of each timeline, each external checkpoint, and the structure of
-/// the database. `--depth full` also checks every entry and row. The command needs free space of twice the size of the
-/// data, in addition to the file.
+/// The backup is a snapshot of everything that was acknowledged before the command started. It needs free space of
+/// twice the size of the data, in addition to the file. The copy is checked: the signature of each timeline, each
+/// external checkpoint, and the structure of the database. `--depth full` also checks every entry and row.
 ///
 /// The file is a tar archive with a signed manifest, readable only by its owner. It has no keys unless you pass
 /// `--with-keys`; otherwise keep a copy of `signing.key` elsewhere.
@@ -48,7 +47,7 @@ pub(crate) struct BackupCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The PostgreSQL database of the service. The command then prints what to use instead.
+    /// The PostgreSQL database. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
     /// The checkpoint folder, if it is not the data folder.
@@ -57,7 +56,7 @@ pub(crate) struct BackupCommand {
     /// The configuration file, for `data` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Include the keys of the data folder. Anyone with the file then controls the service.
+    /// Include the keys. Anyone with the file then controls the service.
     #[arg(long)]
     with_keys: bool,
     /// How much of the copy to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.

@@ -30,16 +30,15 @@ enum Action {
     Now,
     /// Moves the clock to a time.
     ///
-    /// On the way forward it stops at each due timer until the firings are done.
+    /// On the way forward it stops at each due timer until its firings are done.
     Travel {
         /// The time, in RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
         #[arg(allow_hyphen_values = true)]
         time: String,
-        /// The place to travel to. A known place, or a zone such as America/Chicago, sets the local time. Defaults to
-        /// the current place.
+        /// The place to travel to. A known place, or a zone such as America/Chicago, sets the local time.
         #[arg(long)]
         location: Option<String>,
-        /// When going back, fire timers again whose moments recur. Their unfinished firings are superseded.
+        /// When going back, fire recurring moments again. Their unfinished firings are superseded.
         #[arg(long)]
         refire: bool,
         #[command(flatten)]
@@ -63,7 +62,7 @@ enum Action {
     },
     /// Moves the clock forward.
     ///
-    /// It stops at each due timer until the firings are done.
+    /// It stops at each due timer until its firings are done.
     Forward {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
@@ -72,12 +71,9 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Moves the clock to the next due timer.
-    ///
-    /// The command waits until the firings are done.
+    /// Moves the clock to the next due timer, and waits until its firings are done.
     Next {
-        /// Stop here if no timer is due before. Without it, the clock moves to the next timer however far away, or
-        /// stays if no timer is armed.
+        /// Stop here if no timer is due before. Defaults to no limit; if no timer is armed, the clock stays.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         until: Option<String>,
         #[command(flatten)]
@@ -87,7 +83,7 @@ enum Action {
     Rewind {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
-        /// Fire timers again whose moments recur. Their unfinished firings are superseded.
+        /// Fire recurring moments again. Their unfinished firings are superseded.
         #[arg(long)]
         refire: bool,
         /// Show what `--refire` would arm and supersede, without moving the clock.
@@ -108,7 +104,7 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Shows the clock and each change until Ctrl-C, across lost connections. With `--json`, one response per line.
+    /// Shows the clock and each change until Ctrl-C. With `--json`, one response per line.
     Watch,
 }
 

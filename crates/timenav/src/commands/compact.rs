@@ -29,16 +29,16 @@ const WORK_FOLDER: &str = "compacting";
 /// Advice for services without a database file.
 const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which gives back the space of what was erased";
 
-/// Compacts the database and removes all traces of erased data. The service must be stopped.
+/// Compacts the database of a stopped service, and removes all traces of erased data.
 ///
-/// The command writes a new file, checks it as `timenav backup` does, and replaces the old one. It needs disk space for
-/// the new file. If it is interrupted, one complete file remains.
+/// It writes a new file, checks it, and replaces the old one. It needs disk space for the new file. If it is
+/// interrupted, one complete file remains.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompactCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The PostgreSQL database of the service. The command then prints what to use instead.
+    /// The PostgreSQL database. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
     /// The checkpoint folder, if it is not the data folder.

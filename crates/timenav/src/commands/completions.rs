@@ -12,8 +12,7 @@ const VARIABLE: &str = "COMPLETE";
 
 /// Prints a completion script for commands, flags, and the names of timelines, anchors, events and profiles.
 ///
-/// For bash, put `source <(timenav completions bash)` into `~/.bashrc`. Completing a name asks the service, which logs
-/// it as a read.
+/// For bash, put `source <(timenav completions bash)` into `~/.bashrc`. Completing a name is a logged read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsCommand {
     /// The shell.

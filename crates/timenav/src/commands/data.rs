@@ -57,7 +57,7 @@ enum Action {
 
 #[derive(Debug, clap::Args)]
 struct KeyOption {
-    /// A file with the key in its first line. Defaults to a prompt at the terminal.
+    /// A file with the key in its first line. Defaults to a prompt.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

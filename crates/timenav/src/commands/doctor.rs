@@ -26,17 +26,15 @@ pub(super) const AS_FOR_SERVE: &str = "As for serve";
 
 /// Checks the health or the security of a service, and suggests improvements.
 ///
-/// By default it checks the service of the data folder: whether it runs, is ready, has this version, and could start.
-/// It also checks access to the folder, the database, the host clock, free space, the age of the checkpoints, and the
-/// methods of `timenav exec`. With `--store` it checks that database and its server.
+/// By default it checks whether the service of the data folder runs, is ready, has this version, and could start. It
+/// also checks file permissions, the database, the host clock, free space, checkpoints, and the methods of `timenav
+/// exec`.
 ///
 /// With `--security` it checks the data folder and the settings of `serve` with the same flags, environment and file.
-/// With `--url` it also checks a running service, without a key and with the one in `TIMENAV_API_KEY`.
+/// With `--url` it also checks a running service.
 ///
-/// It changes nothing, and works whether or not the service is running. Run it as the user of the service.
-///
-/// It prints one line per check: `ok`; `warn`, which may be intended; or `fail`. The exit code is 1 if a check failed,
-/// otherwise 0.
+/// It changes nothing. Run it as the user of the service. It prints one line per check: `ok`; `warn`, which may be
+/// intended; or `fail`. The exit code is 1 if a check failed, otherwise 0.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorCommand {
     /// Check security instead of health.

@@ -14,8 +14,8 @@ const ENTRIES: Records = Records { member: "entries", fields: &["position", "lea
 
 /// Shows entries of a ledger with their contents.
 ///
-/// With `--json`, each has its leaf, salt and payload, as they are hashed. Readers of a timeline see the entries of its
-/// clock, anchors and events; admins see all entries. `timenav verify --url URL --contents` verifies them.
+/// With `--json`, each has its leaf, salt and payload, as they are hashed. Readers see the entries of clock, anchors
+/// and events; admins see all. `timenav verify --url URL --contents` verifies them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EntriesCommand {
     /// The timeline.
@@ -25,7 +25,7 @@ pub(crate) struct EntriesCommand {
     /// The position of the first entry, counted from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// The maximum number of entries, up to 1000. Pages with long entries can be shorter.
+    /// The maximum number of entries, up to 1000.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u64,
     #[command(flatten)]

@@ -9,9 +9,8 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Erases single reads from the access log of a timeline that you administer. This cannot be undone.
-///
-/// Other reads of the same entry stay, and all proofs stay valid.
+/// Erases single reads from the access log of a timeline that you administer. This cannot be undone. All proofs stay
+/// valid.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").args(["index", "user"]).required(true)))]
 pub(crate) struct EraseReadsCommand {

@@ -60,7 +60,7 @@ pub(crate) struct EventsCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Records one event from flags, or events from a JSON file: all or none.
+    /// Records one event from flags, or events from a JSON file, all or none.
     Add(Box<Add>),
     /// Finds events by place and time, ordered by time.
     Find(Find),
@@ -68,7 +68,7 @@ enum Action {
     Scan(scan::Scan),
     /// Counts events by time, cell, actor, source or attribute.
     Count(count::Count),
-    /// Checks whether an event occurs on the timeline, and shows its causes, effects and interventions.
+    /// Checks whether an event occurs, and shows its causes, effects and interventions.
     Check(check::Check),
     /// Shows an event, its versions and its interventions.
     Show(history::Show),
@@ -79,15 +79,14 @@ enum Action {
     /// Erases events with all their versions, by id, query or age. This cannot be undone.
     ///
     /// The ledger still shows who recorded them and when, and all proofs stay valid. To erase by query or age, run
-    /// `--dry-run` first and pass the ledger size that it prints; events recorded after that are not erased.
+    /// `--dry-run` first and pass the ledger size that it prints.
     Erase(erase::Erase),
 }
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// A JSON file with one event, an array of events, or one event per line; `-` is standard input.
-    ///
-    /// For more than 1000 events, use `timenav import`.
+    /// A JSON file with one event, an array of events, or one event per line; `-` is standard input. At most 1000
+    /// events; for more, use `timenav import`.
     #[arg(long, conflicts_with = "Flags")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -158,7 +157,7 @@ struct Find {
     /// a known place, or the location text of the events.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// The time range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
+    /// The time range, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
     /// Include events that began before the range and extend into it.
@@ -170,7 +169,7 @@ struct Find {
     /// Continue from the `next_cursor` of an earlier response.
     #[arg(long)]
     cursor: Option<String>,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     /// Show all pages. With `--json`, one response per page.

@@ -16,26 +16,23 @@ use crate::surroundings::Surroundings;
 
 /// Runs a program, and all programs that it starts, on the virtual clock of a timeline.
 ///
-/// The program can be in any language and needs no changes. It sees the virtual clock as the clock of this host, and
-/// each change at once, including jumps back, pauses and other rates. Monotonic clocks, and sleeps and waits based on
-/// them, stay on host time.
+/// The program can be in any language and needs no changes. It follows each change at once, including jumps back,
+/// pauses and other rates. Monotonic clocks, and sleeps and waits based on them, stay on host time.
 ///
 /// The exit code is that of the program, 127 if it does not exist, or 126 if it cannot be executed. If the service
-/// becomes unreachable, programs keep the last clock and a line on stderr says so. Linux x86-64 only.
+/// becomes unreachable, programs keep the last clock. Linux x86-64 only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExecCommand {
-    /// How programs get the clock. `exec` sets it when a program is executed, and then detaches. `trace` traces
-    /// programs while they run, for systems without seccomp listeners; debuggers do not work in them. `preload` loads a
-    /// library; it does not reach programs that are statically linked, written in Go, or privileged by their file.
-    /// `auto` uses the first method that works; `--inspect` shows which, and why.
+    /// How programs get the clock. `exec` attaches only while a program is executed. `trace` traces programs as long as
+    /// they run; debuggers do not work in them. `preload` loads a library, which does not reach programs that are
+    /// static, in Go, or privileged by their file. `auto` is the first method that works.
     #[arg(long, value_enum, value_name = "WAY", default_value_t, hide_possible_values = true)]
     via: ViaOption,
-    /// Do not start programs that cannot use the clock, such as 32-bit ones. By default they run on host time, with a
-    /// notice.
+    /// Do not start programs that cannot use the clock, such as 32-bit ones. By default they run on host time.
     #[arg(long)]
     strict: bool,
     /// Show how the command would be run, and start nothing. With a process id instead of a command, show the clock of
-    /// that process and the processes that share it.
+    /// that process.
     #[arg(long)]
     inspect: bool,
     #[command(flatten)]

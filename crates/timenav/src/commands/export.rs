@@ -30,10 +30,10 @@ pub(crate) struct ExportCommand {
     /// a known place, or the location text of the events.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// The time range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
+    /// The time range, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     #[command(flatten)]

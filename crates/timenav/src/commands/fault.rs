@@ -8,10 +8,10 @@ use crate::following::faults::FaultOptions;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Makes a follower show a wrong clock.
+/// Sets a clock fault for a follower.
 ///
-/// The fault applies to all followers of the same user and name, including later ones and those on forks of the
-/// timeline. `timenav exec` and `timenav sntp` with `--follow NAME` support faults.
+/// It applies to all followers of the same user and name, including later ones and those on forks. `timenav exec` and
+/// `timenav sntp` with `--follow NAME` support faults.
 #[derive(Debug, clap::Args)]
 #[command(group(
     clap::ArgGroup::new("what").args(["none", "offset", "drift", "jitter", "leap"]).required(true).multiple(true)

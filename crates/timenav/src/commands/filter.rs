@@ -17,7 +17,7 @@ pub(super) struct FilterOptions {
 /// Which events are meant. All of it must hold.
 #[derive(Debug, clap::Args)]
 pub(super) struct EventFilters {
-    /// Only events with these words, or words that start with them. Case and accents are ignored.
+    /// Only events with these words or beginnings of words. Case and accents are ignored.
     #[arg(long)]
     text: Option<String>,
     /// Only events with this actor.
@@ -26,7 +26,7 @@ pub(super) struct EventFilters {
     /// Only events from this source.
     #[arg(long)]
     source: Option<String>,
-    /// Only events whose attribute has this value, or a number in this range, such as `140/..`. Repeatable.
+    /// Only events with this attribute value, or a number in this range, such as `140/..`. Repeatable.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     attribute: Vec<(String, String)>,
 }

@@ -30,8 +30,8 @@ const FOLLOWERS: Records = Records {
 /// Lists the named followers of a clock, and the change that each has confirmed.
 ///
 /// A follower is `current` if it has confirmed the newest change, `behind` if not, and `away` for a minute after its
-/// connection ended. TOOK is the host time until it confirmed the newest change. HOST and PROCESS are as reported by
-/// the follower. You see your own followers, or all if you may write to the timeline.
+/// connection ended. TOOK is the host time until the confirmation. You see your own followers, or all if you may write
+/// to the timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FollowersCommand {
     #[command(flatten)]

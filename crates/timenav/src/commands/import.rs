@@ -28,11 +28,8 @@ const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_
 
 /// Imports events from files. Events that are already recorded stay unchanged.
 ///
-/// A file that is unreadable or not in the given format is reported and skipped, and the exit code is 1. The exit code
-/// is 3 if some records were rejected; the others are imported.
-///
-/// Ctrl-C stops after the current record and waits for the counts; a second Ctrl-C stops at once. Recorded events stay.
-/// Import the file again to continue.
+/// An unreadable file is reported and skipped, and the exit code is 1. The exit code is 3 if some records were
+/// rejected; the others are imported. Ctrl-C stops after the current record; import the file again to continue.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
@@ -41,8 +38,8 @@ pub(crate) struct ImportCommand {
     /// The format of the files. Defaults to the file extension, without `.gz`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
-    /// Maps columns or properties to fields, such as `time=when,description=what`. Also `@FILE`, or the name of a
-    /// mapping from `timenav mapping save`.
+    /// Maps columns or properties to fields, such as `time=when,description=what`. Also `@FILE`, or the name of a saved
+    /// mapping.
     #[arg(long, value_name = "MAPPING")]
     map: Option<String>,
     /// Print a mapping proposed from the first rows of a file. Sends nothing.
@@ -51,8 +48,7 @@ pub(crate) struct ImportCommand {
     /// Check all files and show what would happen, without recording. The timeline must exist.
     #[arg(long, conflicts_with = "create")]
     dry_run: bool,
-    /// Undo the import with this id: cancel its events and free their ids, so that the file can be imported again with
-    /// another mapping. Events that changed after it stay.
+    /// Undo the import with this id: cancel its events and free their ids. Events that changed after it stay.
     #[arg(long, value_name = "IMPORT_ID", conflicts_with_all = ["files", "format", "map", "guess", "dry_run", "create"])]
     undo: Option<String>,
     #[command(flatten)]

@@ -54,7 +54,7 @@ struct Create {
     /// A description.
     #[arg(long)]
     label: Option<String>,
-    /// What the key can be used for. Repeatable. Defaults to everything that its user can do.
+    /// What the key can be used for. Repeatable. Defaults to everything.
     #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
     scope: Vec<String>,
     /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.

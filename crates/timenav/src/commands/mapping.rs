@@ -22,7 +22,7 @@ const NAME_BYTES_MAX: usize = 128;
 /// Stores named mappings for `timenav import --map NAME`.
 ///
 /// They are files in `timenav/mappings` in your configuration folder: `XDG_CONFIG_HOME`, else `~/.config`; on Windows
-/// `APPDATA`. A mapping is sent only with an imported file.
+/// `APPDATA`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MappingCommand {
     #[command(subcommand)]

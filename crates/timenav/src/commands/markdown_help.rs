@@ -1,5 +1,6 @@
 //! `timenav markdown-help`: prints the command line reference, `docs/command-line.md`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory as _};
@@ -9,6 +10,7 @@ use super::doctor::AS_FOR_SERVE;
 use super::operations::OPERATIONS;
 use crate::config::ServeOptions;
 use crate::exit::{Exit, Failure};
+use crate::following::faults::WRONG_CLOCK;
 use crate::output;
 
 const INTRODUCTION: &str = "\
@@ -49,6 +51,36 @@ pub(crate) fn run(_command: &MarkdownHelpCommand) -> Result<(), Failure> {
     output::write(&page())
 }
 
+/// Options that several commands share, and that the page explains at one of them.
+struct Group {
+    /// Their help heading.
+    heading: &'static str,
+    /// The command that explains them.
+    command: &'static str,
+    /// The sentence for the other commands.
+    sentence: &'static str,
+}
+
+impl Group {
+    /// Returns whether an argument is in the group and explained at another command.
+    fn repeats(&self, argument: &Arg, command: &str) -> bool {
+        argument.get_help_heading() == Some(self.heading) && command != self.command
+    }
+}
+
+const DOCUMENTED_ELSEWHERE: [Group; 2] = [
+    Group {
+        heading: AS_FOR_SERVE,
+        command: "timenav serve",
+        sentence: "The options of `timenav serve` work here too.",
+    },
+    Group {
+        heading: WRONG_CLOCK,
+        command: "timenav fault",
+        sentence: "The options of `timenav fault` for a wrong clock, such as `--offset`, work here too.",
+    },
+];
+
 fn page() -> String {
     let mut cli = Cli::command();
     // Sets the full name and the inherited options of each subcommand.
@@ -73,11 +105,11 @@ fn page() -> String {
     for argument in shown(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set()) {
         if !told.contains(&argument.get_id().as_str()) {
             told.push(argument.get_id().as_str());
-            item(&mut text, argument);
+            text.push_str(&item(argument));
         }
     }
     for command in shown(&cli) {
-        section(&mut text, command, 2);
+        section(&mut text, command, 2, &mut BTreeMap::new());
     }
     text
 }
@@ -86,7 +118,8 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
-fn section(text: &mut String, command: &Command, level: usize) {
+/// Writes a command and its subcommands. Options with an earlier explanation are only listed.
+fn section(text: &mut String, command: &Command, level: usize, explained: &mut BTreeMap<String, String>) {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let about = command.get_long_about().or_else(|| command.get_about());
     let _ = write!(
@@ -96,7 +129,12 @@ fn section(text: &mut String, command: &Command, level: usize) {
         prose(&about.map(ToString::to_string).unwrap_or_default())
     );
     let usage = command.clone().render_usage().to_string();
-    let _ = write!(text, "\n```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
+    let usage = usage.trim_start_matches("Usage: ");
+    let is_obvious =
+        ["", " [OPTIONS]", " <COMMAND>", " [OPTIONS] <COMMAND>"].iter().any(|rest| usage == format!("{name}{rest}"));
+    if !is_obvious {
+        let _ = write!(text, "\n```text\n{usage}\n```\n");
+    }
     let leads_on = shown(command).next().is_some();
     let arguments: Vec<&Arg> = command
         .get_arguments()
@@ -106,36 +144,54 @@ fn section(text: &mut String, command: &Command, level: usize) {
     if !arguments.is_empty() {
         text.push('\n');
     }
-    let (of_serve, own): (Vec<&Arg>, Vec<&Arg>) =
-        arguments.into_iter().partition(|argument| argument.get_help_heading() == Some(AS_FOR_SERVE));
-    for argument in own {
-        item(text, argument);
+    let mut repeated = Vec::new();
+    for argument in &arguments {
+        if DOCUMENTED_ELSEWHERE.iter().any(|group| group.repeats(argument, name)) {
+            continue;
+        }
+        let (option, explanation) = (label(argument), item(argument));
+        if explained.get(&option) == Some(&explanation) {
+            repeated.push(option);
+        } else {
+            text.push_str(&explanation);
+            explained.insert(option, explanation);
+        }
     }
-    if !of_serve.is_empty() {
-        text.push_str("\nThe options of `timenav serve` work here too.\n");
+    if !repeated.is_empty() {
+        let _ = writeln!(text, "- As above: {}.", repeated.join(", "));
+    }
+    for group in DOCUMENTED_ELSEWHERE {
+        if arguments.iter().any(|argument| group.repeats(argument, name)) {
+            let _ = write!(text, "\n{}\n", group.sentence);
+        }
     }
     if leads_on {
         for subcommand in shown(command) {
-            section(text, subcommand, level + 1);
+            section(text, subcommand, level + 1, explained);
         }
     }
 }
 
-fn item(text: &mut String, argument: &Arg) {
+fn label(argument: &Arg) -> String {
+    format!("`{}`", argument.to_string().trim())
+}
+
+fn item(argument: &Arg) -> String {
     let help = argument.get_long_help().or_else(|| argument.get_help());
     let help = prose(&help.map(ToString::to_string).unwrap_or_default()).replace("\n\n", "\n\n  ");
-    let _ = write!(text, "- `{}`: {help}", argument.to_string().trim());
+    let variable = argument.get_env().map(|variable| format!(", `{}`", variable.to_string_lossy())).unwrap_or_default();
+    let mut text = format!("- {}{variable}: {help}", label(argument));
     let takes_values = argument.get_action().takes_values();
     if takes_values && !argument.is_hide_possible_values_set() {
         let possible = argument.get_possible_values();
-        one_of(text, "One of", possible.iter().map(|value| value.get_name().to_owned()));
+        one_of(&mut text, "One of", possible.iter().map(|value| value.get_name().to_owned()));
     }
     if takes_values {
         let defaults = argument.get_default_values().iter();
-        one_of(text, "Default:", defaults.map(|value| value.to_string_lossy().into_owned()));
+        one_of(&mut text, "Default:", defaults.map(|value| value.to_string_lossy().into_owned()));
     }
-    one_of(text, "Also", argument.get_env().map(|variable| variable.to_string_lossy().into_owned()).into_iter());
     text.push('\n');
+    text
 }
 
 fn one_of(text: &mut String, introduction: &str, words: impl Iterator<Item = String>) {

@@ -26,8 +26,7 @@ enum Allowed {
 /// Serves the operations of a service as tools for agents, with the Model Context Protocol.
 ///
 /// The agent's host program starts this command and uses stdin and stdout. Without `--allow`, an agent can only read.
-/// Tools that it may not use are not listed. With `--timeline`, it can use only that timeline. No tool takes or shows a
-/// key, a password or a session.
+/// With `--timeline`, it can use only that timeline. No tool takes or shows a key, a password or a session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpCommand {
     /// What the agent may do. Repeatable, or a list separated by commas.

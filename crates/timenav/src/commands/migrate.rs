@@ -25,8 +25,8 @@ const SQLITE: &str = "sqlite:";
 
 /// Moves all data of a stopped service from SQLite to PostgreSQL, or back.
 ///
-/// Ledgers, events, users and keys are copied unchanged, with the same entries, roots and proofs, and are verified in
-/// the target. If the command is interrupted, run it again to continue.
+/// All entries, roots and proofs stay the same, and are verified in the target. If the command is interrupted, run it
+/// again to continue.
 ///
 /// The data folder keeps the signing key and the checkpoints, and stays in use. After a move to PostgreSQL, its
 /// database is named `timenav.db.moved`; delete it when you no longer need it. A move to SQLite does not change the

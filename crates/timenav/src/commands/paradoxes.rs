@@ -17,8 +17,7 @@ const PARADOXES: Records = Records {
 /// Lists the paradoxes of a timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParadoxesCommand {
-    /// Paradoxes of events in this range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open
-    /// end.
+    /// Paradoxes of events in this range: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
     /// Only these kinds, by code (`P01`) or name (`effect_before_cause`), separated by commas.
@@ -33,7 +32,7 @@ pub(crate) struct ParadoxesCommand {
     /// The clock difference to tolerate when times are ordered, such as 90s.
     #[arg(long, value_name = "DURATION")]
     tolerance: Option<String>,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     /// The maximum number of paradoxes, or per page with `--all`.

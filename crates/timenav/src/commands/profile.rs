@@ -16,8 +16,8 @@ use crate::surroundings::Surroundings;
 
 /// Stores services by name, with their keys, for `--profile`.
 ///
-/// Profiles are in `timenav/profiles.toml` in your configuration folder (`XDG_CONFIG_HOME`, else `~/.config`), which
-/// only you can read. A key is sent only to the service of its profile.
+/// Profiles are in `timenav/profiles.toml` in your configuration folder (`XDG_CONFIG_HOME`, else `~/.config`). A key is
+/// sent only to its service.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProfileCommand {
     #[command(subcommand)]
@@ -59,9 +59,7 @@ struct Add {
     /// The address of the service.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Url,
-    /// The source of the API key: `-` for standard input, or `@FILE`. Defaults to a prompt at the terminal.
-    ///
-    /// The key itself is not accepted, because other users could see it in the process list.
+    /// The source of the API key: `-` for standard input, or `@FILE`. Defaults to a prompt.
     #[arg(long, value_name = "-|@FILE")]
     key: Option<String>,
     /// Store no key; use `TIMENAV_API_KEY`.

@@ -12,22 +12,19 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Fetches a proof that an entry is in a ledger, as a file for offline verification.
+/// Fetches a proof that an entry is in a ledger, as a file for offline verification (C2SP tlog-proof).
 ///
-/// The file (C2SP tlog-proof) has the entry, the hashes and the signed checkpoint. The hashes are checked before
-/// anything is printed or saved. `timenav verify FILE --verifier-key KEY` checks the signature with the public key of
-/// the ledger.
+/// Its hashes are checked before it is printed or saved. `timenav verify FILE --verifier-key KEY` checks its signature.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProofCommand {
-    /// The position of the entry, counted from 0: `ledger.position` in the response to a change.
+    /// The position of the entry: `ledger.position` in the response to a change.
     #[arg(long, value_name = "N")]
     position: u64,
     /// The timeline.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
         value_parser = timeline_id)]
     timeline: TimelineId,
-    /// Use a checkpoint that witnesses have cosigned. The output is JSON; verify it with `timenav verify FILE --witness
-    /// KEY`.
+    /// Use a checkpoint that witnesses have cosigned. Verify it with `timenav verify FILE --witness KEY`.
     #[arg(long)]
     witnessed: bool,
     /// The file, usually named `….tlog-proof`. Defaults to standard output.

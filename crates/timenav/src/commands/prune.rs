@@ -11,16 +11,14 @@ use crate::surroundings::Surroundings;
 
 /// Prunes the contents of reads and rejected requests after their retention.
 ///
-/// The service does this automatically when it is idle. A ledger entry lists the pruned leaves; the leaves stay.
+/// The service does this automatically when it is idle.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PruneCommand {
     /// The timeline. Defaults to all timelines that you administer.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,
-    /// Confirm that the host clock is right if the service doubts it. For operators.
-    ///
-    /// Nothing is pruned if that clock has gone back, or is more than a week past its last confirmed time. The
-    /// confirmation is an entry of `system`.
+    /// Confirm that the host clock is right, if the service doubts it because it went back or jumped by more than a
+    /// week. For operators.
     #[arg(long)]
     accept_host_clock: bool,
     /// Show what the next sweep of each timeline would prune.

@@ -34,9 +34,9 @@ const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key 
 
 /// Restores a backup to a data folder that no service is using.
 ///
-/// Before any file gets its name, the backup is checked against its digests and signature, and the database against its
-/// signed checkpoints. The data folder must be empty except for keys, which stay. Otherwise the keys come from `--keys`
-/// or from the backup. They must be the keys of the time of the backup.
+/// The backup is checked against its digests and signature, and the database against its signed checkpoints. The data
+/// folder must be empty except for keys. Without keys there, they come from `--keys` or from the backup. They must be
+/// the keys of the time of the backup.
 ///
 /// Everything written after the backup is lost. If `--checkpoints` has later checkpoints, the service starts only after
 /// `timenav accept-rollback`.
@@ -48,7 +48,7 @@ pub(crate) struct RestoreCommand {
     /// The data folder to create. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The PostgreSQL database of the service. The command then prints what to use instead.
+    /// The PostgreSQL database. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
     /// The checkpoint folder, if it is not the data folder. Existing checkpoints stay.

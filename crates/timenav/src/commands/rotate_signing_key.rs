@@ -23,11 +23,9 @@ const UNFINISHED: &str = "the rotation is not finished; run the command again";
 
 /// Replaces the signing key of a stopped service.
 ///
-/// Every ledger gets an entry with both keys and a checkpoint signed by both. Then the new key replaces the old one in
-/// its file. To restore earlier backups, you need the old key: copy it first. Sessions end; passwords and API keys stay
-/// valid.
-///
-/// To finish an interrupted rotation, run the command again. Until then, the old key signs and the folder can be used.
+/// Every ledger gets an entry with both keys and a checkpoint signed by both. To restore earlier backups, you need the
+/// old key: copy it first. Sessions end; passwords and API keys stay valid. If the command is interrupted, run it again
+/// to continue; until then, the old key signs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RotateSigningKeyCommand {
     /// The data folder. [default: ./timenav-data]
@@ -42,17 +40,16 @@ pub(crate) struct RotateSigningKeyCommand {
     /// A file with the URL for `--store`.
     #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
     store_file: Option<PathBuf>,
-    /// The signing key file, with `--store`, if it is not in the data folder.
+    /// The signing key file for `--store`, if not in the data folder.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     signing_key: Option<PathBuf>,
     /// The configuration file, for `data`, `store`, `signing_key` and `checkpoints`.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The folder for the rotation proof of each ledger. A proof shows the new key to anyone who trusts the old one.
-    /// You cannot create it later.
+    /// The folder for the rotation proof of each ledger, for anyone who trusts the old key. You cannot create it later.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Print the result as JSON, with the size of each ledger at the rotation.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

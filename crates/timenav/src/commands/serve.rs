@@ -41,9 +41,8 @@ const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 /// Runs the service.
 ///
 /// The first start creates the data folder, the operator `admin`, and their API key in `admin.key` in that folder. When
-/// the service is ready, it prints `listening on http://…` to stdout. Its log goes to stderr. On SIGTERM it drains
-/// (`--drain-secs`); then, as on Ctrl-C, it finishes open requests, closes streams, and exits with 0. A second signal
-/// stops it immediately.
+/// the service is ready, it prints `listening on http://…` to stdout. On SIGTERM it drains (`--drain-secs`); then, as
+/// on Ctrl-C, it finishes open requests and exits with 0. A second signal stops it immediately.
 ///
 /// Flags override environment variables, which override the `--config` file.
 #[derive(Debug, clap::Args)]

@@ -16,8 +16,7 @@ use crate::output;
 
 /// Creates a signing key.
 ///
-/// With a SQLite file, `timenav serve` creates the key on its first start. All services on one PostgreSQL database need
-/// the same key, so you create it first.
+/// All services on one PostgreSQL database need the same key. With a SQLite file, `timenav serve` creates it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SigningKeyCommand {
     #[command(subcommand)]
@@ -32,7 +31,7 @@ enum Action {
 /// Creates a signing key in a new file that only you can read, and prints its public key.
 ///
 /// Copy the file to the data folder of each service, as `signing.key`, and keep a secret copy: no ledger can be
-/// continued without it. Publish the public key: it verifies every checkpoint of `main`.
+/// continued without it. Publish the public key.
 #[derive(Debug, clap::Args)]
 struct NewCommand {
     /// The file, such as /var/lib/timenav/signing.key. It must not exist.

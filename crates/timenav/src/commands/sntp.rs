@@ -39,15 +39,14 @@ const WORDS: Words = Words {
 
 /// Serves clocks over SNTP, for devices and programs that set their clocks from the network.
 ///
-/// Each port serves one timeline and follows each change. While the clock is paused or the service is unreachable,
-/// clients are told not to use the clock. Times outside the 136 years of the protocol are rejected. A fault applies to
-/// all ports.
+/// Each port serves one timeline. While the clock is paused or the service is unreachable, responses mark the clock as
+/// not synchronized. Times outside the 136 years of the protocol are rejected. A fault applies to all ports.
 ///
 /// Clients need no key. By default the command listens on loopback only, because a virtual clock on a network sets
 /// other machines wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SntpCommand {
-    /// The UDP address and the timeline, which defaults to the timeline of the API key. Port 0 picks a free port.
+    /// The UDP address and the timeline. Port 0 picks a free port.
     #[arg(required = true, num_args = 1..=PORTS_MAX, value_name = "ADDRESS:PORT[=TIMELINE_ID]")]
     ports: Vec<Port>,
     /// Allow addresses that other machines can reach.

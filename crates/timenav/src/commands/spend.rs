@@ -9,21 +9,19 @@ use crate::surroundings::Surroundings;
 
 /// Advances a paused clock by the time that a task took, such as 20m.
 ///
-/// It stops at each due timer until the firings are done. A running clock is rejected, because the time has already
-/// passed there.
+/// It stops at each due timer until its firings are done. A running clock is rejected.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpendCommand {
     /// The time spent: 20m, 1.5h, 1d12h, or ISO 8601 such as P1D.
     duration: String,
-    /// The virtual time when the work began. Time that others spent since then counts only once. Without it, the times
-    /// add up.
+    /// The virtual time when the work began. Time that others spent since then counts only once.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
     /// Show which timers would fire, without moving the clock.
     #[arg(long, conflicts_with_all = ["wait", "followers"])]
     dry_run: bool,
-    /// How long to wait for earlier requests and due timers, in host time, such as 30s or 5m. Defaults to 30s. The
-    /// clock keeps advancing after that.
+    /// How long to wait for earlier requests and due timers, in host time. Defaults to 30s. The advance continues after
+    /// that.
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     wait: Option<i64>,
     #[command(flatten)]

@@ -37,15 +37,14 @@ const WORDS: Words = Words {
 /// Keeps a SQL function `timenav_now()` in a PostgreSQL database on the clock of a timeline.
 ///
 /// It is for a database that you cannot start under `timenav exec`. The database computes the time from the one-row
-/// table `timenav_clock`, also between changes and at any rate. The command follows each change until Ctrl-C. After
-/// that, or if the service is unreachable, the function keeps the last clock, and `timenav_clock.unconfirmed_since`
-/// shows since when.
+/// table `timenav_clock`. The command follows each change until Ctrl-C. After that, or if the service is unreachable,
+/// the function keeps the last clock, and `timenav_clock.unconfirmed_since` shows since when.
 ///
 /// The role needs CREATE on the schema; every role can call the function. Requires PostgreSQL 14.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlClockCommand {
     /// The database, such as `postgres://user@host/shop?sslmode=verify-full`. Put a URL with a password in the
-    /// variable, not in the process list.
+    /// variable.
     #[arg(long, env = "TIMENAV_SQL_DATABASE", hide_env_values = true, value_name = "URL")]
     database: StoreUrl,
     /// The schema of the function and the table.

@@ -11,7 +11,7 @@ use crate::surroundings::Surroundings;
 
 /// Shows what happens on a timeline, until Ctrl-C. After a lost connection, it resumes after the last message.
 ///
-/// With `--json`, each message is a line with its `id`, `event` and `data`.
+/// With `--json`, each message is a line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StreamCommand {
     /// The topics, separated by commas: clock, events, interventions, paradoxes, advances, due. Defaults to all but

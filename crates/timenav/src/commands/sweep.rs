@@ -35,35 +35,34 @@ const JOBS_MAX: i64 = 64;
 ///
 /// Each date has a temporary timeline, so dates run in parallel. The command runs as under `timenav exec --strict`, on
 /// a clock that starts at the date, with its timeline in `TIMENAV_TIMELINE`. By default the dates are the notable ones
-/// of the next four years: the first and last day, one year ahead, ends of months, leap days, new years, and the
-/// overflows of second counters in 2036 and 2038.
+/// of the next four years, such as ends of months, leap days, new years, and the overflows of 2036 and 2038.
 ///
-/// A date passes if the exit code is 0. The output at a failed date is saved to a file, and its end is shown. The exit
-/// code is 8 if any date failed. Processes that the command leaves running are killed.
+/// A date passes if the exit code is 0. The output at a failed date is saved, and its end is shown. The exit code is 8
+/// if any date failed. Processes that the command leaves running are killed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepCommand {
     #[command(flatten)]
     dates: DateOptions,
     /// Find the date from which the command fails, with few runs. The first date must pass and the last must fail.
-    /// Failures on single days, such as leap days, can be missed.
+    /// Failures on single days can be missed.
     #[arg(long)]
     bisect: bool,
-    /// The number of dates to run in parallel. Defaults to the number of processors.
+    /// The number of parallel runs. Defaults to the number of processors.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=JOBS_MAX))]
     jobs: Option<u16>,
-    /// The timeout for each date, in host time. After it, the command is killed and the date has failed.
+    /// The timeout for each date, in host time. The command is killed and the date has failed.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = host_duration)]
     timeout: Duration,
     /// Start with a paused clock.
     #[arg(long)]
     paused: bool,
-    /// Fork this timeline for each date, so that the command finds its events. Defaults to empty timelines.
+    /// Fork this timeline for each date. Defaults to empty timelines.
     #[arg(long, value_name = "TIMELINE_ID")]
     fork_of: Option<String>,
-    /// The folder for the output of failed dates. Each sweep creates a folder in it.
+    /// The folder for the output of failed dates, in a new folder for each sweep.
     #[arg(long, value_name = "DIR", default_value = "timenav-sweep")]
     logs: PathBuf,
-    /// Also write the results to this JUnit file, with a test case per date.
+    /// Also write the results to this JUnit file.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[command(flatten)]

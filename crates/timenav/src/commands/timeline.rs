@@ -88,23 +88,22 @@ enum Action {
     Create {
         /// The timeline id: letters, digits, `.`, `_`, `-`, `:`, `@`.
         timeline_id: String,
-        /// The timeline to fork. Both share the history up to `--at`, and are independent after it.
+        /// The timeline to fork. Both share the history up to `--at`.
         #[arg(long, value_name = "TIMELINE_ID")]
         fork_of: Option<String>,
         /// The fork point: a ledger position, an anchor id, or a host time. Defaults to now.
         #[arg(long, value_name = "MOMENT", requires = "fork_of", allow_hyphen_values = true)]
         at: Option<String>,
-        /// How long the timeline lasts in host time, such as `2h`; then it ends automatically. Defaults to forever.
+        /// How long it lasts in host time, such as `2h`; then it ends. Defaults to forever.
         #[arg(long, value_name = "DURATION")]
         expires_in: Option<String>,
-        /// Let the fork send the webhooks of inherited timers to the same receivers. By default these firings fail.
+        /// Let the fork send the webhooks of inherited timers. By default these firings fail.
         #[arg(long, requires = "fork_of")]
         deliver_webhooks: bool,
     },
     /// Ends a timeline that you administer. Nobody can read it afterwards. This cannot be undone.
     ///
-    /// Its id cannot be reused. Its contents are deleted after the service's grace period. Data that forks inherit
-    /// stays until the last fork ends.
+    /// Its id cannot be reused. Its contents are deleted after the service's grace period, except what forks inherit.
     End {
         /// The timeline id.
         #[arg(value_parser = timeline_id)]
@@ -118,31 +117,30 @@ enum Action {
         /// The second timeline.
         #[arg(value_name = "B")]
         b: String,
-        /// What to compare: `events`, `timers`, or `firings` (outcomes). Defaults to all in tables, and to `events` in
-        /// other formats.
+        /// What to compare: `events`, `timers`, or `firings` (outcomes). Defaults to all in tables, else to `events`.
         #[arg(long, value_parser = ["events", "timers", "firings"])]
         of: Option<String>,
     },
     /// Sets or shows the retention of reads and rejected requests on a timeline that you administer.
     ///
-    /// A shorter retention applies only to later requests. Omitted values stay unchanged.
+    /// A shorter retention applies only to later requests.
     Retention {
         /// The timeline; can be `system`.
         #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
         timeline: TimelineId,
-        /// How long to keep the contents of reads, such as 90d, or `forever`.
+        /// How long to keep reads, such as 90d, or `forever`.
         #[arg(long, value_name = "DURATION")]
         reads: Option<String>,
-        /// How long to keep the contents of rejected requests, such as 365d, or `forever`.
+        /// How long to keep rejected requests, such as 365d, or `forever`.
         #[arg(long, value_name = "DURATION")]
         refusals: Option<String>,
     },
     /// Exports a timeline that you administer to one file that anyone can verify offline.
     ///
-    /// A fork includes the timelines it was forked from, and you must administer them too. Anyone with the file can
-    /// read the contents. Verify it with `timenav verify FILE --verifier-key KEY`.
+    /// For a fork, you must also administer the timelines it was forked from. Anyone with the file can read the
+    /// contents. Verify it with `timenav verify FILE --verifier-key KEY`.
     Export {
-        /// The file to create. It must not exist, and appears only when it is complete.
+        /// The file to create. It must not exist.
         #[arg(long, value_name = "FILE")]
         bundle: PathBuf,
         /// The timeline.

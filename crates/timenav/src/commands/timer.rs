@@ -53,7 +53,7 @@ enum Action {
     /// Sets a timer: once, by an iCalendar rule, or by a cron expression.
     #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"]).required(true)))]
     Add(Box<AddCommand>),
-    /// Changes an armed timer: its schedule, its delivery, or its payload. Earlier firings are not affected.
+    /// Changes an armed timer: its schedule, delivery or payload. Earlier firings stay.
     #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"])))]
     Change(Box<ChangeCommand>),
     /// Previews the moments of a rule, without setting a timer.
@@ -68,7 +68,7 @@ enum Action {
         /// The start of the rule, such as `2027-01-31T09:00:00[Europe/Paris]`. Defaults to the clock's current time.
         #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
         starts: Option<String>,
-        /// The time zone of the rule or expression, such as Europe/Paris. Defaults to UTC.
+        /// The time zone of the rule or expression. Defaults to UTC.
         #[arg(long)]
         zone: Option<String>,
         /// Only moments after this time. Defaults to the clock's current time.
@@ -127,7 +127,7 @@ enum Action {
     },
     /// Holds an advance at its current moment until you release the lease or it expires.
     ///
-    /// A moment can be held for up to ten minutes. Then the advance stops and reports the holder and the reason.
+    /// After ten minutes at one moment, the advance stops and reports the holder and the reason.
     Hold {
         /// The reason, shown to requests that wait for the clock.
         reason: String,
@@ -138,7 +138,7 @@ enum Action {
         #[arg(long, value_name = "LEASE_ID")]
         lease: Option<String>,
     },
-    /// Lists the leases that hold the clock without a firing, with holder, reason and expiry.
+    /// Lists the leases that hold the clock without a firing.
     Leases,
     /// Releases a lease of yours that holds the clock.
     Release {
@@ -149,14 +149,13 @@ enum Action {
     ///
     /// Without `--forward`, firings are acknowledged when shown. With it, each is sent as a POST: a status from 200 to
     /// 299 acknowledges it, anything else is a failed attempt. Requests are signed as in Standard Webhooks, with the
-    /// secret printed at the start, and have the headers Timenav-Firing, Timenav-Timeline, Timenav-Time,
+    /// secret printed at the start. They have the headers Timenav-Firing, Timenav-Timeline, Timenav-Time,
     /// Timenav-Generation and, during an advance, Timenav-Step. Ctrl-C returns unfinished firings to the queue. With
     /// `--json`, each firing is a line.
     Listen(listen::ListenOptions),
     /// Shows firings as they are offered, claimed and settled, until Ctrl-C. Claims none.
     ///
-    /// With `--json`, each message is a line with its `id`, `event` and `data`. `gap` means that claims in between are
-    /// not shown.
+    /// With `--json`, each message is a line. `gap` means that claims in between are not shown.
     Watch(watch::WatchOptions),
 }
 

@@ -13,8 +13,8 @@ use crate::output;
 
 /// Shows the versions of the services on a PostgreSQL database, and finishes a rolling upgrade.
 ///
-/// Services of two versions can run in parallel while you replace them. The newer ones write only what the older ones
-/// can read. When all have the newer version, run `--finish`. After that, an older service that comes back stops.
+/// Newer services write only what older ones can read. When all services have the newer version, run `--finish`. After
+/// that, an older service that comes back stops.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpgradeCommand {
     /// The PostgreSQL database of the services.

@@ -39,26 +39,24 @@ const WITNESSED_FILE_BYTES_MAX: u64 = 4 << 20;
 /// With files, it needs no running service and no secret, and changes nothing. Pass the public key that you trust with
 /// `--key`. The default is the key next to the database, which an intruder could have replaced.
 ///
-/// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows if an older copy was restored, or if history was
-/// rewritten and signed again. The files alone cannot show this.
+/// A checkpoint that you kept shows if an older copy was restored, or if history was rewritten and signed again. The
+/// files alone cannot show this.
 ///
-/// With a FILE, it verifies a bundle (`timenav timeline export`) or a proof (`timenav proof`) offline, without a data
-/// folder.
+/// With a FILE, it verifies a bundle (`timenav timeline export`) or a proof (`timenav proof`) offline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
     /// A bundle or proof to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "checkpoint", "url", "timeline", "depth", "key"])]
     bundle: Option<PathBuf>,
-    /// The public key of the file's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the file.
+    /// The public key of the file's ledger, as `<name>+<id>+<base64>`.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
     verifier_key: Option<VerifierKey>,
-    /// The proof that the given key was replaced, from `timenav rotate-signing-key --save`. Repeat it for each
-    /// rotation.
+    /// The proof that the given key was replaced, from `rotate-signing-key --save`. Repeat it for each rotation.
     #[arg(long, value_name = "FILE", requires = "bundle")]
     rotation: Vec<PathBuf>,
-    /// The key of a trusted witness, as `timenav witness` prints it. Repeatable. It must have cosigned the proof in the
-    /// file, or the `--checkpoint`.
+    /// The key of a trusted witness, as `timenav witness` prints it. Repeatable. It must have cosigned the proof or the
+    /// `--checkpoint`.
     #[arg(long, value_name = "KEY", value_parser = witness_key)]
     witness: Vec<WitnessKey>,
     /// The number of witnesses that must have cosigned. [default: all]
@@ -70,7 +68,7 @@ pub(crate) struct VerifyCommand {
     /// The checkpoint folder, if it is not the data folder.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     checkpoints: Option<PathBuf>,
-    /// The PostgreSQL database to read instead of a file, with the data folder of its service.
+    /// The PostgreSQL database to read instead of a file.
     #[arg(long, env = "TIMENAV_STORE", value_name = "URL", hide_env_values = true)]
     store: Option<StoreUrl>,
     /// A file with the URL for `--store`.
@@ -82,7 +80,7 @@ pub(crate) struct VerifyCommand {
     /// Trust only the certificate authority in this file (PEM).
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Read every entry from the service, and compare it with what was signed. A full scan of files always does this.
+    /// Read every entry from the service, and compare it with what was signed.
     #[arg(long, requires = "url")]
     contents: bool,
     /// The timeline. Defaults to all timelines with files, and to `main` with a service.

@@ -28,13 +28,12 @@ const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 /// Runs a witness, which cosigns the checkpoints of services as long as each continues the one before.
 ///
 /// Run it on another machine, under another party's control. It keeps the last checkpoint of each log (C2SP
-/// tlog-witness), so it detects if a whole service is rolled back to an old copy. The first start creates its key. It
-/// prints the key for `timenav serve --witness`, then its address.
+/// tlog-witness), so it detects if a service is rolled back. The first start creates its key. It prints the key for
+/// `timenav serve --witness`, then its address.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("logs").args(["log", "log_prefix"]).required(true).multiple(true))]
 pub(crate) struct WitnessCommand {
-    /// The folder for the key and the checkpoints, created if it does not exist. It must not be a service's data
-    /// folder.
+    /// The folder for the key and the checkpoints, created if it does not exist. Not a service's data folder.
     #[arg(long, env = "TIMENAV_WITNESS_DATA", value_name = "DIR")]
     data: PathBuf,
     /// The address to listen on; port 0 picks a free port.
@@ -44,19 +43,18 @@ pub(crate) struct WitnessCommand {
     /// A log to cosign: its public key, and its origin if that is not the key's name. Repeatable.
     ///
     /// For a service, use the `verifier_key` from `timenav api GET /timeline/system/checkpoint -H 'Accept:
-    /// application/json'`. After a rotation of its signing key, add the new key.
+    /// application/json'`.
     #[arg(long, value_name = "KEY[=ORIGIN]")]
     log: Vec<KnownLog>,
     /// All logs with this origin prefix, which ends in a slash, signed by this key. Repeatable.
     ///
-    /// For a service, the prefix is its name and a slash, and the key is the one of any of its timelines:
-    /// `clock.example.com/` is written as `clock.example.com/=clock.example.com/system+…`. A prefix covers up to 1000
-    /// logs. For a log that `--log` names, only the keys given there apply.
+    /// For a service, use its name and the key of any timeline: `clock.example.com/=clock.example.com/system+…`. A
+    /// prefix covers up to 1000 logs. A log that `--log` names uses only the keys given there.
     #[arg(long, value_name = "PREFIX/=KEY")]
     log_prefix: Vec<KnownPrefix>,
     /// The name of the witness, set on the first start. [default: timenav.local/witness]
     ///
-    /// Use a domain name that you own, such as `witness.example.com/w1`.
+    /// Use a domain name that you own.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// The HTTPS certificate and its chain (PEM).

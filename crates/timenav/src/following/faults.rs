@@ -13,9 +13,12 @@ use timenav_core::time::{Instant, Span, Virtual};
 
 use super::{Begun, Known, Shown};
 
+/// The help heading of the fault options.
+pub(crate) const WRONG_CLOCK: &str = "A wrong clock";
+
 /// How the clock of programs is wrong.
 #[derive(Clone, Copy, Debug, clap::Args)]
-#[command(next_help_heading = "A wrong clock")]
+#[command(next_help_heading = WRONG_CLOCK)]
 pub(crate) struct FaultOptions {
     /// Show a clock that is ahead of the timeline's clock, such as by 2s, or behind it, such as by -150ms. The offset
     /// stays through jumps and pauses.

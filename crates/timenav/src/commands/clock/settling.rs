@@ -24,8 +24,8 @@ pub(super) struct NextOptions {
     /// Show which timers would fire, without moving the clock.
     #[arg(long, conflicts_with_all = ["wait", "followers"])]
     dry_run: bool,
-    /// How long to wait for due timers, in host time, such as 30s or 5m. Defaults to no limit, or 30s with `--json` or
-    /// `--followers`. The clock keeps advancing after that.
+    /// How long to wait for due timers, in host time. Defaults to no limit, or 30s with `--json` or `--followers`. The
+    /// advance continues after that.
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     wait: Option<i64>,
     #[command(flatten)]

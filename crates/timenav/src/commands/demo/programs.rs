@@ -33,8 +33,8 @@ const STORY: &[(&str, &str)] = &[
 
 /// Shows programs in several languages on one virtual clock.
 ///
-/// It runs the installed ones of bash, Python, Node, Perl, Ruby, Go and PostgreSQL under `timenav exec`. Each prints
-/// the time repeatedly while the commands shown move the clock. The demo takes half a minute; Ctrl-C ends it.
+/// It runs bash, Python, Node, Perl, Ruby, Go and PostgreSQL, if installed, under `timenav exec`, while the commands
+/// shown move the clock. It takes half a minute; Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgramsCommand {
     /// How long to show each step.

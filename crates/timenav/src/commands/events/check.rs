@@ -21,7 +21,7 @@ const LISTS: [(&str, &[(&str, &str)]); 4] = [
 pub(super) struct Check {
     /// The event's id, name or exact description.
     event: String,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
 }

@@ -16,7 +16,7 @@ pub(super) struct Count {
     /// Group by `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
     #[arg(value_name = "BY", default_value = "time")]
     by: String,
-    /// For `time`: the length of a group, such as P1D, in UTC, or the number of groups. Defaults to 24 groups.
+    /// For `time`: the length of a group, such as P1D, or the number of groups. Defaults to 24 groups.
     #[arg(long, value_name = "DURATION|COUNT")]
     bucket: Option<String>,
     /// For `cell`: the height and width, in degrees. Defaults to 10.
@@ -28,7 +28,7 @@ pub(super) struct Count {
     /// The time range, as for `find`. Defaults to all time.
     #[arg(long, allow_hyphen_values = true)]
     range: Option<String>,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     /// The maximum number of groups.

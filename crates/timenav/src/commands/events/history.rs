@@ -15,7 +15,7 @@ use crate::output;
 pub(super) struct Show {
     /// The event.
     event_id: String,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Correct {
     file: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
-    /// Correct only if this is still the current version: its position, from `show` or `find --json`.
+    /// Correct only this version: its position, from `show` or `find --json`.
     #[arg(long, value_name = "POSITION")]
     if_match: Option<u64>,
 }
@@ -37,9 +37,8 @@ pub(super) struct Correct {
 pub(super) struct Manipulate {
     /// The event.
     event_id: String,
-    /// What to do, starting with a verb: prevent, cancel, stop or remove; restore; delay or advance, with a duration;
-    /// move or reschedule, with a time; relocate to, with a place; describe or rename, with a text. Any other text is
-    /// saved as a note.
+    /// What to do: prevent, cancel, stop or remove; restore; delay or advance, with a duration; move or reschedule,
+    /// with a time; relocate to, with a place; describe or rename, with a text. Any other text is saved as a note.
     action: String,
     /// The intervention as JSON: `{"kind": "delay", "duration": "2h"}`.
     #[arg(long, value_name = "JSON", value_parser = object)]

@@ -33,10 +33,10 @@ pub(super) struct Scan {
     /// The place, as for `find`.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// The time range, both ends included: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
+    /// The time range, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// Read the state at this ledger position, anchor id or host time. Defaults to now.
+    /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     /// The maximum number of events, or per page with `--all`.

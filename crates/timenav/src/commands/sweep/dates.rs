@@ -29,11 +29,10 @@ type Moment = Instant<Virtual>;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Dates")]
 pub(super) struct DateOptions {
-    /// A date, such as 2028-02-29, or a time, such as 2038-01-19T03:14:08Z. Repeatable. A date means noon in UTC, which
-    /// is the same day in nearly every time zone.
+    /// A date, such as 2028-02-29, or a time, such as 2038-01-19T03:14:08Z. Repeatable. A date means noon in UTC.
     #[arg(long, value_name = "DATE", value_parser = moment, allow_hyphen_values = true)]
     date: Vec<Moment>,
-    /// A file with one date per line. Empty lines, and lines that begin with `#`, are skipped.
+    /// A file with one date per line. Lines that begin with `#` are skipped.
     #[arg(long, value_name = "FILE")]
     dates: Option<PathBuf>,
     /// The start of the range. Defaults to today.
@@ -42,10 +41,10 @@ pub(super) struct DateOptions {
     /// The end of the range: a date, or a length such as P1Y or 90d. Defaults to four years.
     #[arg(long, value_name = "DATE", allow_hyphen_values = true)]
     until: Option<String>,
-    /// Use a date at each such interval, such as 1d or P1M, instead of the notable dates.
+    /// Use a date at each interval, such as 1d or P1M, instead of the notable dates.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     every: Option<Duration>,
-    /// Include the daylight saving changes of this zone, such as Europe/Paris, in the notable dates.
+    /// Include the daylight saving changes of this zone in the notable dates.
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     zone: Option<Zone>,
 }

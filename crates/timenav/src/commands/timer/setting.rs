@@ -51,21 +51,19 @@ struct PlanOptions {
     /// The start of the rule, such as `2027-01-31T09:00:00[Europe/Paris]`. Defaults to the clock's current time.
     #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
     starts: Option<String>,
-    /// The time zone of the rule or expression, such as Europe/Paris. Defaults to UTC.
+    /// The time zone of the rule or expression. Defaults to UTC.
     #[arg(long, conflicts_with = "at")]
     zone: Option<String>,
     /// The queue for the firings. Defaults to `default` for a new timer.
     #[arg(long)]
     queue: Option<String>,
-    /// The event to record at each firing, in JSON, such as '{"description": "The trial ends."}', without `event_id`
-    /// and `time`.
+    /// The event to record at each firing, in JSON: '{"description": "The trial ends."}'.
     #[arg(long, value_name = "JSON", value_parser = json, conflicts_with_all = ["queue", "payload", "order_key"])]
     event: Option<Value>,
     /// The URL to POST each firing to. The operator must allow the host.
     #[arg(long, value_name = "URL", conflicts_with_all = ["queue", "event"])]
     webhook: Option<String>,
-    /// A file with the secret that signs these requests: `whsec_` and base64, as in Standard Webhooks. By default they
-    /// are not signed.
+    /// A file with the secret that signs these requests, `whsec_` and base64. By default they are not signed.
     #[arg(long, value_name = "FILE", requires = "webhook")]
     webhook_secret_file: Option<PathBuf>,
     /// The payload for the listener, in JSON.
@@ -74,7 +72,7 @@ struct PlanOptions {
     /// Firings with the same key are delivered one at a time.
     #[arg(long, value_name = "KEY")]
     order_key: Option<String>,
-    /// What to fire if several moments of a rule have passed: `all`, only the last (`once`), or none (`skip`).
+    /// What to fire if several moments have passed: `all`, only the last (`once`), or none (`skip`).
     #[arg(long, value_parser = ["all", "once", "skip"], conflicts_with = "at")]
     misfire: Option<String>,
 }
