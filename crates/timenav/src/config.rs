@@ -176,7 +176,7 @@ pub(crate) struct ServeOptions {
     pub(crate) connections_max: Option<NonZeroU32>,
     /// The maximum number of connections per address. [default: 1024, or half of all]
     ///
-    /// A /64 network counts as one IPv6 address.
+    /// A /64 network counts as one IPv6 address, and a proxy as one address.
     #[arg(long, env = "TIMENAV_CONNECTIONS_PER_ADDRESS_MAX", value_name = "COUNT")]
     pub(crate) connections_per_address_max: Option<NonZeroU32>,
     /// How long a connection can be idle, in seconds. [default: 60]
@@ -190,7 +190,7 @@ pub(crate) struct ServeOptions {
     /// The number of timelines that a user can create, including forks. [default: 25000]
     #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
     pub(crate) timelines_per_user: Option<NonZeroUsize>,
-    /// How long to keep the contents of an ended timeline, in days, up to 3650. [default: 7]
+    /// How long to keep the contents of an ended timeline, in days, up to 3650; 0 deletes them at once. [default: 7]
     #[arg(long, env = "TIMENAV_ENDED_GRACE_DAYS", value_name = "DAYS",
         value_parser = clap::value_parser!(u32).range(..=i64::from(ENDED_GRACE_DAYS_MAX)))]
     pub(crate) ended_grace_days: Option<u32>,

@@ -57,14 +57,14 @@ impl Exit {
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "success",
-            Self::Failed => "another error",
-            Self::Usage => "wrong usage",
-            Self::Refused => "an import finished, but some records were refused",
+            Self::Failed => "any other error",
+            Self::Usage => "invalid usage",
+            Self::Refused => "an import finished, but some records were rejected",
             Self::NotAllowed => "not allowed: no key, an invalid key, or no permission (401, 403)",
             Self::NotFound => "not found, or no access to it (404)",
             Self::Unreachable => "the service cannot be reached",
-            Self::Tampered => "a ledger does not match what was signed",
-            Self::DatesFailed => "a sweep finished, and its command failed at some dates",
+            Self::Tampered => "a ledger does not match its signatures",
+            Self::DatesFailed => "a sweep finished, but its command failed at some dates",
         }
     }
 

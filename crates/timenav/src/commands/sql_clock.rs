@@ -40,7 +40,7 @@ const WORDS: Words = Words {
 /// table `timenav_clock`. The command follows each change until Ctrl-C. After that, or if the service is unreachable,
 /// the function keeps the last clock, and `timenav_clock.unconfirmed_since` shows since when.
 ///
-/// The role needs CREATE on the schema; every role can call the function. Requires PostgreSQL 14.
+/// The role needs CREATE on the schema; every role can call the function. Requires PostgreSQL 14 or later.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlClockCommand {
     /// The database, such as `postgres://user@host/shop?sslmode=verify-full`. Put a URL with a password in the
