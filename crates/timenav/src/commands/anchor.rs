@@ -46,7 +46,7 @@ enum Action {
     Return {
         /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all` for events and timers too. Default: `all`.
+        /// What to restore; `all` includes events and timers. Defaults to `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
         /// Show what the return would change.

@@ -151,7 +151,10 @@ fn section(text: &mut String, command: &Command, level: usize, explained: &mut B
         }
         let (option, explanation) = (label(argument), item(argument));
         if explained.get(&option) == Some(&explanation) {
-            repeated.push(option);
+            // The usage line has the positional arguments.
+            if !argument.is_positional() {
+                repeated.push(option);
+            }
         } else {
             text.push_str(&explanation);
             explained.insert(option, explanation);

@@ -117,7 +117,7 @@ enum Action {
         /// The second timeline.
         #[arg(value_name = "B")]
         b: String,
-        /// What to compare: `events`, `timers`, or `firings` (outcomes). Defaults to all in tables, else to `events`.
+        /// What to compare; `firings` are outcomes. Defaults to all in tables, else to `events`.
         #[arg(long, value_parser = ["events", "timers", "firings"])]
         of: Option<String>,
     },

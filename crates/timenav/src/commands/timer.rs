@@ -80,7 +80,7 @@ enum Action {
     },
     /// Lists the timers of the timeline, next due first.
     List {
-        /// The state: `armed`, `done` or `cancelled`. Defaults to `armed`.
+        /// The state. Defaults to `armed`.
         #[arg(long, value_parser = ["armed", "done", "cancelled"])]
         state: Option<String>,
         /// The maximum number of timers, or per page with `--all`.
@@ -148,10 +148,9 @@ enum Action {
     /// Claims the firings of a queue, shows them, and can forward them to your program, until Ctrl-C.
     ///
     /// Without `--forward`, firings are acknowledged when shown. With it, each is sent as a POST: a status from 200 to
-    /// 299 acknowledges it, anything else is a failed attempt. Requests are signed as in Standard Webhooks, with the
-    /// secret printed at the start. They have the headers Timenav-Firing, Timenav-Timeline, Timenav-Time,
-    /// Timenav-Generation and, during an advance, Timenav-Step. Ctrl-C returns unfinished firings to the queue. With
-    /// `--json`, each firing is a line.
+    /// 299 acknowledges it, anything else is a failed attempt. Requests have headers such as Timenav-Time, and are
+    /// signed as in Standard Webhooks, with the secret printed at the start. Ctrl-C returns unfinished firings to the
+    /// queue. With `--json`, each firing is a line.
     Listen(listen::ListenOptions),
     /// Shows firings as they are offered, claimed and settled, until Ctrl-C. Claims none.
     ///
