@@ -42,7 +42,7 @@ pub(crate) struct AcceptRollbackCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The checkpoint folder, if it is not the data folder.
+    /// The checkpoint folder. Defaults to the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
     /// The PostgreSQL database of the service.

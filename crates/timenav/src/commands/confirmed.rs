@@ -19,8 +19,8 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 /// Which followers are waited for.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct FollowersOption {
-    /// Wait until these followers confirm the change, such as `--followers=web,db`. Defaults to all followers of users
-    /// who may write. Fails after `--wait`, but the change stays.
+    /// Wait until these followers confirm the change, such as `--followers=web,db`; without names, all of users who may
+    /// write. Fails after `--wait`, but the change stays.
     #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(super) followers: Option<String>,
 }

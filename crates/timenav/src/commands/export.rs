@@ -26,11 +26,10 @@ pub(crate) struct ExportCommand {
     /// Attributes that get their own column, with csv: `attribute.status,attribute.amount`.
     #[arg(long, value_name = "COLUMNS")]
     columns: Option<String>,
-    /// The place: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, an event's id or name,
-    /// a known place, or the location text of the events.
+    /// The place, as for `timenav events find`.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
-    /// The time range, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
+    /// The time range, as for `timenav events find`.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
     /// Read at this ledger position, anchor id or host time. Defaults to now.

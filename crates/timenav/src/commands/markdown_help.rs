@@ -91,9 +91,9 @@ fn page() -> String {
         let _ = writeln!(text, "| {} | {} |", exit.code(), exit.meaning());
     }
     text.push_str("\n## Operations and commands\n\n");
-    text.push_str("`api` sends any request, also those without a command.\n\n");
+    text.push_str("`timenav api` sends all other requests.\n\n");
     text.push_str("| operation | command |\n| --- | --- |\n");
-    for operation in OPERATIONS {
+    for operation in OPERATIONS.iter().filter(|operation| operation.command != "api") {
         let _ = writeln!(text, "| `{}` | `timenav {}` |", operation.name, operation.command);
     }
     text.push_str("\n## The configuration file\n\n`timenav serve --config FILE` reads TOML. Its keys: ");
@@ -141,27 +141,26 @@ fn section(text: &mut String, command: &Command, level: usize, explained: &mut B
         .filter(|argument| !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version"))
         .filter(|argument| !argument.is_global_set())
         .collect();
-    if !arguments.is_empty() {
-        text.push('\n');
-    }
-    let mut repeated = Vec::new();
+    let mut items = String::new();
+    let mut repeated: Vec<String> = Vec::new();
     for argument in &arguments {
         if DOCUMENTED_ELSEWHERE.iter().any(|group| group.repeats(argument, name)) {
             continue;
         }
         let (option, explanation) = (label(argument), item(argument));
         if explained.get(&option) == Some(&explanation) {
-            // The usage line has the positional arguments.
-            if !argument.is_positional() {
-                repeated.push(option);
-            }
+            // The usage line has the arguments that are not flags.
+            repeated.extend(argument.get_long().map(|long| format!("`--{long}`")));
         } else {
-            text.push_str(&explanation);
+            items.push_str(&explanation);
             explained.insert(option, explanation);
         }
     }
     if !repeated.is_empty() {
-        let _ = writeln!(text, "- As above: {}.", repeated.join(", "));
+        let _ = writeln!(items, "- As above: {}.", repeated.join(", "));
+    }
+    if !items.is_empty() {
+        let _ = write!(text, "\n{items}");
     }
     for group in DOCUMENTED_ELSEWHERE {
         if arguments.iter().any(|argument| group.repeats(argument, name)) {

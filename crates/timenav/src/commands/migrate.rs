@@ -39,7 +39,7 @@ pub(crate) struct MigrateCommand {
     /// The target. A PostgreSQL database must be empty; a data folder must be the one of the service.
     #[arg(long, value_name = "STORE", env = "TIMENAV_MIGRATE_TO", hide_env_values = true)]
     to: StorePlace,
-    /// The checkpoint folder, if it is not the data folder.
+    /// The checkpoint folder. Defaults to the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
     /// The signing key file, if it is not in the data folder.

@@ -17,7 +17,7 @@ const PARADOXES: Records = Records {
 /// Lists the paradoxes of a timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParadoxesCommand {
-    /// Paradoxes of events in this range: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
+    /// Paradoxes of events in this range, as for `timenav events find`.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
     /// Only these kinds, by code (`P01`) or name (`effect_before_cause`), separated by commas.

@@ -51,7 +51,7 @@ pub(crate) struct RestoreCommand {
     /// The PostgreSQL database. The command then prints what to use instead.
     #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The checkpoint folder, if it is not the data folder. Existing checkpoints stay.
+    /// The checkpoint folder. Defaults to the data folder. Existing checkpoints stay.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
     /// The configuration file, for `data` and `checkpoints`.

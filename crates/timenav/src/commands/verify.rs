@@ -65,7 +65,7 @@ pub(crate) struct VerifyCommand {
     /// The data folder. [default: ./timenav-data]
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     data: Option<PathBuf>,
-    /// The checkpoint folder, if it is not the data folder.
+    /// The checkpoint folder. Defaults to the data folder.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     checkpoints: Option<PathBuf>,
     /// The PostgreSQL database to read instead of a file.
