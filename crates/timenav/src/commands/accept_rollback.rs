@@ -21,10 +21,10 @@ const REASON_CHARS_MAX: usize = 1_000;
 
 /// Accepts that a database was rolled back or has another history.
 ///
-/// A service does not start if its database lacks signed entries or has others. After you restored a backup or failed
-/// over to a standby that lacked entries, this command records the lost checkpoints in signed `accept_rollback`
+/// A service does not start if its database lacks signed entries or has others. Use this command after you restored a
+/// backup, or failed over to a standby that lacked entries. It records the lost checkpoints in signed `accept_rollback`
 /// entries, on `system` and on each affected timeline. Services that saw exactly those states start again. For others,
-/// run the command in their folders too, or pass their checkpoints with `--kept`.
+/// run it in their folders too, or pass their checkpoints with `--kept`.
 ///
 /// Without `--by` and `--reason` it only shows the lost checkpoints. Stop the service first. With `--store`, other
 /// services on the database may keep running.

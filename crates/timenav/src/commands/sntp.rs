@@ -40,7 +40,8 @@ const WORDS: Words = Words {
 /// Serves clocks over SNTP, for devices and programs that set their clocks from the network.
 ///
 /// Each port serves one timeline. While the clock is paused or the service is unreachable, responses mark the clock as
-/// not synchronized. Times outside the 136 years of the protocol are rejected. A fault applies to all ports.
+/// not synchronized. Times that clients would misread, because the protocol counts 136 years, are rejected. A fault
+/// applies to all ports.
 ///
 /// Clients need no key. By default the command listens on loopback only, because a virtual clock on a network sets
 /// other machines wrong.
