@@ -35,7 +35,7 @@ const JOBS_MAX: i64 = 64;
 ///
 /// Each date has a temporary timeline, so dates run in parallel. The command runs as under `timenav exec --strict`, on
 /// a clock that starts at the date, with its timeline in `TIMENAV_TIMELINE`. By default it runs at the notable dates of
-/// four years: ends of months, leap days, new years, and the overflows of 2036 and 2038.
+/// four years, such as ends of months, leap days, new years, and the overflows of 2036 and 2038.
 ///
 /// A date passes if the exit code is 0. The output at a failed date is saved, and its end is shown. The exit code is 8
 /// if any date failed. Processes that the command leaves running are killed.
