@@ -13,7 +13,7 @@ use http_body::{Frame, SizeHint};
 use serde::Serialize;
 use timenav_engine::LedgerPosition;
 
-/// A response that says only that it worked.
+/// A response that only confirms success.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatusBody {
     /// A sentence that says what happened.
@@ -23,7 +23,7 @@ pub(crate) struct StatusBody {
 /// The place of a write in its timeline's ledger, and the signed tree that contains it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LedgerBody {
-    /// Position of the last entry the request wrote, counted from 0.
+    /// Position of the last entry that the request wrote, counted from 0.
     pub(crate) position: u64,
     /// Entries in the signed tree.
     pub(crate) size: u64,

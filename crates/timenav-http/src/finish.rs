@@ -253,11 +253,11 @@ pub(crate) struct ProblemDetails {
     title: String,
     /// The HTTP status.
     status: u16,
-    /// What would be right.
+    /// What is expected.
     detail: String,
     /// A stable code for the error.
     code: String,
-    /// The fields it is about, if any.
+    /// The affected fields, if any.
     errors: Vec<FieldError>,
     /// The id of the request, for support.
     request_id: String,

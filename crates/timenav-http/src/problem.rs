@@ -113,22 +113,22 @@ pub(crate) struct Problem {
     pub(crate) status: String,
     /// A stable code for the error.
     pub(crate) code: String,
-    /// What would be right.
+    /// What is expected.
     pub(crate) detail: String,
-    /// The fields it is about, if any.
+    /// The affected fields, if any.
     pub(crate) errors: Vec<FieldError>,
     /// The id of the request, for support.
     pub(crate) request_id: String,
 }
 
-/// What is wrong with one field.
+/// An error in one field.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct FieldError {
     /// The field, as a JSON pointer in a URI fragment.
     pub(crate) pointer: String,
     /// A stable code for the error.
     pub(crate) code: String,
-    /// What would be right.
+    /// What is expected.
     pub(crate) detail: String,
 }
 

@@ -26,7 +26,7 @@ use crate::attributes;
 use crate::item::RecordError;
 pub(crate) use explanation::without_position;
 
-/// An event to record. A field that is `null` counts as left out.
+/// An event to record. A field that is `null` counts as omitted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventRecord {
@@ -34,14 +34,14 @@ pub struct EventRecord {
     /// digit. Defaults to a generated id.
     #[schema(format = "id", example = "moon-landing")]
     pub event_id: Option<String>,
-    /// When it happened or started: an RFC 3339 timestamp with a zone. Years before 0 or with more than four digits
+    /// The time or start of the event: an RFC 3339 timestamp with a zone. Years before 0 or with more than four digits
     /// need a sign and six digits.
     #[schema(value_type = String, format = "timestamp", required, nullable = false, example = "1969-07-20T20:17:40Z")]
     pub time: Option<String>,
-    /// When it ended: a timestamp like `time`.
+    /// The end of the event: a timestamp like `time`.
     #[schema(format = "timestamp", example = "1969-07-21T17:54:01Z")]
     pub end_time: Option<String>,
-    /// How precisely `time` and `end_time` are known. Defaults to microseconds.
+    /// The precision of `time` and `end_time`. Defaults to microseconds.
     pub precision: Option<PrecisionWord>,
     /// What happened, in a sentence or two. Defaults to empty.
     #[schema(max_length = 16_384, example = "The lunar module Eagle lands on the moon.")]
@@ -49,19 +49,19 @@ pub struct EventRecord {
     /// A short title.
     #[schema(min_length = 1, max_length = 256, example = "Moon landing")]
     pub name: Option<String>,
-    /// Where, in words.
+    /// The place, in words.
     #[schema(min_length = 1, max_length = 512, example = "Sea of Tranquility")]
     pub location: Option<String>,
-    /// Where, on the earth.
+    /// The coordinates.
     #[serde(default, deserialize_with = "object::optional")]
     pub geo: Option<GeoRecord>,
     /// Its causes. A cause can be recorded later than its effect.
     #[schema(max_items = 256)]
     pub causes: Option<Vec<CauseRecord>>,
-    /// Who took part.
+    /// The participants.
     #[schema(format = "actor", max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
     pub actors: Option<Vec<String>>,
-    /// Whether it was observed, is scheduled or is predicted. Defaults to `observed`.
+    /// Whether the event was observed, is scheduled or is predicted. Defaults to `observed`.
     pub kind: Option<EventKindWord>,
     /// States that hold while the event lasts. Two events that give the same predicate of the same subject different
     /// values at the same time contradict each other.
@@ -71,7 +71,7 @@ pub struct EventRecord {
     #[schema(value_type = Option<Object>, example = json!({"mission": "Apollo 11"}))]
     #[serde(default, deserialize_with = "unique::optional_object")]
     pub attributes: Option<Map<String, Value>>,
-    /// Where the record came from.
+    /// The source of the record.
     #[schema(min_length = 1, max_length = 512)]
     pub source: Option<String>,
     /// The source's own sequence number for the record, without gaps.
@@ -84,7 +84,7 @@ pub struct EventRecord {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssertionRecord {
-    /// What it is about.
+    /// The subject of the state.
     #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 128, example = "door-7")]
     pub subject: Option<String>,
     /// The property. It has one value at a time.
@@ -104,7 +104,7 @@ fn any_but_null() -> ObjectBuilder {
     value.description(Some("The value: any JSON except `null`, at most 1,024 bytes."))
 }
 
-/// A point on the earth (WGS 84), and how far around it.
+/// A point on the earth (WGS 84), and optionally a radius.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeoRecord {
@@ -114,7 +114,7 @@ pub struct GeoRecord {
     /// Degrees east, negative west.
     #[schema(value_type = f64, required, nullable = false, minimum = -180.0, maximum = 180.0, example = -80.65)]
     pub lon: Option<f64>,
-    /// The radius of the circle in which it happened, in metres.
+    /// The radius of the circle in which the event happened, in meters.
     #[schema(minimum = 0.0, maximum = 20_037_508.0)]
     pub radius_m: Option<f64>,
 }
@@ -127,22 +127,22 @@ pub enum CauseRecord {
     /// The id of a required event.
     #[schema(format = "id")]
     Id(String),
-    /// An event, and how strong a cause it was.
+    /// An event with its strength as a cause.
     Object(CauseObject),
 }
 
-/// A cause and how strong it was.
+/// A cause with its strength.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CauseObject {
     /// The event that was the cause.
     #[schema(value_type = String, format = "id", required, nullable = false)]
     pub event_id: Option<String>,
-    /// How strong a cause. Defaults to `requires`.
+    /// The strength. Defaults to `requires`.
     pub kind: Option<CauseKindWord>,
 }
 
-/// How strong a cause is.
+/// The strength of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CauseKindWord {
@@ -164,7 +164,7 @@ pub enum EventKindWord {
     Predicted,
 }
 
-/// How precisely a time is known.
+/// The precision of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrecisionWord {

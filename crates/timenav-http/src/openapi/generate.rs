@@ -17,9 +17,9 @@ mod tests;
 mod texts;
 mod tidy;
 
-const DESCRIPTION: &str = "One clock and one history that a whole system can share. Every path under `/v1` is also \
-    served under `/api/v1`. Read operations take their parameters from the query string, from a JSON body, or from a \
-    QUERY request (RFC 10008) with a JSON body, with the same result.";
+const DESCRIPTION: &str = "A controllable clock and an event history that a whole system can share. Every path under \
+    `/v1` is also served under `/api/v1`. Read operations take their parameters from the query string, from a JSON \
+    body, or from a QUERY request (RFC 10008) with a JSON body, with the same result.";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
@@ -75,7 +75,7 @@ fn document(version: Version) -> Value {
                 "api_key": { "type": "http", "scheme": "bearer", "bearerFormat": "tnk_ and 36 letters and digits" },
                 "session": {
                     "type": "apiKey", "in": "cookie", "name": "__Host-timenav",
-                    "description": "Set by log_in. Over plain HTTP on this machine the cookie is called `timenav`.",
+                    "description": "Set by `log_in`. Over plain HTTP on this machine the cookie is called `timenav`.",
                 },
             },
             "responses": answers::problems(),
@@ -155,7 +155,7 @@ fn names_timeline(operation: &Value, takes: &Takes) -> bool {
 }
 
 fn timeline_header() -> Value {
-    let description = "The same timeline as `timeline_id`, for load balancers: they do not read bodies.";
+    let description = "The same timeline as `timeline_id`, for load balancers that do not read bodies";
     json!({
         "name": "Timenav-Timeline", "in": "header", "required": false, "description": description,
         "schema": texts::text(texts::TIMELINE_ID),
@@ -210,9 +210,9 @@ fn add_parameters(operation: &mut Value, more: Vec<Value>) {
 
 fn idempotency_key(anew: bool) -> Value {
     let description = if anew {
-        "Only its format is checked: the response is not stored, and a repeated request runs again."
+        "Only its format is checked: the response is not stored, and a repeated request runs again"
     } else {
-        "A request with a key is carried out once; a repeat within 24 hours gets the same response."
+        "A request with a key is carried out once; a repeat within 24 hours gets the same response"
     };
     json!({
         "name": "Idempotency-Key", "in": "header", "required": false, "description": description,

@@ -50,19 +50,19 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The new permissions.
+/// New permissions of a timeline.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessControlRequest {
     /// The timeline.
     #[schema(value_type = String, format = "changeable-timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// The lists. A list you give replaces the current one; a list you leave out stays as it is.
+    /// The permission lists. A list you give replaces the current one; omitted lists stay as they are.
     #[serde(deserialize_with = "wire::object")]
     permissions: PermissionsRequest,
 }
 
-/// Lists of user ids.
+/// Permission lists of user ids.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionsRequest {
@@ -78,15 +78,15 @@ pub(crate) struct PermissionsRequest {
     #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["admin"]))]
     #[serde(default, deserialize_with = "users")]
     admin: Option<BTreeSet<UserId>>,
-    /// When permissions expire, in host time. Whoever stays in a list and is not named here keeps the end they have.
+    /// When permissions expire, in host time. Users who stay in a list and are not named here keep their expiry.
     #[serde(default, deserialize_with = "wire::object")]
     expires_at: PermissionEnds,
-    /// As `expires_at`, counted from now: how long permissions last, in host time.
+    /// How long permissions last, in host time: as `expires_at`, counted from now.
     #[serde(default, deserialize_with = "wire::object")]
     expires_in: PermissionSpans,
 }
 
-/// When permissions expire. Each user named must be in the list.
+/// When permissions expire. Each named user must be in the list.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionEnds {
@@ -104,7 +104,7 @@ pub(crate) struct PermissionEnds {
     admin: BTreeMap<UserId, Option<Text<Instant<Wall>>>>,
 }
 
-/// How long permissions last. Each user named must be in the list, and not in `expires_at`.
+/// How long permissions last. Each named user must be in the list, and not in `expires_at`.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionSpans {
@@ -122,7 +122,7 @@ pub(crate) struct PermissionSpans {
     admin: BTreeMap<UserId, Text<Duration>>,
 }
 
-/// Whose permissions to read.
+/// The timeline of the permissions.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessControlReadRequest {
@@ -138,12 +138,12 @@ pub(crate) struct AccessControlSetBody {
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Listed users that do not exist yet. Only for operators, and only if there are any.
+    /// Listed users that do not exist yet; only for operators, and omitted if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     unknown_users: Vec<String>,
-    /// Users in a list you gave whose permission there has expired. Only if there are any; to let them in again, give
-    /// another end, or `null` for none.
+    /// Users in the given lists whose permission has expired; omitted if empty. To restore access, set another end, or
+    /// `null` for none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     expired_users: Vec<String>,
@@ -151,14 +151,14 @@ pub(crate) struct AccessControlSetBody {
     ledger: LedgerBody,
 }
 
-/// The current permissions. Use their `ETag` for `If-Match`.
+/// The current permissions. Their `ETag` is for `If-Match`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AccessControlBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The lists.
+    /// The permission lists.
     permissions: PermissionsBody,
 }
 

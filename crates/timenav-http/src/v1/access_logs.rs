@@ -26,7 +26,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which entries to read.
+/// Entries to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessLogsRequest {
@@ -36,13 +36,13 @@ pub(crate) struct AccessLogsRequest {
     /// `<start>/<end>` in host time, both ends included; `..` leaves an end open.
     #[schema(value_type = String, format = "time-range", example = "../..")]
     time_range: Text<TimeRange<Wall>>,
-    /// Only what this user did; `unknown` for callers that could not be identified.
+    /// Only actions of this user; `unknown` for callers that could not be identified.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
     /// Only this action, such as `read` or `unauthorized_access_attempt`.
     #[schema(value_type = Option<String>, format = "action", example = "unauthorized_access_attempt")]
     action: Option<Text<ActionName>>,
-    /// Which entries come first. Defaults to the oldest.
+    /// The order of entries. Defaults to the oldest first.
     order: Option<OrderBody>,
     /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
@@ -53,7 +53,7 @@ pub(crate) struct AccessLogsRequest {
     cursor: Option<String>,
 }
 
-/// Which entries come first.
+/// The order of entries.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OrderBody {
@@ -72,11 +72,10 @@ pub(crate) struct AccessLogsBody {
     timeline_id: String,
     /// The entries.
     logs: Vec<LogBody>,
-    /// Reads among the entries that this page looked at which no longer say who read, in the same order. The filter by user
-    /// does not apply to them; a filter by another action than `read` or `reads` leaves them out.
+    /// Reads on this page that no longer name a user because they were erased or pruned, in the same order. The user
+    /// filter does not apply to them. They are omitted if `action` is not `read` or `reads`.
     gone: Vec<GapBody>,
-    /// The cursor of the next page, if there is one. With filters, a page can be short or empty and still have a next
-    /// one.
+    /// The cursor of the next page, if there is one. With filters, a page that is short or empty can have a next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// Whether there is another page.
@@ -88,52 +87,52 @@ pub(crate) struct AccessLogsBody {
 pub(crate) struct LogBody {
     /// The acting user; `unknown` if the caller could not be identified.
     user_id: String,
-    /// What was done.
+    /// The action.
     action: String,
-    /// Host time when it was done.
+    /// Host time of the action.
     timestamp: String,
-    /// What it was done to.
+    /// The object of the action.
     subject: String,
-    /// What the timeline's clock showed, if you can read clocks.
+    /// The timeline's clock at that time, if the caller can read clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_time: Option<String>,
     /// The ledger position of its entry.
     position: u64,
-    /// The number of the read within the entry, counted from 0. Reads at the same moment share an entry.
+    /// The index of the read within the entry, counted from 0. Reads at the same moment share an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u32>,
 }
 
-/// Entries of reads, one after the other in the log, that no longer say who read.
+/// Adjacent entries of reads in the log whose users were erased or pruned.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct GapBody {
-    /// `pruned` if retention no longer kept them, `erased` if somebody erased single reads of them.
+    /// `pruned` by the retention policy, or `erased` on request.
     reason: &'static str,
-    /// How many entries.
+    /// The number of entries.
     entries: u64,
-    /// How many reads, if they were erased. What was pruned no longer says how many reads it was.
+    /// The number of erased reads. Absent for pruned ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<u64>,
     /// The lowest ledger position.
     first_position: u64,
     /// The highest ledger position.
     last_position: u64,
-    /// Host time when the first of them was recorded.
+    /// Host time of the first entry.
     from: String,
-    /// Host time when the last of them was recorded.
+    /// Host time of the last entry.
     to: String,
-    /// Of what was pruned, the policy that was in force when it was recorded. If there was none, nothing allows that these
-    /// contents are missing: scan the timeline.
+    /// For pruned reads: the policy in force when they were recorded. If it is absent, no policy allows them to be
+    /// missing: scan the timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<GapPolicyBody>,
 }
 
-/// How long reads are kept, and since which entry.
+/// The retention of reads, and its first entry.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct GapPolicyBody {
     /// The ledger position of its `set_retention`.
     position: u64,
-    /// How long the contents of reads are kept; null keeps them forever, until a later policy applied to them.
+    /// How long the contents of reads are kept; null keeps them forever, until a later policy applies to them.
     #[schema(example = "P30D")]
     reads: Option<String>,
 }

@@ -26,7 +26,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/advances/{advance_id}",
             "receipt",
-            "Tells what fired while the clock moved, and what came of it",
+            "Returns the receipt of an advance: its firings and their outcomes",
             advance,
         )
         .takes::<AdvanceRequest>()
@@ -35,11 +35,11 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which advance to read.
+/// An advance to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdvanceRequest {
-    /// How long to wait while it goes on, in host time. Defaults to `0s`.
+    /// How long to wait for the end of the advance, in host time. Defaults to `0s`.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
     /// The timeline. Defaults to the API key's.
@@ -47,78 +47,77 @@ pub(crate) struct AdvanceRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What came of an advance.
+/// The receipt of an advance.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What fired, and what came of it.
+    /// The receipt.
     settled: SettledBody,
 }
 
-/// What fired while the clock moved, and what came of it.
+/// The receipt of an advance.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SettledBody {
-    /// `settled` at the destination, `running` on the way; `stopped` if the clock was paused or somebody held it for too
-    /// long, `stuck` if timers kept arming themselves for the same instant.
+    /// `settled` at the destination, `running` on the way; `stopped` if the clock was paused or held for too long,
+    /// `stuck` if timers kept arming themselves for the same instant.
     #[schema(value_type = String)]
     state: &'static str,
     /// The id of the advance.
     advance_id: String,
     /// The timeline.
     timeline_id: String,
-    /// What the clock showed before.
+    /// The clock's time before the advance.
     from: String,
     /// The destination.
     to: String,
-    /// How far the clock has come.
+    /// The time that the clock has reached.
     reached: String,
-    /// How many instants it stood at.
+    /// The number of instants at which the clock stopped.
     step: u64,
-    /// How many firings there were.
+    /// The number of firings.
     fired: u64,
-    /// How many were acknowledged.
+    /// The number of acknowledged firings.
     acknowledged: u64,
-    /// How many failed.
+    /// The number of failed firings.
     failed: u64,
-    /// How many have no outcome yet. While the advance runs, somebody may be at work on them; once it is settled, their
-    /// queues have no listener, and they go to the next one.
+    /// The number of firings without an outcome. During the advance, workers may have claimed them. In a settled
+    /// advance, their queues have no listener, and the next one gets them.
     unheard: u64,
-    /// Who held the instant it was stopped at, or whose lease holds it, or which followers have not confirmed it; if it is
-    /// stuck, the last timer to fire.
+    /// The worker, hold or followers that the last instant waited for. If the advance is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
     /// The first 100 firings.
     firings: Vec<FiringBody>,
 }
 
-/// How an advance goes.
+/// The progress of an advance.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AdvanceToldBody {
-    /// `running` as it begins and at each instant; then `settled`, `stopped` or `stuck`.
+    /// `running` at the start and at each instant; then `settled`, `stopped` or `stuck`.
     #[schema(value_type = String)]
     state: &'static str,
     /// The id of the advance. `GET /v1/advances/{advance_id}` lists its firings.
     advance_id: String,
-    /// What the clock showed before.
+    /// The clock's time before the advance.
     from: String,
     /// The destination.
     to: String,
-    /// The instant at which the clock stands.
+    /// The instant that the clock has reached.
     reached: String,
-    /// How many instants it stood at.
+    /// The number of instants at which the clock stopped.
     step: u64,
-    /// How many firings there were.
+    /// The number of firings.
     fired: u64,
-    /// How many were acknowledged.
+    /// The number of acknowledged firings.
     acknowledged: u64,
-    /// How many failed.
+    /// The number of failed firings.
     failed: u64,
-    /// How many have no outcome yet. Once the advance is settled, nobody listens to their queues.
+    /// The number of firings without an outcome. In a settled advance, their queues have no listener.
     unheard: u64,
-    /// Who held the instant it was stopped at; if it is stuck, the last timer to fire.
+    /// The worker, hold or followers that the instant waited for. If the advance is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
 }

@@ -38,11 +38,11 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which events to count, and by what.
+/// Events to count, and their grouping.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AggregateRequest {
-    /// What makes a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
+    /// The grouping: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
     #[schema(pattern = "^(time|cell|actor|source|attribute[.].{1,256})$", example = "time")]
     by: String,
     /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
@@ -54,14 +54,14 @@ pub(crate) struct AggregateRequest {
     #[schema(minimum = 0.001, maximum = 90.0)]
     #[serde(default, deserialize_with = "wire::number")]
     resolution: Option<f64>,
-    /// A location, as in `monitor-events`. Defaults to anywhere.
+    /// The place, as in `monitor-events`. Defaults to anywhere.
     #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
     /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them. Case and accents are ignored.
+    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
+    /// Case and accents are ignored.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -74,7 +74,7 @@ pub(crate) struct AggregateRequest {
     #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// The maximum number of groups: the first ones for `time`, the largest ones otherwise.
+    /// The maximum number of groups: the first ones for `time`, otherwise the largest ones.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
@@ -82,8 +82,8 @@ pub(crate) struct AggregateRequest {
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The `next_cursor` of an earlier answer to the same question: counts the events after those that it counted, of the
-    /// same state of the ledger. Add up what the answers say.
+    /// The `next_cursor` of an earlier response for the same parameters. Counts the events after those already counted,
+    /// in the same state of the ledger. Add up the counts.
     #[schema(format = "cursor")]
     cursor: Option<String>,
     /// The timeline. Defaults to the API key's.
@@ -104,8 +104,8 @@ fn bucket_schema() -> utoipa::openapi::Schema {
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
     let kind = SchemaFormat::Custom("duration".to_owned());
     let bucket = ObjectBuilder::new().schema_type(types).format(Some(kind)).minimum(Some(1)).maximum(Some(1_000));
-    let description = "For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from \
-        1 to 1000, all of the same length between the first event and the last. Defaults to 24 groups.";
+    let description = "For `time`: the length of a group in UTC, such as `P1D` or `PT1H`; or the number of equal \
+        groups between the first event and the last, from 1 to 1000. Defaults to 24 groups.";
     bucket.examples([serde_json::json!("PT6H")]).description(Some(description)).build().into()
 }
 
@@ -140,50 +140,50 @@ fn bucket<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>,
 /// Counts of events.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AggregatedBody {
-    /// What was counted, in a sentence.
+    /// A sentence that sums up the counts.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What makes a group.
+    /// The grouping.
     by: String,
-    /// The groups that have events: those of `time` in their order, others with the largest first.
+    /// The groups that have events: in order of time for `time`, otherwise the largest first.
     groups: Vec<GroupBody>,
-    /// How many groups have events. Where they are more than there are in `groups`, the others are left out.
+    /// The number of groups with events. If it exceeds the length of `groups`, the others are omitted.
     groups_count: usize,
-    /// Whether there are groups that were not counted, as there were too many.
+    /// Whether some groups were not counted because there are too many.
     is_groups_cut: bool,
-    /// How many events were counted: of 1 000 000 at most, or of 100 000 where each has to be read.
+    /// The number of counted events: up to 1,000,000, or 100,000 if the query has to read each event.
     count: usize,
-    /// How many of them have nothing to be grouped by, and are in no group.
+    /// The number of events without a value to group by. They are in no group.
     without_count: usize,
-    /// The time of the last event that was looked at, where there may be more after it. Those may happen at the same
-    /// moment: to continue, ask with `next_cursor`, not from this time.
+    /// The time of the last counted event, if there may be more. More events can have the same time, so continue with
+    /// `next_cursor`, not from this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted_to: Option<String>,
-    /// The cursor that counts what comes after it, if there may be more.
+    /// The cursor for the remaining events, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there may be more to count, with `next_cursor`.
+    /// Whether there may be more events to count, with `next_cursor`.
     has_more: bool,
-    /// How the location was understood.
+    /// How the location was resolved.
     location_resolved: ResolvedBody,
-    /// The last position of the ledger that counts, the same in all answers of one count.
+    /// The last ledger position that counts, the same on all pages of one count.
     as_of: Option<u64>,
 }
 
-/// Events that have something in common.
+/// Events with a common value.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct GroupBody {
-    /// What that is: the time with which it begins, the box `west,south,east,north`, the actor, the source or the value.
+    /// The value: the start time, the box `west,south,east,north`, the actor, the source or the attribute's value.
     key: String,
-    /// Where the next group of `time` begins.
+    /// For `time`: the end of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<String>,
-    /// How many events there are.
+    /// The number of events.
     count: usize,
-    /// When the first one happens.
+    /// The time of the first event.
     first: String,
-    /// When the last one happens.
+    /// The time of the last event.
     last: String,
 }
 

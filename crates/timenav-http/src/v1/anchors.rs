@@ -26,7 +26,7 @@ const TAG: &str = "anchors";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/set-anchor", "set_anchor", "Sets an anchor at a moment that you can return to", set_anchor)
+        Route::change("/set-anchor", "set_anchor", "Sets an anchor: a moment to return to later", set_anchor)
             .takes::<SetAnchorRequest>()
             .gives::<AnchorSetBody>()
             .heeds_if_there()
@@ -49,14 +49,14 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to mark.
+/// An anchor to set.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAnchorRequest {
     /// The moment to mark. Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     timestamp: Option<Text<Instant<Virtual>>>,
-    /// What the anchor is for.
+    /// The purpose of the anchor.
     #[schema(max_length = 16_384, example = "before the levees fail")]
     description: Option<String>,
     /// Whether changing history before the anchor is a paradox. Defaults to `true`.
@@ -67,21 +67,20 @@ pub(crate) struct SetAnchorRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which anchor to return to.
+/// An anchor to return to.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReturnRequest {
     /// The anchor.
     #[schema(value_type = String, format = "id")]
     anchor_id: Text<AnchorId>,
-    /// What to restore: `clock` for its moment, place, rate and state; or `all` for events and timers too, as they were
-    /// when the anchor was set. Defaults to `all`.
+    /// The extent: `clock` for moment, place, rate and state, or `all` for events and timers too, as of when the anchor
+    /// was set. Defaults to `all`.
     scope: Option<Scope>,
-    /// Whether to tell only which timers would be armed again or not any more, which firings would be superseded or handed
-    /// out, and which events would be changed back. Nothing changes. Defaults to `false`.
+    /// Whether to report only the effect on timers, firings and events. Nothing changes. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
@@ -91,7 +90,7 @@ pub(crate) struct ReturnRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What a return restores.
+/// The extent of a return.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
@@ -101,7 +100,7 @@ pub(crate) enum Scope {
     All,
 }
 
-/// Which anchors to list.
+/// Anchors to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnchorsRequest {
@@ -149,20 +148,20 @@ pub(crate) struct AnchorsBody {
     has_more: bool,
 }
 
-/// One anchor.
+/// An anchor.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnchorBody {
     /// The id of the anchor.
     anchor_id: String,
     /// The moment it marks.
     timestamp: String,
-    /// What it is for.
+    /// The purpose of the anchor.
     description: String,
     /// Whether changing history before it is a paradox.
     fixed: bool,
-    /// Position of the ledger entry that set it.
+    /// Position of the ledger entry that set the anchor.
     position: u64,
-    /// The timeline of that ledger: the requested one, or one it was forked from.
+    /// The timeline of that ledger: the requested one, or an ancestor of it.
     timeline_id: String,
     /// Host time when it was set.
     set_at: String,

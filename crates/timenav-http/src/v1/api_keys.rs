@@ -49,11 +49,11 @@ pub(crate) struct KeyRequest {
     /// The timeline for requests that name none. Defaults to `main`.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-    /// What the key is for.
+    /// The purpose of the key.
     #[schema(max_length = 256, example = "billing tests")]
     label: Option<String>,
-    /// What the key can be used for: `timeline:read`, `timeline:write`, `timeline:admin`, `operator`, each including
-    /// the ones before. Defaults to everything the user can do.
+    /// The scopes: `timeline:read`, `timeline:write`, `timeline:admin`, `operator`, each including the ones before.
+    /// Defaults to everything the user can do.
     #[schema(value_type = Option<Vec<String>>, format = "scope", max_items = 4)]
     #[serde(default, deserialize_with = "scopes")]
     scopes: Option<Vec<Scope>>,
@@ -62,7 +62,7 @@ pub(crate) struct KeyRequest {
     expires_at: Option<Text<Instant<Wall>>>,
 }
 
-/// Whose keys to list.
+/// The user of the keys.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeysRequest {
@@ -85,7 +85,8 @@ pub(crate) struct KeyMadeBody {
     status: String,
     /// The public id of the key.
     key_id: String,
-    /// The key. The service does not keep it, so it is never shown again; absent from the response to a repeated request.
+    /// The key. The service does not store it, so it is never shown again. Absent from the response to a repeated
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_key: Option<String>,
     /// The user it belongs to.
@@ -121,7 +122,7 @@ pub(crate) struct KeysBody {
     has_more: bool,
 }
 
-/// One key, without its secret.
+/// A key, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyBody {
     /// The public id of the key.
@@ -130,9 +131,9 @@ pub(crate) struct KeyBody {
     user_id: String,
     /// The timeline it is bound to.
     timeline_id: String,
-    /// What it is for.
+    /// The purpose of the key.
     label: String,
-    /// What it can be used for; absent for everything the user can do.
+    /// The scopes; absent if the key can do everything the user can do.
     #[serde(skip_serializing_if = "Option::is_none")]
     scopes: Option<Vec<&'static str>>,
     /// Host time when it was created.

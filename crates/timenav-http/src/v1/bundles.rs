@@ -24,7 +24,7 @@ pub(crate) fn routes() -> Vec<Route> {
             bundle,
         )
         .takes::<NoParameters>()
-        .gives_lines("A bundle: lines of JSON, the last of which is `end`")
+        .gives_lines("A bundle: JSON lines, the last of which is `end`")
         .bare()
         .tag("proofs"),
     ]

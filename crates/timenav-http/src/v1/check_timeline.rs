@@ -30,14 +30,14 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to look for.
+/// An event to find.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckRequest {
     /// The timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// The id, the name or the exact description of an event, even if it was cancelled.
+    /// The id, the name or the exact description of an event, including canceled ones.
     #[schema(min_length = 1, max_length = 16_384, example = "moon-landing")]
     significant_event: String,
     /// As of a ledger position, an anchor id, or a host time. Defaults to now.
@@ -53,12 +53,12 @@ pub(crate) struct CheckBody {
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What was searched for.
+    /// The requested event.
     significant_event: String,
     /// `true` if no event was found, but not all descriptions were searched. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     search_cut_off: Option<bool>,
-    /// Whether there is such an event and it is not cancelled.
+    /// Whether the event exists and is not canceled.
     occurs: bool,
     /// The id of the event, if there is one.
     event_id: Option<String>,
@@ -67,23 +67,23 @@ pub(crate) struct CheckBody {
     event: Option<Box<RawValue>>,
     /// Its relation to the timeline's clock: `past`, `present` or `future`.
     relation: Option<&'static str>,
-    /// What the clock shows.
+    /// The clock's current time.
     current_time: String,
     /// Its direct and indirect causes, nearest first: at most 100.
     causes: Vec<CauseBody>,
-    /// Whether every cause it requires, directly or indirectly, occurs.
+    /// Whether every direct or indirect required cause occurs.
     causes_intact: bool,
-    /// What depends on it.
+    /// Its consequences.
     consequences: ConsequencesBody,
-    /// What was done to it, in order.
+    /// Its interventions, in order.
     #[schema(value_type = Vec<crate::v1::event_history::InterventionBody>)]
     interventions: Vec<Box<RawValue>>,
     /// Paradoxes that involve it, not counting observations: at most 100.
     paradoxes: Vec<ParadoxBody>,
-    /// Proves that the entry of the current version is in the ledger; absent if that ledger belongs to a timeline this
-    /// one was forked from.
+    /// Proves that the entry of the current version is in the ledger. Absent if that entry is in the ledger of an
+    /// ancestor of this timeline.
     proof: Option<ProofBody>,
-    /// Events with similar ids or names: a few.
+    /// Some events with similar ids or names.
     candidates: Vec<CandidateBody>,
 }
 
@@ -101,12 +101,12 @@ pub(crate) struct CauseBody {
     required: bool,
 }
 
-/// What depends on an event.
+/// Consequences of an event.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ConsequencesBody {
-    /// How many events require it, directly or indirectly, counted up to 10,000.
+    /// The number of events that require it, directly or indirectly, counted up to 10,000.
     count: usize,
-    /// Some of them, nearest first: at most 100.
+    /// The first of them, nearest first: up to 100.
     event_ids: Vec<String>,
 }
 

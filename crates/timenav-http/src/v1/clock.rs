@@ -48,7 +48,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<SwitchRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
-        Route::change("/resume-time", "resume_time", "Resumes the clock from where it was paused", resume_time)
+        Route::change("/resume-time", "resume_time", "Resumes a paused clock", resume_time)
             .takes::<SwitchRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION)
@@ -69,7 +69,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .heeds_if_match(GENERATION)
             .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
-        Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
+        Route::lookup("/clock/stream", "clock_stream", "Streams the clock: one message for each change", stream::watch)
             .takes::<WatchRequest>()
             .conflicts()
             .streams::<ClockBody>(Messages {
@@ -78,20 +78,16 @@ pub(crate) fn routes() -> Vec<Route> {
                 what: "One message for each change; the id is the generation",
                 may_be_silent: false,
             })
-            .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id")
-            .heeds(
-                HOST,
-                "With `follow`, the name of the host on which the follower runs: `followers` tells it",
-                "host-name",
-            )
-            .heeds(PROCESS, "With `follow`, the id of its process on that host, or in its container", "process-id"),
+            .heeds("Last-Event-ID", "The id of the last message received: later messages are sent first", "message-id")
+            .heeds(HOST, "With `follow`, the name of the follower's host, which `followers` lists", "host-name")
+            .heeds(PROCESS, "With `follow`, the follower's process id on that host or in its container", "process-id"),
     ]
     .into_iter()
     .map(|route| route.tag(TAG))
     .collect()
 }
 
-/// Which clock to read.
+/// A clock to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClockRequest {
@@ -100,21 +96,21 @@ pub(crate) struct ClockRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which clock to watch.
+/// A clock to stream.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WatchRequest {
-    /// The name to follow under. Each message has a `follower_id` then, and `POST /v1/followers/confirm` says which change
-    /// was applied; a clock change with `followers` waits for that. Without it, nobody waits for this listener.
+    /// The name of the follower. Each message then has a `follower_id`, and `POST /v1/followers/confirm` confirms
+    /// applied changes. Clock changes with `followers` wait for that. Without a name, changes do not wait for this
+    /// reader.
     #[schema(value_type = Option<String>, format = "own-follower-name", example = "web-1")]
     follow: Option<Text<FollowerName>>,
-    /// Whether the follower confirms each `step` of an advance too. Then the firings of an instant are handed out once it
-    /// has, so that no handler meets a follower at an earlier time; after 5 seconds they are handed out all the same.
-    /// Needs `follow`. Defaults to `false`.
+    /// Whether the follower also confirms each `step` of an advance. Firings of an instant then wait for that, up to 5
+    /// seconds, so that handlers do not meet a follower at an earlier time. Needs `follow`. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     steps: Option<bool>,
-    /// Whether the follower shows its clock wrong where `POST /v1/followers/{follower_id}/fault` says so: each message has
-    /// the `fault` then. Needs `follow`. Defaults to `false`.
+    /// Whether messages include the follower's clock error (`fault`), as set by `POST
+    /// /v1/followers/{follower_id}/fault`. Needs `follow`. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     faults: Option<bool>,
     /// The timeline. Defaults to the API key's.
@@ -122,11 +118,11 @@ pub(crate) struct WatchRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which clock to pause or resume.
+/// A clock to pause or resume.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SwitchRequest {
-    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
@@ -136,31 +132,31 @@ pub(crate) struct SwitchRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Where to travel.
+/// A move to another time and place.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TravelRequest {
-    /// The moment to go to, past or future: an ISO 8601 timestamp with a zone.
+    /// The destination, past or future: an ISO 8601 timestamp with a zone.
     #[schema(value_type = String, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     destination_time: Text<Instant<Virtual>>,
     /// The place to travel to: any text. An IANA zone name, coordinates, or the name of a known place also set the
     /// calendar and the local time. Defaults to the current place.
     #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
     location: Option<String>,
-    /// How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.
-    /// Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
+    /// How long to wait for timers and then for followers, in host time. The clock continues after that. Defaults to
+    /// `30s` if timers are passed, otherwise to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
-    /// Whether the clock stands still at each timer on its way forward until what fires is done. Otherwise it jumps, and
-    /// they fire after that. Defaults to `true`.
+    /// Whether the clock stops at each timer on its way forward until the firings are done. Otherwise it jumps, and the
+    /// timers fire afterwards. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
     settle: Option<bool>,
-    /// Whether to tell only what would fire on the way, and with `refire` what would come again. Nothing moves. Defaults to
-    /// `false`.
+    /// Whether to report only which timers would fire, and with `refire` which would fire again. Nothing moves.
+    /// Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
-    /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
+    /// Whether timers fire again if the clock goes back before their moments. Their pending firings are then
+    /// superseded. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     refire: Option<bool>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
@@ -177,15 +173,15 @@ pub(crate) struct ShiftRequest {
     /// One or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
-    /// Whether to tell only what `refire` would do: timers that would be armed again, and firings that would be superseded.
-    /// Nothing moves. Defaults to `false`.
+    /// Whether to report only the effect of `refire`: timers that would be armed again and firings that would be
+    /// superseded. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// Whether timers fire again whose moments come again, where the clock goes back. Firings of theirs that are not done
-    /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
+    /// Whether timers fire again if the clock goes back before their moments. Their pending firings are then
+    /// superseded. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     refire: Option<bool>,
-    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
@@ -202,15 +198,15 @@ pub(crate) struct ForwardRequest {
     /// One or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
-    /// How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.
-    /// Defaults to `30s` if there are timers on the way, otherwise to `5s`; `0s` does not wait.
+    /// How long to wait for timers and then for followers, in host time. The clock continues after that. Defaults to
+    /// `30s` if timers are passed, otherwise to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
-    /// Whether the clock stands still at each timer on its way until what fires is done. Otherwise it jumps, and they fire
-    /// after that. Defaults to `true`.
+    /// Whether the clock stops at each timer until its firings are done. Otherwise it jumps, and the timers fire
+    /// afterwards. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
     settle: Option<bool>,
-    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    /// Whether to report only which timers would fire, without moving the clock. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
@@ -220,7 +216,7 @@ pub(crate) struct ForwardRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// How fast to run.
+/// The rate of a clock.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RateRequest {
@@ -228,7 +224,7 @@ pub(crate) struct RateRequest {
     #[schema(value_type = f64, minimum = 0.000_001, maximum = 1_000_000.0, example = 60.0)]
     #[serde(deserialize_with = "rate")]
     rate: Rate,
-    /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
+    /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]

@@ -32,7 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/encrypt-data",
             "encrypt_data",
-            "Encrypts and stores data that only its key opens",
+            "Encrypts and stores data that only its key decrypts",
             encrypt_data,
         )
         .takes::<EncryptRequest>()
@@ -52,32 +52,32 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to seal.
+/// Data to encrypt.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EncryptRequest {
     /// The timeline.
     #[schema(value_type = String, format = "changeable-timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// What to seal: an object of at most 1,048,576 bytes.
+    /// The data: an object of at most 1,048,576 bytes.
     #[schema(value_type = Object)]
     #[serde(deserialize_with = "object")]
     data: Plaintext,
     /// The key: 32 random bytes as 64 hexadecimal digits or 44 characters of base64, or a passphrase. The service does
-    /// not keep it.
+    /// not store it.
     #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "key")]
     encryption_key: EncryptionKey,
 }
 
-/// What to open.
+/// A record to decrypt.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecryptRequest {
     /// The record.
     #[schema(value_type = String, format = "id")]
     data_id: Text<DataId>,
-    /// The key it was sealed with.
+    /// The key that the record was encrypted with.
     #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "key")]
     encryption_key: EncryptionKey,
@@ -86,7 +86,7 @@ pub(crate) struct DecryptRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What to erase: a record, or an event.
+/// A record or an event to erase.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "the fields are named as on the wire")]
@@ -120,24 +120,24 @@ pub(crate) struct EncryptedBody {
     ledger: LedgerBody,
 }
 
-/// What was opened.
+/// The decrypted record.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DecryptedBody {
     /// A sentence that says what happened.
     status: &'static str,
-    /// What was sealed.
+    /// The data.
     #[schema(value_type = Object)]
     data: Box<RawValue>,
 }
 
-/// What was erased.
+/// An erasure.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Position of the entry whose content is gone. Its leaf and all proofs remain.
+    /// Position of the entry whose content was erased. Its leaf and all proofs remain.
     position: u64,
     /// The erasure's place in the ledger.
     ledger: LedgerBody,

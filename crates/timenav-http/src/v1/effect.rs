@@ -9,66 +9,66 @@ use timenav_core::time::{Duration, Instant, Virtual};
 use crate::problem::Failure;
 use crate::wire::Text;
 
-/// What is done to an event.
+/// The effect on an event.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum EffectRequest {
-    /// It does not happen.
+    /// The event is canceled.
     Cancel {},
-    /// It happens again, as last recorded.
+    /// The event is restored, as last recorded.
     Restore {},
-    /// It happens later.
+    /// The event is delayed.
     Delay {
-        /// How much.
+        /// The length of time.
         #[schema(value_type = String, format = "duration", example = "2h")]
         duration: Text<Duration>,
     },
-    /// It happens earlier.
+    /// The event is moved earlier.
     Advance {
-        /// How much.
+        /// The length of time.
         #[schema(value_type = String, format = "duration", example = "P1D")]
         duration: Text<Duration>,
     },
-    /// It happens at another moment.
+    /// The event is moved to another time.
     Move {
-        /// When.
+        /// The new time.
         #[schema(value_type = String, format = "timestamp", example = "1969-07-20T20:17:40Z")]
         time: Text<Instant<Virtual>>,
     },
-    /// It happens elsewhere.
+    /// The event is moved to another place.
     Relocate {
-        /// Where, in words.
+        /// The place, in words.
         #[schema(min_length = 1, max_length = 512)]
         location: String,
-        /// Where, on the earth.
+        /// The coordinates of the place.
         geo: Option<timenav_import::GeoRecord>,
     },
-    /// It gets another description.
+    /// The description is replaced.
     Describe {
         /// The new description.
         #[schema(max_length = 16_384)]
         description: String,
     },
-    /// It gets another name.
+    /// The name is replaced.
     Rename {
         /// The new name.
         #[schema(min_length = 1, max_length = 256)]
         name: String,
     },
-    /// Only a note.
+    /// A note without an effect.
     Note {},
 }
 
-/// What an intervention does, as it was understood.
+/// The effect of an intervention.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EffectBody {
     /// `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, `describe`, `rename` or `note`.
     #[schema(value_type = String)]
     kind: &'static str,
-    /// How much later or earlier.
+    /// The length of the delay or advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     duration: Option<String>,
-    /// The new moment.
+    /// The new time.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     /// The new place.

@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which entries to read.
+/// Entries to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntriesParameters {
@@ -54,11 +54,12 @@ pub(crate) struct EntriesBody {
     timeline_id: String,
     /// The entries.
     entries: Vec<LedgerEntryBody>,
-    /// What the timeline was forked from; absent if it is not a fork. Read earlier entries there.
+    /// The parent timeline and the number of shared entries, which are read there. Absent if the timeline is not a
+    /// fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,
-    /// The position to continue `from`; absent at the end of the ledger. Each page you read adds a ledger entry, so
-    /// stop at the size you verify against.
+    /// The position to continue `from`; absent at the end of the ledger. Each page adds a ledger entry, so stop at the
+    /// size you verify against.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
     /// Whether there is another page.
@@ -69,7 +70,7 @@ pub(crate) struct EntriesBody {
     root: String,
     /// The signed note over size and root.
     checkpoint: String,
-    /// The key that verifies it, as C2SP signed-note writes keys.
+    /// The key that verifies it, as a C2SP signed-note verifier key.
     verifier_key: String,
 }
 
@@ -78,18 +79,18 @@ pub(crate) struct EntriesBody {
 pub(crate) struct LedgerEntryBody {
     /// Its position in the ledger, counted from 0.
     position: u64,
-    /// The text whose hash is the leaf.
+    /// The text that the leaf hash covers.
     leaf: String,
-    /// Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
-    /// timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals
-    /// are pruned.
+    /// Whether salt and payload are included (`shown`), no longer exist (`erased`), or are visible only to admins of
+    /// the timeline (`admins_only`). A later entry shows whether they were erased or pruned. Only reads and rejected
+    /// attempts are pruned.
     #[schema(value_type = String, example = "shown")]
     contents: &'static str,
     /// The salt in hexadecimal digits; empty if single reads were erased from the payload.
     #[schema(example = "c3a6a8530dbb478fb70a6ca8c7263a94")]
     #[serde(skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
-    /// The JSON text that is hashed after the salt.
+    /// The JSON text, hashed after the salt.
     #[schema(example = "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\"}")]
     #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<String>,

@@ -47,26 +47,26 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to erase: events by `event_ids`, by `location` and `time_range`, or by `older_than`.
+/// Events to erase: by `event_ids`, by `location` and `time_range`, or by `older_than`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EraseEventsRequest {
     /// The events: at most 1,000, fewer if there are forks. As a list, or separated by commas.
     #[schema(schema_with = event_ids_schema, required = false)]
     event_ids: Option<Words>,
-    /// Where the events to erase are, as in `monitor-events`. Inherited events are not included.
+    /// The place of the events, as in `monitor-events`. Inherited events are not included.
     #[schema(value_type = Option<String>, format = "location", example = "*")]
     location: Option<Text<Location>>,
-    /// When they occur, in virtual time: `<start>/<end>`, both ends included.
+    /// The virtual time of the events: `<start>/<end>`, both ends included.
     #[schema(value_type = Option<String>, format = "time-range", example = "../1969-12-31T23:59:59Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Events that have not changed for this long in host time, including cancelled ones. No months or years.
+    /// Events that have not changed for this long in host time, including canceled ones. No months or years.
     #[schema(value_type = Option<String>, format = "retention")]
     older_than: Option<Text<Duration>>,
-    /// Whether to report what would be erased without erasing it.
+    /// Whether to report the effect without erasing anything.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// The `evaluated_at` from a dry run. Required to erase by `location` or `older_than`.
+    /// The `evaluated_at` of a dry run. Required to erase by `location` or `older_than`.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     #[serde(default, deserialize_with = "wire::number")]
     evaluated_at: Option<u64>,
@@ -78,7 +78,7 @@ pub(crate) struct EraseEventsRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which reads to erase: by `reads` or by `user_id`.
+/// Reads to erase: by `reads` or by `user_id`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EraseReadsRequest {
@@ -93,40 +93,40 @@ pub(crate) struct EraseReadsRequest {
     #[schema(schema_with = reads_schema, required = false)]
     #[serde(default, deserialize_with = "numbers")]
     reads: Option<BTreeSet<u32>>,
-    /// Whose reads to erase.
+    /// The user of the reads.
     #[schema(value_type = Option<String>, format = "id")]
     user_id: Option<Text<UserId>>,
 }
 
-/// What was erased, or would be.
+/// Erased events, or those that a dry run would erase.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedEventsBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Whether nothing was erased.
+    /// Whether this was a dry run.
     dry_run: bool,
-    /// How many events were erased by this request, or would be in total.
+    /// The number of events that were erased by this request, or would be in total.
     events_count: u64,
-    /// How many selected events are left: send the same request again.
+    /// The number of selected events that remain: send the same request again.
     left: u64,
     /// After a dry run: the ids of the first events.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_ids: Option<Vec<String>>,
-    /// After a dry run: the size of the ledger it looked at.
+    /// After a dry run: the evaluated size of the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     evaluated_at: Option<u64>,
     /// After a dry run: the forks of this timeline, and their forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     forks: Option<Vec<ErasureForkBody>>,
-    /// How many payloads were erased, including those of forks.
+    /// The number of erased payloads, including those of forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     payloads_count: Option<u64>,
-    /// How many forks had changes of their own erased.
+    /// The number of forks with erased changes of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     forks_count: Option<u64>,
-    /// How many responses kept for an `Idempotency-Key` were deleted.
+    /// The number of deleted responses to requests with an `Idempotency-Key`.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes_count: Option<u64>,
     /// The erasure's place in the ledger; absent after a dry run.
@@ -134,12 +134,12 @@ pub(crate) struct ErasedEventsBody {
     ledger: Option<LedgerBody>,
 }
 
-/// A timeline that goes on from the one that is erased on.
+/// A fork of the timeline whose events are erased.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasureForkBody {
     /// The timeline.
     timeline_id: String,
-    /// Whether you may erase there.
+    /// Whether the caller may erase there.
     may_erase: bool,
 }
 
@@ -152,9 +152,9 @@ pub(crate) struct ErasedReadsBody {
     timeline_id: String,
     /// The position of their entry. Its leaf and all proofs remain.
     position: u64,
-    /// How many reads were erased.
+    /// The number of erased reads.
     erased: u64,
-    /// How many of that entry are left.
+    /// The number of reads that remain in that entry.
     left: u64,
     /// The erasure's place in the ledger.
     ledger: LedgerBody,

@@ -45,14 +45,14 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<CorrectedBody>()
             .heeds_if_match("Only if this is still the current version")
             .tag(TAG),
-        Route::change("/manipulate-event", "manipulate_event", "Intervenes in an event", manipulate_event)
+        Route::change("/manipulate-event", "manipulate_event", "Changes an event by an intervention", manipulate_event)
             .takes::<ManipulateRequest>()
             .gives::<ManipulatedBody>()
             .tag(TAG),
     ]
 }
 
-/// As of when to read an event.
+/// A moment of the ledger at which to read an event.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventRequest {
@@ -69,7 +69,7 @@ pub(crate) struct EventRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CorrectionRequest {
-    /// The complete event: a field you leave out here is removed. Its `event_id` identifies it.
+    /// The complete event: omitted fields are removed. Its `event_id` identifies it.
     #[schema(value_type = crate::v1::events::CorrectedRecord)]
     event: Map<String, Value>,
     /// The timeline. Defaults to the API key's.
@@ -77,29 +77,30 @@ pub(crate) struct CorrectionRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What to do to an event.
+/// An intervention in an event.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ManipulateRequest {
     /// The event.
     #[schema(value_type = String, format = "id", example = "moon-landing")]
     event_id: Text<EventId>,
-    /// What to do, in words. Start with a verb: `prevent`, `cancel`, `stop` or `remove`; `restore`; `delay` or
+    /// The action, in words. Start with a verb: `prevent`, `cancel`, `stop` or `remove`; `restore`; `delay` or
     /// `advance` and a duration; `move` or `reschedule` and a timestamp; `relocate to` a place; `describe` or `rename`
     /// and a text. Anything else is saved as a note.
     #[schema(min_length = 1, max_length = 1_024, example = "delay by 2h")]
     action: String,
-    /// The moment of the intervention, on the timeline's clock.
+    /// The time of the intervention on the timeline's clock.
     #[schema(value_type = String, format = "timestamp", example = "1969-07-16T13:00:00Z")]
     time: Text<Instant<Virtual>>,
-    /// What to do, instead of the words in `action`.
+    /// The effect, instead of the words in `action`.
     effect: Option<EffectRequest>,
     /// Events that caused the intervention.
     #[schema(max_items = 256)]
     causes: Option<Vec<timenav_import::CauseRecord>>,
-    /// Whether to refuse an intervention that would create a paradox (`refuse`), or only report the paradox (`tell`, the default).
+    /// Whether to reject an intervention that would create a paradox (`refuse`), or only report the paradox (`tell`,
+    /// the default).
     on_paradox: Option<OnParadoxWord>,
-    /// Whether to report what would happen without changing anything.
+    /// Whether to report the effect without changing anything.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     /// The timeline. Defaults to the API key's.
@@ -107,7 +108,7 @@ pub(crate) struct ManipulateRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What happens if an intervention creates a paradox.
+/// The reaction to a new paradox.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnParadoxWord {
@@ -117,7 +118,7 @@ pub(crate) enum OnParadoxWord {
     Refuse,
 }
 
-/// One event with its history.
+/// An event with its history.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventReadBody {
     /// A sentence that sums up the result.
@@ -126,37 +127,37 @@ pub(crate) struct EventReadBody {
     timeline_id: String,
     /// The event's id.
     event_id: String,
-    /// Whether it occurs, that is, is not cancelled.
+    /// Whether the event occurs: it is not canceled.
     stands: bool,
     /// The event in its current version, if it occurs.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
     pub(crate) event: Option<Box<RawValue>>,
     /// All its versions, oldest first.
     versions: Vec<VersionBody>,
-    /// What was done to it, in order.
+    /// Its interventions, in order.
     #[schema(value_type = Vec<InterventionBody>)]
     pub(crate) interventions: Vec<Box<RawValue>>,
-    /// The last position of the timeline's own ledger that is taken into account.
+    /// The last position of the timeline's own ledger that counts.
     as_of: Option<u64>,
 }
 
-/// One version of an event.
+/// A version of an event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct VersionBody {
     /// Position of the ledger entry that created it.
     position: u64,
-    /// Position of the ledger entry that replaced it; absent while it is current.
+    /// Position of the ledger entry that replaced it; absent for the current version.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<u64>,
-    /// The timeline whose ledger these positions refer to.
+    /// The timeline of the ledger with these positions.
     timeline_id: String,
-    /// The event; absent if this version says it does not occur on this timeline.
+    /// The event; absent if it does not occur in this version.
     #[schema(value_type = Option<crate::v1::events::EventContentBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Box<RawValue>>,
 }
 
-/// Something that was done to an event.
+/// An intervention in an event.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
 pub(crate) struct InterventionBody {
@@ -164,29 +165,29 @@ pub(crate) struct InterventionBody {
     intervention_id: String,
     /// The event.
     event_id: String,
-    /// What was done, in the words of whoever intervened.
+    /// The action, as the caller described it.
     action: String,
-    /// The virtual moment of the intervention.
+    /// The virtual time of the intervention.
     time: String,
-    /// What was done.
+    /// The effect.
     effect: EffectBody,
-    /// What it happened because of.
+    /// The causes.
     causes: Option<Vec<timenav_import::CauseObject>>,
-    /// The anchor that was returned to, if that caused it.
+    /// The anchor, if a return to it caused the intervention.
     anchor_id: Option<String>,
-    /// The import that was undone, if that caused it.
+    /// The import, if undoing it caused the intervention.
     import_id: Option<String>,
     /// Whether the event occurred before.
     stood: bool,
-    /// Whether it changed the event.
+    /// Whether the intervention changed the event.
     changed: bool,
     /// Position of the ledger entry.
     position: u64,
-    /// The timeline whose ledger this position refers to; absent in messages of `GET /v1/stream`, which name it.
+    /// The timeline of the ledger with this position. Absent in messages of `GET /v1/stream`, which name it.
     timeline_id: Option<String>,
-    /// Who intervened.
+    /// The user who intervened.
     actor: String,
-    /// When, in host time.
+    /// Host time of the intervention.
     recorded_at: String,
 }
 
@@ -199,7 +200,7 @@ pub(crate) struct CorrectedBody {
     timeline_id: String,
     /// The event's id.
     event_id: String,
-    /// The event as it stands.
+    /// The corrected event.
     #[schema(value_type = crate::v1::events::EventContentBody)]
     event: Option<Box<RawValue>>,
     /// Whether this created a new version.
@@ -208,7 +209,7 @@ pub(crate) struct CorrectedBody {
     ledger: LedgerBody,
 }
 
-/// What was done to an event.
+/// The outcome of an intervention.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ManipulatedBody {
     /// A sentence that says what happened.
@@ -220,7 +221,7 @@ pub(crate) struct ManipulatedBody {
     /// The id of the intervention; absent after a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     intervention_id: Option<String>,
-    /// What was done.
+    /// The effect.
     effect: EffectBody,
     /// The event before the intervention, if it occurred.
     #[schema(value_type = Option<crate::v1::events::EventContentBody>)]
@@ -230,7 +231,7 @@ pub(crate) struct ManipulatedBody {
     after: Option<Box<RawValue>>,
     /// Events that require the event, directly or indirectly, nearest first: at most 100.
     downstream: Vec<String>,
-    /// How many there are, counted up to 10,000.
+    /// The number of these events, counted up to 10,000.
     downstream_count: usize,
     /// Paradoxes that this creates.
     paradoxes_made: Vec<ParadoxBody>,
@@ -289,7 +290,7 @@ async fn correct_event(
     Ok(Changed::ok(body, corrected.replayed))
 }
 
-/// Intervenes in an event.
+/// Changes an event by an intervention.
 async fn manipulate_event(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

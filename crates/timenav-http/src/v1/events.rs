@@ -91,7 +91,7 @@ impl PartialSchema for EventsRequest {
             .items(record)
             .min_items(Some(1))
             .max_items(Some(EVENTS_PER_REQUEST_MAX))
-            .description(Some("Several events, all recorded or none."));
+            .description(Some("Several events, all or none of which are recorded."));
         OneOfBuilder::new().description(Some("One event, or several.")).item(one).item(several).into()
     }
 }
@@ -132,19 +132,19 @@ pub(crate) struct RecordTarget {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which events to find.
+/// Events to find.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MonitorRequest {
-    /// `*` for anywhere, `lat,lon` or a `geo:` URI with `;u=metres`, `bbox:west,south,east,north`,
-    /// or the text of the events' own location.
+    /// `*` for anywhere, `lat,lon` or a `geo:` URI with `;u=meters`, `bbox:west,south,east,north`, or the text of the
+    /// events' own location.
     #[schema(value_type = String, format = "location", example = "bbox:-98,18,-81,31")]
     location: Text<Location>,
     /// `<start>/<end>`, both ends included; `..` leaves an end open, and one end can be a duration.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them. Case and accents are ignored.
+    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
+    /// Case and accents are ignored.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -157,9 +157,9 @@ pub(crate) struct MonitorRequest {
     #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// Which events come first. Defaults to the earliest.
+    /// The order of events. Defaults to the earliest first.
     order: Option<EventOrder>,
-    /// Whether events count too that began before the range and last into it. Defaults to `false`.
+    /// Whether to include events that began before the range and last into it. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     overlapping: Option<bool>,
     /// The timeline. Defaults to the API key's.
@@ -190,11 +190,11 @@ pub(crate) struct RecordedBody {
     timeline_created: Option<bool>,
     /// The ids, in the order given.
     event_ids: Vec<String>,
-    /// The place of the last one in the ledger; the others come right before it.
+    /// The place of the last event in the ledger; the others come right before it.
     ledger: LedgerBody,
 }
 
-/// One page of events, ordered by time, then position; or the other way round.
+/// One page of events, ordered by time, then position, or in reverse.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventsBody {
     /// A sentence that sums up the result.
@@ -213,50 +213,50 @@ pub(crate) struct EventsBody {
     next_cursor: Option<String>,
     /// Whether there is another page.
     has_more: bool,
-    /// The time up to which events were looked through, where the page ends because these were many: there is more to look
-    /// through, with `next_cursor`.
+    /// The time up to which events were searched, if the page ends there because there are many. Continue with
+    /// `next_cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     searched_to: Option<String>,
 }
 
-/// One event as it was recorded.
+/// An event as it was recorded.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
 pub(crate) struct EventContentBody {
     /// The event's id.
     event_id: String,
-    /// When it happened or started.
+    /// The time or start of the event.
     time: String,
-    /// When it ended.
+    /// The end of the event.
     end_time: Option<String>,
-    /// How precisely the times are known.
+    /// The precision of the times.
     precision: Option<String>,
     /// What happened.
     description: String,
     /// A short title.
     name: Option<String>,
-    /// Where, in words.
+    /// The place, in words.
     location: Option<String>,
-    /// Where, on the earth: `lat`, `lon` and maybe `radius_m`.
+    /// The coordinates: `lat`, `lon` and optionally `radius_m`.
     geo: Option<timenav_import::GeoRecord>,
-    /// What it happened because of.
+    /// The causes.
     causes: Option<Vec<timenav_import::CauseObject>>,
-    /// Who took part.
+    /// The participants.
     actors: Option<Vec<String>>,
-    /// Whether it was `observed`, is `scheduled` or `predicted`.
+    /// Whether the event was `observed`, is `scheduled` or is `predicted`.
     kind: Option<String>,
     /// States that hold while it lasts.
     asserts: Option<Vec<timenav_import::AssertionRecord>>,
     /// Anything else.
     #[schema(value_type = Option<Object>)]
     attributes: Option<()>,
-    /// Where the record came from.
+    /// The source of the record.
     source: Option<String>,
     /// The source's own number for the record.
     sequence: Option<u64>,
 }
 
-/// One event as it was recorded, and where.
+/// An event as it was recorded, and its place in the ledger.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
 pub(crate) struct EventBody {

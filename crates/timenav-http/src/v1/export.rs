@@ -40,18 +40,18 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which events to write, and how.
+/// Events to export, and the format.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportRequest {
-    /// Where, as in `monitor-events`. Defaults to anywhere.
+    /// The place, as in `monitor-events`. Defaults to anywhere.
     #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
     /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them. Case and accents are ignored.
+    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
+    /// Case and accents are ignored.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -64,13 +64,13 @@ pub(crate) struct ExportRequest {
     #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// Which events come first. Defaults to the earliest.
+    /// The order of events. Defaults to the earliest first.
     order: Option<EventOrder>,
-    /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`.
+    /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to the format that `Accept` asks for, or `ndjson`.
     #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
-    /// Attributes that get a column of their own, behind all others and named like the attribute: a list of
-    /// `attribute.KEY`, separated by commas. Only with `csv`, whose column `attributes` still has them all.
+    /// Attributes with a column of their own after all others, as a list of `attribute.KEY`, separated by commas. The
+    /// column `attributes` still has all of them. Only for `csv`.
     #[schema(format = "attribute-columns", example = "attribute.status,attribute.max_wind_kt")]
     columns: Option<String>,
     /// As of a ledger position, an anchor id, or a host time. Defaults to now.

@@ -22,7 +22,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/followers/{follower_id}/fault",
             "set_fault",
-            "Has a follower show the clock wrong, or right again",
+            "Sets or clears the clock error of a follower",
             set_fault,
         )
         .takes::<SetFaultRequest>()
@@ -31,11 +31,11 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// How a follower is to show the clock.
+/// The clock error of a follower.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetFaultRequest {
-    /// What is to be wrong with the clock; `null` if it is to be right again.
+    /// The clock error; `null` removes it.
     #[serde(deserialize_with = "given")]
     #[schema(value_type = Option<FaultBody>, required = true)]
     fault: Option<FaultBody>,
@@ -44,59 +44,59 @@ pub(crate) struct SetFaultRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What is wrong with a clock. At least one of `offset`, `drift_ppm`, `jitter` and `leap` is.
+/// The error of a clock. At least one of `offset`, `drift_ppm`, `jitter` and `leap` is required.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultBody {
-    /// How far it is ahead, as a duration without months, or in `ms` or `us`; behind, with a `-` before it. It stays so
-    /// through jumps and pauses.
+    /// How far the clock is ahead, as a duration without months, or in `ms` or `us`; with `-`, how far it lags. Jumps
+    /// and pauses do not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "short-length", example = "2s")]
     offset: Option<String>,
-    /// By how many millionths it is too fast; too slow where it is negative. From -100000 to 100000.
+    /// The drift in parts per million, from -100000 to 100000: positive if the clock is fast, negative if it is slow.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = -100_000, maximum = 100_000, example = 200)]
     drift_ppm: Option<i64>,
-    /// How far it strays to each side in host time, as `offset`: each second to another value. At most `250ms`.
+    /// The maximum jitter in host time, in the form of `offset`, up to `250ms`. Each second has another value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "short-length", example = "5ms")]
     jitter: Option<String>,
-    /// What the jitter is drawn from: the same number strays in the same way. Needs `jitter`. Defaults to 0.
+    /// The seed of the jitter: the same seed gives the same values. Needs `jitter`. Defaults to 0.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 7)]
     jitter_seed: Option<u64>,
-    /// By how many millionths of the virtual time that passes it is slewed to the offset, which it does not have when it
-    /// begins. From 1 to 100000. Needs `offset`.
+    /// The slew from the correct time to the offset, in parts per million of virtual time, from 1 to 100000. Needs
+    /// `offset`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = 1, maximum = 100_000, example = 500)]
     slew_ppm: Option<i64>,
-    /// By how many it is slewed from the offset to the right time. In place of `slew_ppm`.
+    /// The slew in parts per million from the offset back to the correct time. Instead of `slew_ppm`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::number")]
     #[schema(minimum = 1, maximum = 100_000)]
     slew_back_ppm: Option<i64>,
-    /// A leap second that nobody else knows of: after `insert@` a second that comes twice, after `delete@` one that does
-    /// not come.
+    /// A leap second that other clocks do not have: `insert@` and the second to repeat, or `delete@` and the second to
+    /// skip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "leap-second", example = "insert@2028-12-31T23:59:59Z")]
     leap: Option<String>,
-    /// Over how much virtual time the leap second is smeared: from `10s` to `10d`. Needs `leap`.
+    /// The virtual time over which the leap second is smeared, from `10s` to `10d`. Needs `leap`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "short-length", example = "24h")]
     leap_smear: Option<String>,
 }
 
-/// How followers of one name show the clock.
+/// The clock error of all followers with one user and name.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FaultSetBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What the followers are called.
+    /// The name of the followers.
     name: String,
-    /// Whose followers they are.
+    /// The user of the followers.
     user_id: String,
-    /// What is wrong with the clock that they show. Absent if it is right.
+    /// The clock error. Absent if the clock is correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<FaultBody>,
     /// The place of the change in the ledger.

@@ -78,13 +78,13 @@ pub(crate) fn attributes_schema() -> Schema {
         .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
         .additional_properties(Some(of_each))
         .examples([serde_json::json!({ "category": "5" })]);
-    let description = "Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as \
-        often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands \
-        for the numbers from one to the other, with `..` for an open end. Dots lead into objects.";
+    let description = "Only events with these attribute values, by key: in a query string `attribute.KEY=VALUE`, \
+        repeatable. A value is a text, a number, a boolean, or a list of them. `FROM/TO` is a range of numbers, with \
+        `..` for an open end. Dots select members of objects.";
     attributes.description(Some(description)).build().into()
 }
 
-/// Which events come first.
+/// The order of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EventOrder {

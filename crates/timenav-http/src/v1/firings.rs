@@ -35,33 +35,38 @@ const TAG: &str = "timers";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/queues/{queue}/claim", "claim_firings", "Claims firings of a queue, and waits for some", claim)
-            .takes::<ClaimRequest>()
-            .gives::<ClaimedBody>()
-            .anew()
-            .tag(TAG),
-        Route::lookup("/firings", "firings", "Lists firings in the order in which they fell due", list::list)
+        Route::change(
+            "/queues/{queue}/claim",
+            "claim_firings",
+            "Claims firings of a queue, and can wait for them",
+            claim,
+        )
+        .takes::<ClaimRequest>()
+        .gives::<ClaimedBody>()
+        .anew()
+        .tag(TAG),
+        Route::lookup("/firings", "firings", "Lists firings by due time", list::list)
             .takes::<ListRequest>()
             .gives::<FiringsBody>()
             .tag(TAG),
-        Route::change("/firings/ack", "acknowledge_firings", "Says that firings are done", acknowledge)
+        Route::change("/firings/ack", "acknowledge_firings", "Acknowledges firings", acknowledge)
             .takes::<AcknowledgeRequest>()
             .gives::<FiringsSettledBody>()
             .tag(TAG),
-        Route::change("/firings/fail", "fail_firings", "Says that an attempt at firings failed", fail)
+        Route::change("/firings/fail", "fail_firings", "Reports that an attempt at firings failed", fail)
             .takes::<FailRequest>()
             .gives::<FiringsSettledBody>()
             .tag(TAG),
         Route::change(
             "/firings/{firing_id}/redeliver",
             "redeliver_firing",
-            "Delivers a firing again that has failed",
+            "Delivers a failed firing again",
             redeliver,
         )
         .takes::<RedeliverRequest>()
         .gives::<FiringsSettledBody>()
         .tag(TAG),
-        Route::change("/firings/extend", "extend_firings", "Keeps claimed firings for longer", extend)
+        Route::change("/firings/extend", "extend_firings", "Extends the leases of claimed firings", extend)
             .takes::<ExtendRequest>()
             .gives::<ExtendedBody>()
             .anew()
@@ -69,17 +74,17 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/firings/stream",
             "firings_stream",
-            "Observes firings: one message for each thing that happens to one. It claims none",
+            "Streams changes of firings without claiming any",
             stream::watch,
         )
         .takes::<FiringsStreamRequest>()
         .streams::<FiringsStreamBody>(MESSAGES)
-        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "place-in-stream")
+        .heeds("Last-Event-ID", "The id of the last message received: later messages are sent first", "place-in-stream")
         .tag(TAG),
     ]
 }
 
-/// What to claim.
+/// Firings to claim.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClaimRequest {
@@ -87,10 +92,10 @@ pub(crate) struct ClaimRequest {
     #[schema(value_type = Option<usize>, minimum = 1, maximum = 1_000, example = 10)]
     #[serde(default, deserialize_with = "wire::number")]
     max: Option<usize>,
-    /// How long to wait if there is none, in host time. Defaults to `0s`; at most `60s`.
+    /// How long to wait for a firing, in host time. Defaults to `0s`; at most `60s`.
     #[schema(value_type = Option<String>, format = "duration", example = "20s")]
     wait: Option<Text<HostTime>>,
-    /// For how long the firings are yours, in host time. Defaults to `30s`; after that others are given them.
+    /// How long the lease lasts, in host time. Defaults to `30s`; after that, other workers can claim the firings.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     ack_timeout: Option<Text<HostTime>>,
     /// The timeline. Defaults to the API key's.
@@ -98,15 +103,15 @@ pub(crate) struct ClaimRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which firings are done.
+/// Firings to acknowledge.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AcknowledgeRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
-    /// claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+    /// The `lease_id` of each claim. With them, a firing that was claimed again since is rejected (`lease_lost`).
+    /// Without them, it is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
     /// The timeline. Defaults to the API key's.
@@ -114,18 +119,18 @@ pub(crate) struct AcknowledgeRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which firings were tried in vain.
+/// Firings whose attempt failed.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FailRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
-    /// claimed since is refused (`lease_lost`). Without them it is refused if another user has claimed it.
+    /// The `lease_id` of each claim. With them, a firing that was claimed again since is rejected (`lease_lost`).
+    /// Without them, it is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
-    /// Why.
+    /// The reason.
     #[schema(max_length = 1_024, example = "the card was declined")]
     reason: Option<String>,
     /// The timeline. Defaults to the API key's.
@@ -133,18 +138,18 @@ pub(crate) struct FailRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which firings take longer.
+/// Leases to extend.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The leases that the firings were claimed under, as `claim` told them. With them, a firing that somebody else has
-    /// claimed since is `lost`. Without them it is lost if another user has claimed it.
+    /// The `lease_id` of each claim. With them, a firing that was claimed again since is `lost`. Without them, it is
+    /// lost if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
-    /// For how long they are yours from now on, in host time. Defaults to `30s`.
+    /// How long the leases last from now on, in host time. Defaults to `30s`.
     #[schema(value_type = Option<String>, format = "duration", example = "60s")]
     ttl: Option<Text<HostTime>>,
     /// The timeline. Defaults to the API key's.
@@ -152,7 +157,7 @@ pub(crate) struct ExtendRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Where to deliver a firing again.
+/// The timeline of a firing to deliver again.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RedeliverRequest {
@@ -161,7 +166,7 @@ pub(crate) struct RedeliverRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Firings in your hands.
+/// Firings leased to the caller.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ClaimedBody {
     /// A sentence that sums up the result.
@@ -170,55 +175,54 @@ pub(crate) struct ClaimedBody {
     timeline_id: String,
     /// The queue.
     queue: String,
-    /// The firings, in the order in which they fell due.
+    /// The firings, by due time.
     firings: Vec<ClaimedFiringBody>,
 }
 
-/// A firing in your hands.
+/// A firing leased to the caller.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ClaimedFiringBody {
-    /// The id of the firing: the same however often it is handed out.
+    /// The id of the firing, the same for all attempts.
     firing_id: String,
     /// The timer that fired.
     timer_id: String,
     /// The timeline.
     timeline_id: String,
-    /// The moment at which it fell due.
+    /// The due time.
     due: String,
     /// The round of the timer.
     round: u32,
     /// The generation of the clock.
     generation: u64,
-    /// How many instants the advance has come to. Absent outside an advance.
+    /// The number of instants that the advance has reached. Absent outside an advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<u64>,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     attempt: u32,
-    /// Which claim this is: whoever claims the firing after you has another one. Send it with what you say of the firing,
-    /// in `lease_ids`.
+    /// The id of this claim's lease; every claim has another one. Send it in `lease_ids` with the outcome.
     lease_id: String,
-    /// Firings with the same key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_key: Option<String>,
-    /// What the timer was set with.
+    /// The payload of the timer.
     #[schema(value_type = Value)]
     payload: Value,
-    /// Host time until which it is yours.
+    /// Host time when the lease ends.
     leased_until: String,
 }
 
-/// One moment of a timer that fell due.
+/// A due moment of a timer.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FiringBody {
     /// The id of the firing.
     firing_id: String,
     /// The timer that fired.
     timer_id: String,
-    /// The moment at which it fell due.
+    /// The due time.
     due: String,
     /// The round of the timer.
     round: u32,
-    /// The queue that it waits in: `timenav:webhook` if the service sends it. Absent if it is recorded as an event.
+    /// The queue of the firing: `timenav:webhook` if the service sends it. Absent if it records an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
     /// The event that it recorded, if its timer records events.
@@ -232,21 +236,21 @@ pub(crate) struct FiringBody {
     reason: Option<String>,
 }
 
-/// How firings stand.
+/// The states of firings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FiringsSettledBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The firings, in the order in which they were named.
+    /// The firings, in the requested order.
     firings: Vec<FiringStateBody>,
-    /// Their place in the ledger. Absent if they are tried again.
+    /// Their place in the ledger. Absent if the firings are retried.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
 }
 
-/// How a firing stands.
+/// The state of a firing.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FiringStateBody {
     /// The id of the firing.
@@ -256,26 +260,26 @@ pub(crate) struct FiringStateBody {
     state: &'static str,
 }
 
-/// Firings that are kept for longer.
+/// Firings whose leases were extended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExtendedBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The firings, in the order in which they were named.
+    /// The firings, in the requested order.
     firings: Vec<ExtendedFiringBody>,
 }
 
-/// A firing that is kept for longer, or was lost.
+/// A firing whose lease was extended or lost.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExtendedFiringBody {
     /// The id of the firing.
     firing_id: String,
-    /// `leased`, or `lost` if it is not yours any more.
+    /// `leased`, or `lost` if the caller has no lease on it any more.
     #[schema(value_type = String)]
     state: &'static str,
-    /// Host time until which it is yours.
+    /// Host time when the lease ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     leased_until: Option<String>,
 }
@@ -322,7 +326,7 @@ async fn claim(
     Ok(Json(ClaimedBody { status, timeline_id: timeline_id.to_string(), queue, firings }))
 }
 
-/// Says that firings are done.
+/// Acknowledges firings.
 async fn acknowledge(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -334,7 +338,7 @@ async fn acknowledge(
     Ok(settled(&answer))
 }
 
-/// Says that an attempt at firings failed.
+/// Reports that an attempt at firings failed.
 async fn fail(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -360,7 +364,7 @@ async fn redeliver(
     Ok(settled(&answer))
 }
 
-/// Keeps claimed firings for longer.
+/// Extends the leases of claimed firings.
 async fn extend(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -32,7 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/followers",
             "followers",
-            "Lists who follows the clock under a name, and which change each has confirmed",
+            "Lists the followers of the clock and their newest confirmations",
             followers,
         )
         .takes::<FollowersRequest>()
@@ -41,7 +41,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/followers/confirm",
             "confirm_clock",
-            "Confirms that a follower has applied a change of the clock",
+            "Confirms that a follower has applied a clock change",
             confirm,
         )
         .takes::<ConfirmRequest>()
@@ -51,7 +51,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Whose followers to list.
+/// The clock of the followers.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FollowersRequest {
@@ -60,19 +60,19 @@ pub(crate) struct FollowersRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which change was applied.
+/// The change that a follower has applied.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfirmRequest {
-    /// The follower, as the messages of its stream name it.
+    /// The follower, by the id in the messages of its stream.
     #[schema(value_type = String, format = "id", example = "follower_01kan5hcbje6e8xbnhpb5dvnfa")]
     follower_id: Text<FollowerId>,
-    /// The generation of the clock that was applied. It confirms all before.
+    /// The applied generation of the clock. It confirms all earlier ones.
     #[schema(value_type = u64, minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 7)]
     #[serde(deserialize_with = "generation")]
     generation: u64,
-    /// The step of the advance of that generation that was applied, as `advance` of the message names it. It confirms all
-    /// before. Defaults to none.
+    /// The applied step of that generation's advance, as in `advance` of the message. It confirms all earlier steps.
+    /// Defaults to none.
     #[schema(value_type = Option<u64>, minimum = 0, maximum = 9_007_199_254_740_991_i64, example = 2)]
     #[serde(default, deserialize_with = "wire::number")]
     step: Option<u64>,
@@ -90,60 +90,60 @@ pub(crate) struct FollowersBody {
     timeline_id: String,
     /// The generation of the clock.
     generation: u64,
-    /// `true` while the services that share the database do not all know what followers of others confirm: those that are
-    /// connected to them are not listed. `timenav upgrade --finish` ends it.
+    /// `true` if followers connected to other services on the database are not listed, until `timenav upgrade
+    /// --finish`. Absent otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_here: bool,
-    /// The followers: those that are there in the order in which they came, then those that went away in the last minute.
-    /// Users who may not write to the timeline see their own.
+    /// The followers: connected ones by time of connection, then those that disconnected in the last minute. Users
+    /// without write access to the timeline see only their own.
     followers: Vec<FollowerBody>,
 }
 
-/// Somebody who follows a clock under a name.
+/// A named reader of the clock's stream.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FollowerBody {
-    /// The id of the follower. It has another one each time it connects.
+    /// The id of the follower. Each connection has another one.
     follower_id: String,
-    /// What it is called. Several may have the same name.
+    /// The name of the follower. Several can have the same name.
     name: String,
-    /// Who follows.
+    /// The follower's user.
     user_id: String,
-    /// The name of its host, if it told one (`Timenav-Host`). Known where its stream is open: of several services that
-    /// share a database, the others do not tell it.
+    /// The follower's host, if the follower sent it (`Timenav-Host`). Only the service with the open stream shows it,
+    /// if several share a database.
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
-    /// The id of its process on that host, or in its container, if it told one (`Timenav-Process`).
+    /// The id of its process on that host or in its container, if the follower sent it (`Timenav-Process`).
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
     /// `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended.
     #[schema(value_type = String)]
     state: &'static str,
-    /// Host time since which its stream is open.
+    /// Host time when its stream was opened.
     since: String,
-    /// The newest generation of the clock that it has confirmed. Absent if it has confirmed none.
+    /// The newest generation of the clock that the follower has confirmed. Absent before the first confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
-    /// The newest step that it has confirmed of the advance of that generation.
+    /// The newest step of that generation's advance that the follower has confirmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<u64>,
-    /// Whether it confirms the steps of advances. Firings of an instant wait for it then.
+    /// Whether it confirms the steps of advances. Firings of an instant wait for these confirmations.
     steps: bool,
-    /// How it is to show the clock wrong. Absent if it is to show it right.
+    /// The clock error that the follower has to apply. Absent without an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<FaultBody>,
-    /// Host time at which it confirmed that.
+    /// Host time of that confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
-    /// How long it took from the newest change of the clock, or the newest step of an advance, until it confirmed that, as
-    /// a duration of host time; from the opening of its stream if that was later. Absent if it has not confirmed it.
+    /// Host time from the newest change or advance step to its confirmation, or from the opening of the stream if that
+    /// was later. Absent without a confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     took: Option<String>,
-    /// Host time at which its stream ended.
+    /// Host time when its stream ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_at: Option<String>,
 }
 
-/// What a follower has confirmed.
+/// The confirmations of a follower.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConfirmedBody {
     /// A sentence that says what happened.
@@ -152,49 +152,49 @@ pub(crate) struct ConfirmedBody {
     timeline_id: String,
     /// The follower.
     follower_id: String,
-    /// The newest generation that it has confirmed.
+    /// The newest generation that the follower has confirmed.
     generation: u64,
 }
 
-/// Who has confirmed a change, and who has not.
+/// The followers that have to confirm a change, and their confirmations.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AwaitedBody {
-    /// `confirmed` if everybody has who was waited for, `waiting` if somebody had not when the answer was sent.
+    /// `confirmed` if all followers have confirmed, `waiting` if some had not when the response was sent.
     #[schema(value_type = String)]
     state: &'static str,
-    /// The generation of the clock that they were to confirm.
+    /// The generation of the clock to confirm.
     generation: u64,
-    /// `true` while the services that share the database do not all know what followers of others confirm: those that are
-    /// connected to them were not waited for. `timenav upgrade --finish` ends it.
+    /// `true` if followers connected to other services on the database were not waited for, until `timenav upgrade
+    /// --finish`. Absent otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_here: bool,
-    /// Each of those who were waited for.
+    /// The followers that have to confirm.
     followers: Vec<AwaitedFollowerBody>,
 }
 
 /// Whether a follower has confirmed a change.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AwaitedFollowerBody {
-    /// What it is called.
+    /// The name of the follower.
     name: String,
-    /// `confirmed`; `behind` if it is there and has not; `away` if it went away and has not come back; `absent` if nobody
-    /// follows under that name.
+    /// `confirmed`; `behind` if it is connected and has not confirmed; `away` if it disconnected; `absent` if no
+    /// follower has this name.
     #[schema(value_type = String)]
     state: &'static str,
-    /// The id of the follower, if there is or was one.
+    /// The id of the follower, if it is or was connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     follower_id: Option<String>,
-    /// Who follows.
+    /// The follower's user.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<String>,
-    /// The newest generation of the clock that it has confirmed.
+    /// The newest generation of the clock that the follower has confirmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
-    /// Host time at which it confirmed that.
+    /// Host time of that confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
-    /// How long it took from the change until it confirmed it, as a duration of host time; from the opening of its stream
-    /// if that was later. Absent if it has not, or if the clock has changed again.
+    /// Host time from the change to its confirmation, or from the opening of the stream if that was later. Absent
+    /// without a confirmation, or if the clock has changed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     took: Option<String>,
 }
@@ -225,9 +225,9 @@ impl Patience {
 /// The OpenAPI schema of the followers to wait for.
 #[cfg(feature = "schema")]
 pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
-    let description = "Which followers of the clock have to confirm the change before the answer is sent: `all` of users \
-        who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has \
-        not; the change stays either way. Defaults to none.";
+    let description = "The followers that have to confirm the change before the response is sent: `all` (those of \
+        users with write access to the timeline), or names, as a list or separated by commas. The response lists their \
+        confirmations. The change is applied either way. Defaults to none.";
     wire::words_schema("follower-name", description)
 }
 

@@ -5,40 +5,40 @@ use serde::Serialize;
 use timenav_core::ids::{EventId, TimerId};
 use timenav_engine::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 
-/// What would fire if the clock were moved.
+/// Firings that would be due if the clock moved.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldFireBody {
-    /// Where the clock would go.
+    /// The destination of the clock.
     to: String,
-    /// How many firings there would be. After the dry run of a return: with those that had no outcome at the anchor, which
-    /// are handed out again.
+    /// The number of these firings. After the dry run of a return, it includes firings without an outcome at the
+    /// anchor, which are delivered again.
     count: u64,
-    /// Whether all were counted. Timers that handlers would set on the way are not.
+    /// Whether all were counted. Timers that handlers would set on the way are not included.
     complete: bool,
-    /// The first 1,000 firings, in their order.
+    /// The first 1,000 of these firings, in order.
     firings: Vec<WouldFireFiringBody>,
-    /// How many firings each timer would have.
+    /// The number of firings of each timer.
     timers: Vec<WouldFireTimerBody>,
 }
 
-/// A firing that would be.
+/// A firing that would be due.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldFireFiringBody {
     /// The timer.
     timer_id: String,
-    /// The moment at which it would fire.
+    /// The due time.
     due: String,
-    /// The queue that the firing would wait in. Absent if it would be recorded as an event.
+    /// The queue of the firing. Absent if it would record an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
 }
 
-/// How often a timer would fire.
+/// The number of firings of a timer.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldFireTimerBody {
     /// The timer.
     timer_id: String,
-    /// How often.
+    /// The number of firings.
     count: u64,
 }
 
@@ -61,12 +61,12 @@ impl WouldFireBody {
     }
 }
 
-/// The timers that would be armed again if the clock went back.
+/// Timers that would be armed again if the clock went back.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldRearmBody {
-    /// How many timers there would be.
+    /// The number of these timers.
     count: u64,
-    /// The first 1,000 timers, in the order in which they would fire.
+    /// The first 1,000 of these timers, by next moment.
     timers: Vec<WouldRearmTimerBody>,
 }
 
@@ -75,25 +75,25 @@ pub(crate) struct WouldRearmBody {
 pub(crate) struct WouldRearmTimerBody {
     /// The timer.
     timer_id: String,
-    /// When it would fire next.
+    /// Its next moment.
     next: String,
 }
 
-/// The timers that would not be armed any more if history returned to an anchor.
+/// Timers that a return would disarm.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldDisarmBody {
-    /// How many timers there would be.
+    /// The number of these timers.
     count: u64,
-    /// The first 1,000 timers.
+    /// The first 1,000 of these timers.
     timer_ids: Vec<String>,
 }
 
-/// The firings without an outcome that would be superseded if the clock went back.
+/// Pending firings that would be superseded if the clock went back.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldSupersedeBody {
-    /// How many firings there would be.
+    /// The number of these firings.
     count: u64,
-    /// The first 1,000 firings, in their order.
+    /// The first 1,000 of these firings, in order.
     firings: Vec<WouldSupersedeFiringBody>,
 }
 
@@ -104,18 +104,18 @@ pub(crate) struct WouldSupersedeFiringBody {
     firing_id: String,
     /// The timer that fired.
     timer_id: String,
-    /// The moment at which it fell due.
+    /// The due time.
     due: String,
-    /// The queue that it waits in.
+    /// The queue of the firing.
     queue: String,
 }
 
-/// The events that would be changed back if history returned to an anchor.
+/// Events that a return would restore to an earlier version.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldChangeBody {
-    /// How many events there would be.
+    /// The number of these events.
     count: u64,
-    /// The first 1,000 events.
+    /// The first 1,000 of these events.
     event_ids: Vec<String>,
 }
 

@@ -69,19 +69,19 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportRequest {
-    /// `ndjson`, `json`, `logfmt`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; taken
-    /// from the `Content-Type` by default.
+    /// `ndjson`, `json`, `logfmt`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`.
+    /// Defaults to the format of the `Content-Type`.
     #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
-    /// Which column, property or member is which field, and how a table is written, as `field=column` pairs or JSON. For
+    /// The column, property or member of each field, and the layout of a table, as `field=column` pairs or JSON. For
     /// `csv`, `geojson`, `ndjson`, `json` and `logfmt`.
     #[schema(format = "mapping", example = "time=time,lat=lat,lon=lon,description={status}")]
     map: Option<String>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
-    /// Whether to read and check the whole file, answer what would become of it, and record nothing. The timeline must be
-    /// there.
+    /// Whether to read and check the whole file and report the result without recording anything. The timeline must
+    /// exist.
     #[schema(example = false)]
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,

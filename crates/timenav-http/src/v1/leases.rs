@@ -23,15 +23,15 @@ const TAG: &str = "timers";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/leases", "hold_advances", "Holds the clock at its instant while it is moved past timers", hold)
+        Route::change("/leases", "hold_advances", "Holds advances of the clock at their current instant", hold)
             .takes::<HoldAdvancesRequest>()
             .gives::<HeldBody>()
             .tag(TAG),
-        Route::lookup("/leases", "leases", "Lists leases that hold the clock", leases)
+        Route::lookup("/leases", "leases", "Lists the holds on the clock", leases)
             .takes::<LeasesRequest>()
             .gives::<LeasesBody>()
             .tag(TAG),
-        Route::change("/leases/{lease_id}/release", "release_lease", "Ends a lease that holds the clock", release)
+        Route::change("/leases/{lease_id}/release", "release_lease", "Releases a hold on the clock", release)
             .takes::<LeasesRequest>()
             .gives::<ReleasedBody>()
             .anew()
@@ -39,17 +39,17 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to hold, and why.
+/// A hold to set or extend.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HoldAdvancesRequest {
-    /// Why: whoever waits for the advance is told.
+    /// The reason, shown to everyone who waits for the advance.
     #[schema(min_length = 1, max_length = 256, example = "a person looks at the invoices")]
     reason: String,
-    /// For how long from now on, in host time. Defaults to `30s`; at most `10m`.
+    /// How long the hold lasts from now on, in host time. Defaults to `30s`; at most `10m`.
     #[schema(value_type = Option<String>, format = "duration", example = "2m")]
     ttl: Option<Text<HostTime>>,
-    /// A lease of yours that is to last longer. Without it, you get a new one.
+    /// The caller's hold to extend. Defaults to a new one.
     #[schema(value_type = Option<String>, format = "id", example = "lease_01kan5hcbje6e8xbnhpb5dvnfa")]
     lease_id: Option<Text<LeaseId>>,
     /// The timeline. Defaults to the API key's.
@@ -57,7 +57,7 @@ pub(crate) struct HoldAdvancesRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Which timeline's leases are meant.
+/// The timeline of the holds.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LeasesRequest {
@@ -66,49 +66,49 @@ pub(crate) struct LeasesRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// A lease that holds the clock.
+/// A hold: a lease that keeps advances waiting.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LeaseBody {
-    /// The id of the lease.
+    /// The id of the hold.
     lease_id: String,
-    /// The user whose lease it is.
+    /// The user who holds the clock.
     owner: String,
-    /// Why, in their words.
+    /// The owner's reason.
     reason: String,
-    /// Host time until which it lasts.
+    /// Host time when the hold ends.
     until: String,
 }
 
-/// A lease of yours.
+/// A hold.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HeldBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The lease.
+    /// The hold.
     lease: LeaseBody,
 }
 
-/// What holds the clock.
+/// The holds on a clock.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LeasesBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The leases, the one that ends next first.
+    /// The holds, the one that ends next first.
     leases: Vec<LeaseBody>,
 }
 
-/// A lease that has ended.
+/// A hold that has ended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReleasedBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The id of the lease.
+    /// The id of the hold.
     lease_id: String,
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct LimitsBody {
     /// The limits by name. Names end in the unit and `max`, `min` or `default`.
     #[schema(value_type = Object)]
     limits: Map<String, Value>,
-    /// How this service is among others on one database. Only with PostgreSQL.
+    /// The state of this service among others on one database. Only with PostgreSQL.
     #[serde(skip_serializing_if = "Option::is_none")]
     replica: Option<ReplicaBody>,
 }

@@ -31,19 +31,19 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// How far to move at most.
+/// The limit of the move.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NextRequest {
-    /// The moment to go to if no timer fires before it. A clock that has come there already stays. Without it, the clock
-    /// goes to the next timer, however far away, and the request is refused if none is armed.
+    /// The destination if no timer fires before it. A clock that has already reached it stays. Without `until`, the
+    /// clock moves to the next timer, and the request is rejected if no timer is armed.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     until: Option<Text<Instant<Virtual>>>,
-    /// How long the answer waits for timers and then for followers, in host time. The clock goes on without it. Defaults
-    /// to `30s` if a timer fires, otherwise to `5s`; `0s` does not wait.
+    /// How long to wait for timers and then for followers, in host time. The clock continues after that. Defaults to
+    /// `30s` if a timer fires, otherwise to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
-    /// Whether to tell only what would fire. Nothing moves. Defaults to `false`.
+    /// Whether to report only which timers would fire, without moving the clock. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]

@@ -32,14 +32,14 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which paradoxes to list.
+/// Paradoxes to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParadoxRequest {
     /// The timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// `<start>/<end>`, both ends included: paradoxes with an event in it. `../..` for all.
+    /// `<start>/<end>`, both ends included: paradoxes with an event in this range. `../..` for all.
     #[schema(value_type = String, format = "time-range", example = "../..")]
     time_range: Text<TimeRange<Virtual>>,
     /// Only these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
@@ -52,7 +52,7 @@ pub(crate) struct ParadoxRequest {
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
     #[serde(default, deserialize_with = "wire::number")]
     speed_kmh: Option<f64>,
-    /// How much clocks may differ before one time counts as earlier than another. Defaults to none.
+    /// How far clocks may differ before one time counts as earlier than another. Defaults to none.
     #[schema(value_type = Option<String>, format = "duration", example = "90s")]
     tolerance: Option<Text<Duration>>,
     /// The maximum number per page.
@@ -77,9 +77,9 @@ pub(crate) struct ParadoxesBody {
     timeline_id: String,
     /// The paradoxes.
     paradoxes: Vec<ParadoxBody>,
-    /// How many there are on all pages.
+    /// The number of paradoxes on all pages.
     total: usize,
-    /// How many of each kind there are on the whole timeline, by code, definite or possible.
+    /// The number of paradoxes of each kind on the whole timeline, by code, definite or possible.
     #[schema(value_type = Object)]
     counts: BTreeMap<&'static str, CountBody>,
     /// The same for observations about the data, which are not paradoxes.
@@ -111,7 +111,7 @@ pub(crate) struct ParadoxBody {
     code: &'static str,
     /// The name of the kind, such as `effect_before_cause`.
     kind: &'static str,
-    /// `definite` or `possible`; for duplicates `exact` or `probable`, for jumps of clocks whether explained.
+    /// `definite` or `possible`; for duplicates `exact` or `probable`, for clock jumps whether they are explained.
     grade: &'static str,
     /// `critical`, `high`, `medium` or `low`.
     severity: &'static str,
@@ -119,14 +119,14 @@ pub(crate) struct ParadoxBody {
     is_observation: bool,
     /// The events, interventions and firings of timers involved, in order.
     events: Vec<String>,
-    /// The evidence. Its fields depend on the kind; if a cause is a firing, `timer` says of which timer.
+    /// The evidence. Its fields depend on the kind. If a cause is a firing, `timer` names its timer.
     #[schema(value_type = Object)]
     witness: Value,
     /// An explanation in a sentence.
     explanation: String,
     /// Position of the first ledger entry involved.
     first: u64,
-    /// Position of the last ledger entry involved: the paradox exists since then.
+    /// Position of the last ledger entry involved. The paradox exists since that entry.
     since: u64,
     /// A key that stays the same while the paradox exists.
     key: String,
@@ -185,7 +185,7 @@ pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
 /// The OpenAPI schema of `include`.
 #[cfg(feature = "schema")]
 pub(crate) fn include_schema() -> utoipa::openapi::Schema {
-    wire::words_schema("included", "What else to include: `observations` about the data.")
+    wire::words_schema("included", "Also include `observations` about the data.")
 }
 
 pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {

@@ -60,24 +60,24 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<ProofRequest>()
         .form(Form::default().with("position").without("from"))
         .form(Form::default().with("from").without("position").off("witnessed").only("format", &[AS_JSON]))
-        .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
+        .gives_text::<ProofBody>("A proof; as text, for an entry only: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),
     ]
 }
 
-/// Which checkpoint.
+/// A checkpoint to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckpointRequest {
-    /// Whether to return the very latest checkpoint. Defaults to false: of `system`, and of timelines that the operator has
-    /// named to witnesses, the latest one that a witness has cosigned, if any has.
+    /// Whether to return the newest checkpoint even if it is not cosigned. By default, `system` and timelines that the
+    /// operator has named to witnesses return the latest cosigned checkpoint, if there is one.
     #[schema(example = true)]
     #[serde(default, deserialize_with = "wire::truth")]
     newest: Option<bool>,
 }
 
-/// What to prove: one of the two.
+/// A proof to return: of a position or from a size.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProofRequest {
@@ -87,12 +87,12 @@ pub(crate) struct ProofRequest {
     /// The size of an earlier checkpoint, to prove that the ledger continues it.
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// The form of the proof: `json` or, for an entry, `tlog-proof` for a file that can be verified offline. Defaults to
-    /// `json`; for an entry, unless `Accept` asks for `text/plain`.
+    /// The form of the proof: `json`, or `tlog-proof` for an entry as a file that can be verified offline. Defaults to
+    /// `json`, or for an entry to `tlog-proof` if `Accept` asks for `text/plain`.
     #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
-    /// Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. Defaults to false. The answer
-    /// is JSON, and can be verified offline.
+    /// Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. The response is JSON and
+    /// can be verified offline. Defaults to false.
     #[schema(example = true)]
     #[serde(default, deserialize_with = "wire::truth")]
     witnessed: Option<bool>,
@@ -105,12 +105,12 @@ enum ProofFormat {
     TlogProof,
 }
 
-/// A signed checkpoint (C2SP tlog-checkpoint), and how to verify it.
+/// A signed checkpoint (C2SP tlog-checkpoint) and the key that verifies it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CheckpointBody {
     /// A sentence that sums up the result.
     status: String,
-    /// The name of the ledger and of the key.
+    /// The name of the ledger and of its key.
     origin: String,
     /// Entries in the ledger.
     size: u64,
@@ -118,7 +118,7 @@ pub(crate) struct CheckpointBody {
     root: String,
     /// The signed note.
     checkpoint: String,
-    /// The key that verifies it, as C2SP signed-note writes keys.
+    /// The key that verifies it, as a C2SP signed-note verifier key.
     verifier_key: String,
 }
 
@@ -128,7 +128,7 @@ pub(crate) struct CheckpointBody {
 pub(crate) struct HeadStatementBody {
     /// A sentence that sums up the result.
     status: String,
-    /// The name of the ledger and of the key.
+    /// The name of the ledger and of its key.
     origin: String,
     /// Entries in the ledger.
     size: u64,
@@ -139,25 +139,25 @@ pub(crate) struct HeadStatementBody {
     state_hash: String,
     /// The signed statement. It is not a checkpoint: two of the same size prove nothing.
     head_statement: String,
-    /// The key that verifies it, as C2SP signed-note writes keys.
+    /// The key that verifies it, as a C2SP signed-note verifier key.
     verifier_key: String,
 }
 
 /// A proof against the latest checkpoint.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProofBody {
-    /// What the proof shows, in a sentence.
+    /// A sentence that says what the proof shows.
     status: String,
-    /// Whether the proof is of `inclusion` or `consistency`, or of inclusion that witnesses vouch for: `witnessed`.
+    /// The kind of proof: of `inclusion`, of `consistency`, or of inclusion with witness cosignatures (`witnessed`).
     #[schema(value_type = String)]
     kind: &'static str,
     /// For inclusion: the position of the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
-    /// For inclusion: the text whose hash is the leaf.
+    /// For inclusion: the text that the leaf hash covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
-    /// For inclusion: the hash of the leaf.
+    /// For inclusion: the leaf hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf_hash: Option<String>,
     /// For consistency: the size of the earlier tree.
@@ -183,16 +183,16 @@ pub(crate) struct ProofBody {
     witnesses: Option<BTreeMap<String, u64>>,
     /// The signed note over size and root. If witnessed: the cosigned note of `system`.
     checkpoint: String,
-    /// The key that verifies it, as C2SP signed-note writes keys.
+    /// The key that verifies it, as a C2SP signed-note verifier key.
     verifier_key: String,
 }
 
 /// The proof that `system` is committed to the tree of a timeline (docs/specs/ledger-2.md §10).
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HeadProofBody {
-    /// Which of the heads it is, counted from 0.
+    /// The index of the head, counted from 0.
     index: u64,
-    /// How many heads the entry commits to.
+    /// The number of heads in the entry.
     count: u64,
     /// The hashes from the timeline's checkpoint text to the root of the heads.
     hashes: Vec<String>,

@@ -6,30 +6,31 @@ use timenav_engine::{ClockOffset, ConnectionsUse, Divergence, ReplicaStats, Seen
 
 use crate::metrics::seconds;
 
-/// How this service is among others on one PostgreSQL database.
+/// The state of this service among others on one PostgreSQL database.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReplicaBody {
     /// The name of this replica.
     #[schema(example = "timenav-1")]
     name: String,
-    /// How many entries of other services were not known here when it was last compared. Left out without `--replicas`.
+    /// The number of entries of other services that were unknown here at the last comparison. Absent without
+    /// `--replicas`.
     #[serde(skip_serializing_if = "Option::is_none")]
     lag_positions: Option<u64>,
-    /// Seconds since then. Left out without `--replicas`.
+    /// Seconds since that comparison. Absent without `--replicas`.
     #[serde(skip_serializing_if = "Option::is_none")]
     lag_seconds: Option<f64>,
     /// The connections to the database.
     connections: ReplicaConnectionsBody,
-    /// How often something was decided again since the start because another service wrote first.
+    /// The number of retried decisions since the start because another service wrote first.
     retries: u64,
-    /// How many commits lost their answer since the start, so that the service had to find out what became of them.
+    /// The number of commits since the start whose response was lost, so that the service had to look up their outcome.
     commits_unanswered: u64,
-    /// For how many groups of changes it could not find out, so that they were answered `outcome_unknown`.
+    /// The number of groups of changes whose outcome stayed unknown, answered with `outcome_unknown`.
     outcomes_unknown: u64,
-    /// The clock of this host, compared with the database's. Left out if they are not compared.
+    /// The clock of this host, compared with the database's. Absent if they are not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ReplicaClockBody>,
-    /// The ledger that stopped this service, because the database has lost or replaced entries of it.
+    /// The ledger that stopped this service: the database has lost or replaced its entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     diverged: Option<DivergedBody>,
 }
@@ -37,15 +38,15 @@ pub(crate) struct ReplicaBody {
 /// The connections to the database.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReplicaConnectionsBody {
-    /// How many there can be.
+    /// The maximum number of connections.
     max: u64,
-    /// How many are open.
+    /// The number of open connections.
     open: u64,
-    /// How many are in use.
+    /// The number of connections in use.
     in_use: u64,
-    /// How many requests are waiting for one.
+    /// The number of requests that wait for a connection.
     waiting: u64,
-    /// How many were made since the start.
+    /// The number of connections opened since the start.
     made: u64,
 }
 
@@ -53,26 +54,26 @@ struct ReplicaConnectionsBody {
 #[derive(Debug, Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "names of numbers end in their unit")]
 struct ReplicaClockBody {
-    /// How far it is ahead, in seconds; negative if it is behind.
+    /// The offset of the clock in seconds: positive if it is fast, negative if it is slow.
     offset_seconds: f64,
-    /// How far that may be off, in seconds.
+    /// The uncertainty of the offset, in seconds.
     uncertainty_seconds: f64,
-    /// How far it is behind the newest entry of `system`, in seconds.
+    /// How far the clock lags the newest entry of `system`, in seconds.
     behind_newest_seconds: f64,
-    /// How far either may be before the service is not ready, in seconds.
+    /// The limit of both, in seconds. Beyond it, the service is not ready.
     max_seconds: f64,
 }
 
-/// A ledger in the database that does not continue what this service has seen of it.
+/// A ledger in the database that does not continue the one this service has seen.
 #[derive(Debug, Serialize, ToSchema)]
 struct DivergedBody {
     /// The timeline.
     timeline_id: String,
     /// `rollback` or `fork`.
     code: &'static str,
-    /// What this service has seen.
+    /// The tree this service has seen.
     seen: DivergedTreeBody,
-    /// What is in the database.
+    /// The tree in the database.
     found: DivergedTreeBody,
 }
 
@@ -81,7 +82,7 @@ struct DivergedBody {
 struct DivergedTreeBody {
     /// The number of entries.
     size: u64,
-    /// The root, in hex.
+    /// The root of the tree, in hexadecimal digits.
     root: String,
 }
 

@@ -8,13 +8,13 @@ use timenav_engine::{EventPage, Understood};
 /// How a location was resolved.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ResolvedBody {
-    /// `anywhere`, `near`, `box`, `area` or `text`; `event` for an event and what happened at its place.
+    /// `anywhere`, `near`, `box`, `area` or `text`; `event` for an event and others at its place.
     #[schema(value_type = String)]
     kind: &'static str,
     /// The event, for `event`.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_id: Option<String>,
-    /// The known place and its region. Events whose own location is the text are found too.
+    /// The known place and its region. Events with this text as their own location are found too.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     /// Whether the name may mean another place.
@@ -26,13 +26,13 @@ pub(crate) struct ResolvedBody {
     /// Known places with a similar spelling, if nothing was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     near_spellings: Vec<String>,
-    /// The middle, for `near`.
+    /// The center, for `near`.
     #[serde(skip_serializing_if = "Option::is_none")]
     lat: Option<f64>,
-    /// The middle, for `near`.
+    /// The center, for `near`.
     #[serde(skip_serializing_if = "Option::is_none")]
     lon: Option<f64>,
-    /// The radius in metres, for `near`.
+    /// The radius in meters, for `near`.
     #[serde(skip_serializing_if = "Option::is_none")]
     radius_m: Option<f64>,
     /// West, south, east, north in degrees, for `box`.

@@ -30,14 +30,14 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<RestrictRequest>()
         .gives::<RestrictedBody>()
         .tag(TAG),
-        Route::lookup("/restrictions", "restrictions", "Lists users whose time travel is restricted", restrictions)
+        Route::lookup("/restrictions", "restrictions", "Lists users with restricted time travel", restrictions)
             .takes::<NoParameters>()
             .gives::<RestrictionsBody>()
             .tag(TAG),
     ]
 }
 
-/// Whom to restrict, and how far.
+/// A restriction of a user.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RestrictRequest {
@@ -45,7 +45,7 @@ pub(crate) struct RestrictRequest {
     #[schema(value_type = String, format = "id", example = "alice")]
     user_id: Text<UserId>,
     /// `full_access` lifts a restriction; `limited_access` allows only moments near host time; `read_only` allows only
-    /// reading; `no_access` not even that.
+    /// reads; `no_access` allows no reads either.
     #[schema(value_type = String, format = "restriction-level", example = "read_only")]
     restriction_level: Text<RestrictionLevel>,
 }
@@ -57,14 +57,14 @@ pub(crate) struct RestrictedBody {
     status: String,
     /// The user.
     user_id: String,
-    /// The level in force.
+    /// The restriction level in force.
     #[schema(value_type = String)]
     restriction_level: &'static str,
     /// Its place in the ledger of `system`.
     ledger: LedgerBody,
 }
 
-/// Every restriction.
+/// All restrictions.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RestrictionsBody {
     /// A sentence that sums up the result.
@@ -73,12 +73,12 @@ pub(crate) struct RestrictionsBody {
     restrictions: Vec<RestrictionBody>,
 }
 
-/// One restriction.
+/// A restriction.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RestrictionBody {
     /// The user.
     user_id: String,
-    /// The level in force.
+    /// The restriction level in force.
     #[schema(value_type = String)]
     restriction_level: &'static str,
 }
@@ -99,7 +99,7 @@ async fn restrict_time_travel(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Lists users whose time travel is restricted.
+/// Lists users with restricted time travel.
 async fn restrictions(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

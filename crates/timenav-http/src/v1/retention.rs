@@ -27,20 +27,20 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(
             "/set-retention",
             "set_retention",
-            "Sets how long the contents of reads and refusals are kept",
+            "Sets how long the contents of reads and rejected attempts are kept",
             set_retention,
         )
         .takes::<SetRetentionRequest>()
         .gives::<RetentionSetBody>()
         .tag(TAG),
-        Route::change("/prune", "prune", "Prunes contents whose retention has passed", prune)
+        Route::change("/prune", "prune", "Prunes contents after their retention", prune)
             .takes::<PruneRequest>()
             .gives::<PrunedBody>()
             .tag(TAG),
     ]
 }
 
-/// How long to keep what. Give at least one; the other stays as it is.
+/// Retention times. Give at least one; the other stays as it is.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetRetentionRequest {
@@ -51,52 +51,52 @@ pub(crate) struct SetRetentionRequest {
     #[schema(value_type = Option<String>, format = "retention", example = "P90D")]
     #[serde(default, deserialize_with = "period")]
     reads: KeptFor,
-    /// How long to keep payloads of refused attempts, in the same form.
+    /// How long to keep payloads of rejected attempts, in the same form.
     #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
     #[serde(default, deserialize_with = "period")]
     refusals: KeptFor,
 }
 
-/// What to prune.
+/// Contents to prune.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PruneRequest {
     /// The timeline; can be `system`.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// Whether to confirm that the host's clock is right when it is in doubt. Operators only.
+    /// Confirms that the host's clock is right, if it is in doubt. Operators only.
     #[serde(default)]
     accept_host_clock: bool,
-    /// Whether to report what would be pruned next without pruning it.
+    /// Whether to report the next sweep without pruning anything.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// How long the contents of reads and refusals are kept.
+/// How long the contents of reads and rejected attempts are kept.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetentionBody {
     /// For reads; null keeps them forever.
     #[schema(value_type = Option<String>, example = "P90D")]
     reads: Option<String>,
-    /// For refused attempts; null keeps them forever.
+    /// For rejected attempts; null keeps them forever.
     #[schema(value_type = Option<String>, example = "P365D")]
     refusals: Option<String>,
 }
 
-/// A retention that was set.
+/// A retention policy that was set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetentionSetBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// What applies now. A shorter time applies to what is recorded from now on.
+    /// The policy in force. A shorter time applies to new entries only.
     retention: RetentionBody,
     /// Its place in the ledger.
     ledger: LedgerBody,
 }
 
-/// What was pruned, and why not more.
+/// The outcome of pruning.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PrunedBody {
     /// A sentence that says what happened.
@@ -105,14 +105,14 @@ pub(crate) struct PrunedBody {
     timeline_id: String,
     /// Whether this was a dry run, which prunes nothing.
     dry_run: bool,
-    /// What is in force.
+    /// The retention in force.
     retention: RetentionBody,
-    /// How many payloads were pruned.
+    /// The number of pruned payloads.
     let_go: u64,
-    /// After a dry run: what the next sweep would prune; absent if nothing is due.
+    /// After a dry run: the next sweep; absent if nothing is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_let_go: Option<WouldLetGoBody>,
-    /// What was pruned; absent if nothing was due.
+    /// The sweep; absent if nothing was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<SweepBody>,
     /// Why nothing is pruned although it may be due; absent if nothing prevents it.
@@ -130,24 +130,24 @@ pub(crate) struct PrunedBody {
 pub(crate) struct SweepBody {
     /// Its position in the ledger.
     position: u64,
-    /// What it prunes: `reads` or `refusals`.
+    /// The pruned class: `reads` or `refusals`.
     #[schema(value_type = String, example = "reads")]
     class: &'static str,
-    /// How many payloads it lists.
+    /// The number of payloads it lists.
     count: u64,
-    /// Everything it lists was recorded before this host time.
+    /// Host time before which all of these were recorded.
     recorded_before: String,
 }
 
-/// What a sweep would prune.
+/// A sweep that would be due.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldLetGoBody {
-    /// What: `reads` or `refusals`.
+    /// The class: `reads` or `refusals`.
     #[schema(value_type = String, example = "reads")]
     class: &'static str,
-    /// How many payloads.
+    /// The number of payloads.
     count: u64,
-    /// All of them were recorded before this host time.
+    /// Host time before which all of them were recorded.
     recorded_before: String,
 }
 

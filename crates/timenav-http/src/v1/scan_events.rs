@@ -37,18 +37,18 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which events to find.
+/// Events to find.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScanEventsRequest {
-    /// Where, as in `monitor-events`.
+    /// The place, as in `monitor-events`.
     #[schema(value_type = String, format = "location", example = "New Orleans")]
     location: Text<Location>,
     /// `<start>/<end>`, both ends included, as in `monitor-events`.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them. Case and accents are ignored.
+    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
+    /// Case and accents are ignored.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -61,7 +61,7 @@ pub(crate) struct ScanEventsRequest {
     #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// Which events come first. Defaults to the earliest.
+    /// The order of events. Defaults to the earliest first.
     order: Option<EventOrder>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
@@ -79,7 +79,7 @@ pub(crate) struct ScanEventsRequest {
     cursor: Option<String>,
 }
 
-/// One page of events, ordered by time or newest first, with what depends on each.
+/// One page of events with their consequences, ordered by time or newest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ScannedBody {
     /// A sentence that sums up the result.
@@ -101,13 +101,13 @@ pub(crate) struct ScannedBody {
     next_cursor: Option<String>,
     /// Whether there is another page.
     has_more: bool,
-    /// The time up to which events were looked through, where the page ends because these were many: there is more to look
-    /// through, with `next_cursor`.
+    /// The time up to which events were searched, if the page ends there because there are many. Continue with
+    /// `next_cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     searched_to: Option<String>,
 }
 
-/// An event and what depends on it.
+/// An event with its consequences.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
 pub(crate) struct ScannedEventBody {
@@ -116,7 +116,7 @@ pub(crate) struct ScannedEventBody {
     event: EventBody,
     /// Its direct consequences: at most 100.
     effects: Vec<EffectOfBody>,
-    /// What was done to it, in order.
+    /// Its interventions, in order.
     interventions: Vec<String>,
     /// Codes of the kinds of paradoxes that involve it.
     paradoxes: Vec<String>,
@@ -133,7 +133,7 @@ struct MarksBody {
     paradoxes: Vec<&'static str>,
 }
 
-/// Something caused by an event.
+/// An effect of an event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EffectOfBody {
     /// The event or intervention.
@@ -146,24 +146,24 @@ pub(crate) struct EffectOfBody {
 /// A summary of all events found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SummaryBody {
-    /// How many events match, among at most 100,000 that are checked.
+    /// The number of matching events, among up to 100,000 that are checked.
     count: usize,
     /// Whether there may be more.
     is_cut: bool,
-    /// When the first one happens.
+    /// The time of the first event.
     first: Option<String>,
-    /// When the last counted one happens.
+    /// The time of the last counted event.
     last: Option<String>,
-    /// How many occur in each of 24 equal intervals between the first and the last.
+    /// The number of events in each of 24 equal intervals between the first and the last.
     histogram: Vec<BucketBody>,
 }
 
-/// One stretch of a histogram.
+/// One interval of a histogram.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BucketBody {
-    /// When it starts.
+    /// Start of the interval.
     from: String,
-    /// How many events occur in it.
+    /// The number of events in it.
     count: usize,
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Who logs in.
+/// Credentials of a user.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogInRequest {
@@ -81,7 +81,7 @@ pub(crate) struct LogInRequest {
     password: Password,
 }
 
-/// What to end.
+/// Sessions to end.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogOutRequest {
@@ -90,7 +90,7 @@ pub(crate) struct LogOutRequest {
     everywhere: Option<bool>,
 }
 
-/// Whose sessions to list.
+/// The user of the sessions.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionsRequest {
@@ -99,10 +99,10 @@ pub(crate) struct SessionsRequest {
     user_id: Option<Text<UserId>>,
 }
 
-/// Who asks.
+/// The caller.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionBody {
-    /// Who the caller is, in a sentence.
+    /// A sentence about the caller.
     status: String,
     /// The user; null if not logged in.
     user_id: Option<String>,
@@ -149,9 +149,9 @@ pub(crate) struct SessionItem {
     created_at: String,
     /// Host time of the last recorded activity.
     last_seen_at: String,
-    /// Host time when it ends if it is not used.
+    /// Host time when the session ends if it is not used.
     idle_expires_at: String,
-    /// Host time when it ends at the latest.
+    /// Host time when the session ends at the latest.
     expires_at: String,
     /// Whether it is the current session.
     is_current: bool,

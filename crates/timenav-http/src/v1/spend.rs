@@ -27,7 +27,7 @@ use crate::wire::{self, HostTime, Text, Words};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/spend", "spend", "Moves a paused clock by what somebody's work cost", spend)
+        Route::change("/spend", "spend", "Moves a paused clock forward by the duration of work", spend)
             .takes::<SpendRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION)
@@ -36,23 +36,23 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What was spent.
+/// Work to charge to a paused clock.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SpendRequest {
-    /// What it cost: one or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+    /// The duration of the work: one or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or
+    /// ISO 8601.
     #[schema(value_type = String, format = "duration", example = "20m")]
     duration: Text<Duration>,
-    /// What the clock showed when the work began. The clock goes to `duration` after that, or stays if it is there
-    /// already, so what several spend at the same time passes once. Otherwise it goes on from what it shows, and what
-    /// several spend adds up.
+    /// The clock's time when the work began. The clock moves to `since` plus `duration`, unless it is later already, so
+    /// parallel work counts once. Without `since`, the clock moves on from its current time, so durations add up.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     since: Option<Text<Instant<Virtual>>>,
-    /// How long to wait, in host time, for advances of others that come before; and how long the answer waits then for
-    /// timers on the way and followers. The clock goes on without it. Defaults to `30s`; `0s` does not wait.
+    /// How long to wait for earlier advances, and then for timers and followers, in host time. The clock continues
+    /// after that. Defaults to `30s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "30s")]
     wait: Option<Text<HostTime>>,
-    /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
+    /// Whether to report only which timers would fire, without moving the clock. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]

@@ -32,7 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/stream",
             "stream",
-            "Watches a timeline: one message for each change in the chosen topics",
+            "Streams a timeline: one message for each change in the chosen topics",
             watch,
         )
         .takes::<StreamRequest>()
@@ -44,22 +44,22 @@ pub(crate) fn routes() -> Vec<Route> {
             may_be_silent: true,
         })
         .conflicts()
-        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "place-in-stream")
+        .heeds("Last-Event-ID", "The id of the last message received: later messages are sent first", "place-in-stream")
         .tag("timelines"),
     ]
 }
 
-/// What to watch.
+/// Topics and filters of a stream.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StreamRequest {
-    /// What to watch, separated by commas: `clock`, `events` (recorded and corrected ones), `interventions`,
-    /// `paradoxes` (created and resolved), `advances` (as they begin, at each instant, and as they end), `due` (which events
-    /// the clock has passed, as ranges of time). Defaults to all but `due`.
+    /// The topics, separated by commas: `clock`, `events` (recorded and corrected), `interventions`, `paradoxes`
+    /// (created and resolved), `advances` (start, each instant, end), `due` (ranges of time with events that the clock
+    /// has passed). Defaults to all but `due`.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
-    /// with them, before or after a change. Case and accents are ignored. Clocks, paradoxes and `due` are reported regardless.
+    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes,
+    /// before or after a change. Case and accents are ignored. Clocks, paradoxes and `due` are not filtered.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -82,7 +82,7 @@ pub(crate) struct StreamRequest {
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
     #[serde(default, deserialize_with = "wire::number")]
     speed_kmh: Option<f64>,
-    /// How much clocks may differ before one time counts as earlier than another. Defaults to none.
+    /// How far clocks may differ before one time counts as earlier than another. Defaults to none.
     #[schema(value_type = Option<String>, format = "duration", example = "90s")]
     tolerance: Option<Text<Duration>>,
     /// The timeline. Defaults to the API key's.
@@ -90,48 +90,47 @@ pub(crate) struct StreamRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// One message. Its event is the topic, for paradoxes `paradox-made` or `paradox-healed`; or `reset` where something
-/// was left out: read anew what you know.
+/// A message. Its event is the topic, for paradoxes `paradox-made` or `paradox-healed`; or `reset` if messages are
+/// missing: read the current state again.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct StreamBody {
     /// The timeline.
     timeline_id: String,
-    /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id begins with it:
-    /// where an entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`);
-    /// behind that of `due` is how far the clock has come (`17@951868800000000`); and each ends with a mark of the entry
+    /// Position of the ledger entry, or of the newest entry if the message has none. The message's id begins with it.
+    /// If an entry has several messages, the ids of all but the last have an index after it, from 0 (`17.0`). Ids of
+    /// `due` messages have the clock's time after it (`17@951868800000000`). Each id ends with a hash of the entry
     /// (`17~5f3c9a0e1d2b4c68`).
     position: u64,
-    /// The clock as it is since then.
+    /// The clock after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// What became of an event: it was `recorded`, `corrected`, or `manipulated`. Or of a paradox: it was `made` or `healed`.
+    /// The change of an event (`recorded`, `corrected` or `manipulated`) or of a paradox (`made` or `healed`).
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'static str>,
     /// The event's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_id: Option<String>,
-    /// The event as it was recorded or corrected; absent where it was erased since.
+    /// The event as it was recorded or corrected; absent if it was erased since.
     #[schema(value_type = Option<super::events::EventBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Box<RawValue>>,
-    /// What was done to the event, with the event as it stood `after`; absent where it was erased since.
+    /// The intervention, with the event `after` it; absent if it was erased since.
     #[schema(value_type = Option<super::event_history::InterventionBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     intervention: Option<Box<RawValue>>,
-    /// The paradox that is there since, or is gone since and is told as it was.
+    /// The new or resolved paradox. A resolved one is as it was before.
     #[serde(skip_serializing_if = "Option::is_none")]
     paradox: Option<ParadoxBody>,
-    /// The advance: where it begins, the newest instant that it has come to, or what came of it. Instants that it has left
-    /// by then are not told.
+    /// The advance: its start, its newest instant, or its receipt. Earlier instants may be skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     advance: Option<AdvanceToldBody>,
-    /// The time that the clock has passed, if it has passed events. `GET /v1/monitor-events` lists them.
+    /// The time that the clock has passed, if it has events. `GET /v1/monitor-events` lists them.
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueBody>,
 }
 
-/// Time that the clock has passed, and that has events. Both ends are included.
+/// A range of time with events that the clock has passed. Both ends are included.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DueBody {
     /// Its first instant.

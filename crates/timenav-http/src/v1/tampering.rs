@@ -35,63 +35,63 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to scan, and how much.
+/// The timeline and the depth of a scan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TamperingRequest {
     /// The timeline; for operators also `system`.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// How much to read: `full` reads everything, `quick` the latest checkpoint and its tree, `tail:<n>` the last `n`
-    /// entries and the tree over the others, `sample:<n>` that many random entries. Defaults to `full`.
+    /// The depth: `full` reads everything, `quick` the latest checkpoint and its tree, `tail:<n>` the last `n` entries
+    /// and the tree over the others, `sample:<n>` `n` random entries. Defaults to `full`.
     #[schema(value_type = Option<String>, format = "scan-depth", example = "full")]
     scan_depth: Option<Text<Depth>>,
 }
 
-/// What was found.
+/// The result of a scan.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TamperingBody {
-    /// The outcome, in a sentence.
+    /// A sentence that sums up the scan.
     status: String,
-    /// Whether anything does not match what was signed.
+    /// Whether anything differs from the signed ledger.
     tampering_detected: bool,
-    /// The first finding and where it is, in sentences.
+    /// The first finding and its place, in sentences.
     details: String,
-    /// Everything that does not match what was signed, by position.
+    /// All differences from the signed ledger, by position.
     findings: Vec<FindingBody>,
-    /// Findings that are only counted, because there are too many of one kind.
+    /// The number of findings omitted because there are too many of one kind.
     findings_untold: u64,
-    /// What was checked.
+    /// The checks, with counts.
     checked: Vec<CheckedBody>,
-    /// What was not checked, one sentence each.
+    /// Everything that was not checked, one sentence each.
     not_checked: Vec<String>,
-    /// The latest checkpoint: keep it to be able to tell later whether history was rolled back.
+    /// The latest checkpoint: keep it to detect a rollback of history later.
     checkpoint: Option<ScannedCheckpoint>,
     /// The scan's place in the ledger.
     ledger: LedgerBody,
 }
 
-/// One thing that does not match what was signed.
+/// One difference from the signed ledger.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FindingBody {
-    /// What kind of difference, such as `leaf-mismatch`.
+    /// The kind of difference, such as `leaf-mismatch`.
     #[schema(value_type = String, example = "leaf-mismatch")]
     kind: &'static str,
     /// The first entry affected, counted from 0; for a checkpoint, its size.
     position: Option<u64>,
     /// Size of the largest earlier checkpoint known to be good.
     last_good_checkpoint: Option<u64>,
-    /// What was found, and what should have been there.
+    /// The found and the expected state.
     evidence: String,
 }
 
 /// Something that was checked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CheckedBody {
-    /// What.
+    /// The kind of item.
     #[schema(value_type = String, example = "entries")]
     what: &'static str,
-    /// How many.
+    /// The number of checked items.
     count: u64,
 }
 

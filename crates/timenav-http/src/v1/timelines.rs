@@ -71,24 +71,24 @@ pub(crate) struct TimelineRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
     #[schema(value_type = String, format = "id", example = "billing-2027")]
     timeline_id: Text<TimelineId>,
-    /// The timeline to fork. History is shared up to `at`; after that, neither sees the other's. Timers come along as they
-    /// stood at `at`.
+    /// The timeline to fork. The history up to `at` is shared; later changes are independent. Timers are inherited as
+    /// of `at`.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     fork_of: Option<Text<TimelineId>>,
     /// Where to fork it: a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     at: Option<MomentText>,
-    /// How long it lasts, in host time: then it ends automatically.
+    /// How long the timeline lasts, in host time; then it ends automatically.
     #[schema(value_type = Option<String>, format = "duration", example = "2h")]
     expires_in: Option<Text<Duration>>,
-    /// With `fork_of`: whether webhooks of timers that come along are sent, to the receivers of the other timeline.
-    /// Defaults to `false`: their firings fail then. Needs `write` on the other timeline.
+    /// With `fork_of`: whether webhooks of inherited timers are sent to the parent's receivers. Defaults to `false`:
+    /// their firings fail. Needs `write` on the parent.
     #[serde(default, deserialize_with = "wire::truth")]
     deliver_webhooks: Option<bool>,
 }
 
-/// Which timelines to list.
+/// Timelines to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimelinesRequest {
@@ -126,9 +126,9 @@ pub(crate) struct TimelineEndedBody {
     head: HeadBody,
     /// Host time after which its contents are deleted.
     contents_until: String,
-    /// Its forks. What they inherit stays as long as one of them exists.
+    /// Its forks. Inherited contents are kept as long as a fork exists.
     heirs: u64,
-    /// The place of its end in the ledger `system`.
+    /// The place of its end in the ledger of `system`.
     ledger: LedgerBody,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct TimelinesBody {
     has_more: bool,
 }
 
-/// One timeline, read by itself.
+/// A timeline.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimelineReadBody {
     /// A sentence that sums up the result.
@@ -155,7 +155,7 @@ pub(crate) struct TimelineReadBody {
     timeline: TimelineBody,
 }
 
-/// One timeline.
+/// A timeline.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimelineBody {
     /// The timeline.
@@ -163,16 +163,16 @@ pub(crate) struct TimelineBody {
     /// Its clock; absent for `system`, and if a restriction hides clocks from the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// Its events, not counting cancelled ones.
+    /// The number of events, without canceled ones.
     events: u64,
-    /// Anchors set on it.
+    /// The number of anchors.
     anchors: u64,
-    /// What it was forked from; absent if it is not a fork.
+    /// The parent; absent if the timeline is not a fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,
     /// Its latest signed tree.
     head: HeadBody,
-    /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
+    /// The caller's role: `read`, `write` or `admin`; `operator` for an operator who is not listed.
     #[schema(value_type = String)]
     role: &'static str,
     /// Host time when that role expires; absent if it does not.
@@ -183,7 +183,7 @@ pub(crate) struct TimelineBody {
     /// Host time when it expires; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// How long the contents of reads and refusals are kept; absent if never set, which means forever.
+    /// How long the contents of reads and rejected attempts are kept; absent if never set, which means forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<RetentionBody>,
     /// Its permissions; only for its admins.
@@ -191,14 +191,14 @@ pub(crate) struct TimelineBody {
     permissions: Option<PermissionsBody>,
 }
 
-/// What a fork was forked from.
+/// The parent of a fork.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ForkBody {
-    /// The other timeline.
+    /// The parent timeline.
     of: String,
-    /// How many of its entries are shared.
+    /// The number of shared entries.
     size: u64,
-    /// `true` if webhooks of timers that came along are sent. Absent otherwise.
+    /// `true` if webhooks of inherited timers are sent. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     deliver_webhooks: Option<bool>,
 }
@@ -214,7 +214,7 @@ pub(crate) struct HeadBody {
     checkpoint: String,
 }
 
-/// The three lists of a timeline.
+/// The permission lists of a timeline.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PermissionsBody {
     /// Users with read access.
@@ -223,12 +223,12 @@ pub(crate) struct PermissionsBody {
     write: Vec<String>,
     /// Users with admin access.
     admin: Vec<String>,
-    /// Host times when permissions expire; absent if none does. What has expired is listed until it is taken out.
+    /// Host times when permissions expire; absent if none does. Expired permissions are listed until they are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<PermissionEndsBody>,
 }
 
-/// When permissions expire, in host time. Whoever is in a list and not named here keeps the permission.
+/// When permissions expire, in host time. Permissions of listed users who are not named here do not expire.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PermissionEndsBody {
     /// When read access expires, by user id.

@@ -26,8 +26,8 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timelines/diff",
             "timelines_diff",
-            "Lists the events, timers or firings that differ between two related timelines: one forked from the other, or \
-             both from the same one",
+            "Lists the events, timers or firings that differ between two related timelines: parent and fork, or forks \
+             of the same parent",
             timelines_diff,
         )
         .takes::<DiffRequest>()
@@ -38,17 +38,17 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which timelines to compare.
+/// Timelines to compare.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DiffRequest {
     /// One timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     a: Text<TimelineId>,
-    /// The other.
+    /// The other timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     b: Text<TimelineId>,
-    /// What to compare: `events`, `timers` (what is armed), or `firings` (their outcomes). Defaults to `events`.
+    /// What to compare: `events`, `timers` (armed ones), or `firings` (their outcomes). Defaults to `events`.
     of: Option<DiffWord>,
     /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
@@ -59,7 +59,7 @@ pub(crate) struct DiffRequest {
     cursor: Option<String>,
 }
 
-/// What of two timelines is compared.
+/// The kind of comparison.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DiffWord {
@@ -71,26 +71,26 @@ pub(crate) enum DiffWord {
     Firings,
 }
 
-/// One page of what differs: events by id, timers by name, or firings by moment. A page can be short and still have a next
-/// one.
+/// One page of differences: events by id, timers by name, or firings by moment. A page that is short can have a next
+/// page.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DiffBody {
     /// A sentence that sums up the result.
     status: String,
     /// One timeline.
     a: DiffSideBody,
-    /// The other.
+    /// The other timeline.
     b: DiffSideBody,
-    /// What both share.
+    /// The shared history.
     common: CommonBody,
-    /// The events. Empty if something else is compared.
+    /// The differing events. Empty if timers or firings are compared.
     differences: Vec<DifferenceBody>,
-    /// The timers that are armed on one of the timelines at least, and differ. Absent unless timers are compared. They are
-    /// as they were when the page was read.
+    /// The timers that differ and are armed on at least one of the timelines, as of the time of this page. Absent
+    /// unless timers are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     timers: Option<Vec<TimerDifferenceBody>>,
-    /// The firings that came to other outcomes since the timelines went apart. Absent unless firings are compared. They are
-    /// as they were when the page was read.
+    /// The firings with different outcomes since the timelines diverged, as of the time of this page. Absent unless
+    /// firings are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     firings: Option<Vec<FiringDifferenceBody>>,
     /// The cursor of the next page, if there is one.
@@ -109,12 +109,12 @@ pub(crate) struct DiffSideBody {
     as_of: Option<u64>,
 }
 
-/// What two timelines share: the beginning of a ledger, and everything before it.
+/// The part of a ledger that two timelines share, and everything before it.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CommonBody {
-    /// The timeline whose ledger it is.
+    /// The timeline of that ledger.
     timeline_id: String,
-    /// How many of its entries both share.
+    /// The number of shared entries.
     size: u64,
 }
 
@@ -142,25 +142,25 @@ pub(crate) struct TimerDifferenceBody {
     /// `only_in_a`, `only_in_b`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
-    /// The timer on `a`, if it is there.
+    /// The timer on `a`, if it exists there.
     a: Option<TimerBody>,
-    /// The timer on `b`, if it is there.
+    /// The timer on `b`, if it exists there.
     b: Option<TimerBody>,
 }
 
-/// A moment of a timer that came to another outcome.
+/// A moment of a timer with different outcomes.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FiringDifferenceBody {
     /// The timer.
     timer_id: String,
-    /// The moment.
+    /// The due time.
     due: String,
     /// `only_in_a`, `only_in_b`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
-    /// The firing on `a`, if it fell due there.
+    /// The firing on `a`, if it was due there.
     a: Option<FiringBody>,
-    /// The firing on `b`, if it fell due there.
+    /// The firing on `b`, if it was due there.
     b: Option<FiringBody>,
 }
 

@@ -36,7 +36,7 @@ const TAG: &str = "timers";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/timers", "set_timer", "Sets a timer that fires when the clock shows its moment", set_timer)
+        Route::change("/timers", "set_timer", "Sets a timer that fires when the clock reaches its moment", set_timer)
             .takes::<SetTimerRequest>()
             .gives::<TimerSetBody>()
             .created()
@@ -46,11 +46,11 @@ pub(crate) fn routes() -> Vec<Route> {
             .form(Form::default().with("cron").without("at").without("every"))
             .heeds_if_there()
             .tag(TAG),
-        Route::lookup("/timers", "timers", "Lists timers, the next ones first", timers)
+        Route::lookup("/timers", "timers", "Lists timers, by next moment", timers)
             .takes::<TimersRequest>()
             .gives::<TimersBody>()
             .tag(TAG),
-        Route::lookup("/timers/{timer_id}", "timer", "Shows a timer and its latest firings", timer)
+        Route::lookup("/timers/{timer_id}", "timer", "Returns a timer and its newest firings", timer)
             .takes::<TimerOfRequest>()
             .gives::<TimerShownBody>()
             .tag(TAG),
@@ -71,28 +71,28 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetTimerRequest {
-    /// The id of the timer. Defaults to one that the service makes. Setting the same timer twice changes nothing.
+    /// The id of the timer. Defaults to a generated id. Setting an identical timer again changes nothing.
     #[schema(value_type = Option<String>, format = "id", example = "renew-42")]
     timer_id: Option<Text<TimerId>>,
-    /// The moment at which the timer fires. One that the clock has passed fires at once, with its own moment.
+    /// The moment at which the timer fires. If the clock has passed it, the timer fires at once, with that moment.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
     at: Option<Text<Instant<Virtual>>>,
-    /// A rule of iCalendar by which the timer fires again and again. Instead of `at`.
+    /// An iCalendar rule for a recurring timer. Instead of `at`.
     every: Option<EveryRequest>,
-    /// A cron expression by which the timer fires again and again. Instead of `at`.
+    /// A cron expression for a recurring timer. Instead of `at`.
     cron: Option<CronRequest>,
-    /// What becomes of moments of a rule that come together, because the clock jumped over them: `all` of them fire, only
-    /// the last one (`once`), or none (`skip`). Defaults to `all`.
+    /// Which moments of a rule fire if the clock jumps over several: `all`, only the last (`once`), or none (`skip`).
+    /// Defaults to `all`.
     misfire: Option<MisfireWord>,
-    /// Whether moments of a rule fire that had passed when the timer was set: at most 10,000. Defaults to `false`.
+    /// Whether moments of a rule before now fire too: up to 10,000. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     catch_up: Option<bool>,
-    /// Where firings go. Defaults to the queue `default`.
+    /// The delivery of firings. Defaults to the queue `default`.
     deliver: Option<DeliverRequest>,
-    /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes. Defaults to null.
+    /// Any JSON for the handler, up to 65,536 bytes. Defaults to null.
     #[schema(value_type = Value, required = false)]
     payload: Option<Value>,
-    /// Firings with the same key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     #[schema(min_length = 1, max_length = 256, example = "customer-7")]
     order_key: Option<String>,
     /// The timeline. Defaults to the API key's.
@@ -100,26 +100,27 @@ pub(crate) struct SetTimerRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What to change of a timer.
+/// Changes of a timer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeTimerRequest {
     /// The moment at which the timer fires.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-02-28T09:00:00Z")]
     at: Option<Text<Instant<Virtual>>>,
-    /// A rule of iCalendar by which the timer fires again and again.
+    /// An iCalendar rule for a recurring timer.
     every: Option<EveryRequest>,
-    /// A cron expression by which the timer fires again and again.
+    /// A cron expression for a recurring timer.
     cron: Option<CronRequest>,
-    /// What becomes of moments of a rule that come together: `all`, `once` or `skip`. Without a new rule, of the timer's.
+    /// Which moments of a rule fire if the clock jumps over several: `all`, only the last (`once`), or none (`skip`).
+    /// Without a new rule, the timer's rule is used.
     misfire: Option<MisfireWord>,
-    /// Where firings go.
+    /// The delivery of firings.
     deliver: Option<DeliverRequest>,
-    /// Any JSON, handed to whoever claims a firing: at most 65,536 bytes.
+    /// Any JSON for the handler, up to 65,536 bytes.
     #[schema(value_type = Value, required = false)]
     #[serde(default, deserialize_with = "wire::also_null")]
     payload: Option<Value>,
-    /// Firings with the same key are worked on one after the other; null removes it.
+    /// Firings with the same key are processed one after the other; null removes the key.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256, example = "customer-7")]
     #[serde(default, deserialize_with = "order_key_change")]
     order_key: Option<OrderKeyChange>,
@@ -133,12 +134,11 @@ fn order_key_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     Ok(Some(order_key.map_or(OrderKeyChange::Removed, OrderKeyChange::To)))
 }
 
-/// Which timers to list.
+/// Timers to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimersRequest {
-    /// `armed` for those that will fire, by their next moment; `done` for those that have, or `cancelled`. Defaults to
-    /// `armed`.
+    /// `armed` timers, by next moment; `done` or `cancelled` ones. Defaults to `armed`.
     state: Option<StandingWord>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
@@ -152,7 +152,7 @@ pub(crate) struct TimersRequest {
     cursor: Option<String>,
 }
 
-/// How a timer stands.
+/// The state of a timer.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StandingWord {
@@ -164,7 +164,7 @@ pub(crate) enum StandingWord {
     Cancelled,
 }
 
-/// Where the timer is.
+/// The timeline of a timer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimerOfRequest {
@@ -178,36 +178,36 @@ pub(crate) struct TimerOfRequest {
 pub(crate) struct TimerBody {
     /// The id of the timer.
     timer_id: String,
-    /// Position of the ledger entry that set it. Of timers that fire at the same moment, earlier ones come first.
+    /// Position of the ledger entry that set it. Timers of the same moment fire in this order.
     position: u64,
     /// `armed`, `done` or `cancelled`.
     #[schema(value_type = String)]
     state: &'static str,
-    /// When it fires next. Absent unless it is armed.
+    /// The next moment. Absent unless the timer is armed.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// The moment at which it fires, if that is one.
+    /// The moment at which it fires, if it is not recurring.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
-    /// The rule of iCalendar by which it fires.
+    /// The iCalendar rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     every: Option<EveryBody>,
-    /// The cron expression by which it fires.
+    /// The cron expression.
     #[serde(skip_serializing_if = "Option::is_none")]
     cron: Option<CronBody>,
-    /// What becomes of moments of the rule that come together.
+    /// Which moments of the rule fire if the clock jumps over several.
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     misfire: Option<&'static str>,
-    /// Where firings go.
+    /// The delivery of firings.
     deliver: DeliverBody,
-    /// What is handed to whoever claims a firing.
+    /// The payload for the handler.
     #[schema(value_type = Value)]
     payload: Value,
-    /// Firings with the same key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_key: Option<String>,
-    /// Grows when moments that have passed come again.
+    /// Grows when past moments recur.
     round: u32,
     /// The user who set it.
     set_by: String,
@@ -240,25 +240,24 @@ pub(crate) struct TimerShownBody {
     timeline_id: String,
     /// The timer.
     timer: TimerBody,
-    /// Its latest firings, the newest first: at most 100. `GET /v1/firings` lists all.
+    /// The newest 100 firings, the newest first. `GET /v1/firings` lists all.
     firings: Vec<FiringBody>,
-    /// Moments of its rule that came and did not fire, because 10,000 firings were waiting or as `misfire` says. Absent if
-    /// there are none.
+    /// Moments of the rule that did not fire because 10,000 firings were pending, or because of `misfire`. Omitted if
+    /// empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<SkippedBody>,
 }
 
-/// Moments of a rule that came and did not fire, since the timer was set or changed and as far as the newest 4,096 entries
-/// of the ledger tell.
+/// Moments of a rule that did not fire since the timer was set or changed, within the newest 4,096 ledger entries.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SkippedBody {
-    /// How many.
+    /// The number of moments.
     count: u64,
-    /// Whether all were counted: at most 100,000 are.
+    /// Whether all were counted: up to 100,000.
     complete: bool,
-    /// The first one.
+    /// The first moment.
     from: String,
-    /// The last one.
+    /// The last moment.
     to: String,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct UserRequest {
     operator: Option<bool>,
 }
 
-/// Which users to list.
+/// Users to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UsersRequest {
@@ -83,7 +83,7 @@ pub(crate) struct UsersBody {
     has_more: bool,
 }
 
-/// One user.
+/// A user.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UserBody {
     /// The name.

@@ -11,11 +11,11 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("400", "The request is invalid; `errors` names the field"),
     ("401", "The caller is not authenticated"),
     ("403", "The caller is not allowed to do this"),
-    ("404", "It does not exist, or the caller has no access to it"),
+    ("404", "The resource does not exist, or the caller has no access to it"),
     ("409", "The request conflicts with the current state"),
-    ("412", "It has changed since the tag in `If-Match`"),
+    ("412", "The resource has changed since the tag in `If-Match`"),
     ("413", "The body is too large"),
-    ("415", "The body has a media type that is not supported here"),
+    ("415", "The media type of the body is not supported"),
     ("422", "The request is well-formed but cannot be carried out"),
     ("429", "Too many attempts or requests; `Retry-After` says when to try again"),
     ("500", "Internal error; quote the `request_id` when you ask for help"),
@@ -71,7 +71,7 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             let stream = match version {
                 Version::V3_1 => json!({ "schema": {
                     "type": "string",
-                    "description": format!("Events named {} whose data is a {}", names.join(", "), body.name),
+                    "description": format!("Events named {} with a {} as data", names.join(", "), body.name),
                 } }),
                 Version::V3_2 => json!({ "itemSchema": message(&body.name, messages) }),
             };
@@ -81,8 +81,7 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             collect(body, schemas);
             collect(progress, schemas);
             let told = format!(
-                "Events named `progress` whose data is a {}, then one named `result` whose data is a {}, or `error` \
-                 whose data is a Problem",
+                "Events named `progress` with a {} as data, then one named `result` with a {}, or `error` with a Problem",
                 progress.name, body.name
             );
             let events = json!({ "schema": { "type": "string", "description": told } });
@@ -180,7 +179,7 @@ fn headers_of_problem(status: &str) -> Value {
 
 fn request_id() -> (String, Value) {
     let header = json!({
-        "description": "Identifies the request; copied from the request if it has one",
+        "description": "Identifies the request; copied from the request if present",
         "required": true,
         "schema": { "type": "string", "pattern": "^[!-~]{1,128}$" },
     });

@@ -29,13 +29,13 @@ pub(crate) struct ClockBody {
     /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
-    /// What the clock shows.
+    /// The clock's current time.
     current_time: String,
-    /// After a move by a duration or to the next moment: where it took the clock. `current_time` is another moment if the
-    /// clock runs, or if somebody else has moved it while timers on the way were waited for.
+    /// After a move by a duration or to the next moment: the destination. `current_time` differs if the clock runs, or
+    /// if another request has moved it during the advance.
     #[serde(skip_serializing_if = "Option::is_none")]
     new_time: Option<String>,
-    /// After a pause: the moment the clock was paused at.
+    /// After a pause: the moment at which the clock was paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     paused_at: Option<String>,
     /// Whether the clock is `running` or `paused`.
@@ -55,12 +55,13 @@ pub(crate) struct ClockBody {
     origin_host: String,
     /// Virtual time at `origin_host`.
     origin_virtual: String,
-    /// When a clock is read or watched: what the boot clock (`CLOCK_BOOTTIME`) of the service's kernel showed at
-    /// `origin_host`, in seconds with nine decimal places; negative if that was before the kernel started. Programs on the
-    /// same kernel compute the clock from it to the nanosecond. Absent where the system has no such clock, and while the host's clock is behind the last entry of the timeline.
+    /// In clock reads and streams: the boot clock (`CLOCK_BOOTTIME`) of the service's kernel at `origin_host`, in
+    /// seconds with nine decimal places. It is negative if the kernel started later. Programs on the same kernel can
+    /// compute the clock to the nanosecond. Absent if the system has no such clock, or while the host's clock is
+    /// earlier than the timeline's last entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin_boot: Option<String>,
-    /// With `origin_boot`: which start of which kernel that is, as a hash of its boot id.
+    /// With `origin_boot`: identifies the kernel and its start, as a hash of the boot id.
     #[serde(skip_serializing_if = "Option::is_none")]
     boot_id: Option<String>,
     /// After a return: the anchor.
@@ -69,41 +70,38 @@ pub(crate) struct ClockBody {
     /// After traveling to a place by name: how the name was resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     location_resolved: Option<ResolvedBody>,
-    /// While an advance moves the clock: what it is and where it goes.
+    /// The advance that moves the clock, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     advance: Option<AdvanceBody>,
-    /// How far deliveries are behind the clock, which waits for them only in an advance. Absent if every firing has its
-    /// outcome.
+    /// The backlog of deliveries; the clock waits for them only in an advance. Absent if every firing has an outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     lag: Option<LagBody>,
-    /// After a change that passed timers: what fired, and what came of it.
+    /// After a change that passed timers: the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     settled: Option<SettledBody>,
-    /// After a change that followers were to confirm: who has, and who has not.
+    /// After a change with `followers`: the confirmations.
     #[serde(skip_serializing_if = "Option::is_none")]
     followers: Option<AwaitedBody>,
-    /// In the messages of a stream with `follow`: the id of the follower, to confirm changes under.
+    /// In a stream with `follow`: the id of the follower, for confirmations.
     #[serde(skip_serializing_if = "Option::is_none")]
     follower_id: Option<String>,
-    /// In these messages: how the follower is to show the clock wrong, which this message tells right. Absent if it is to
-    /// show it right.
+    /// In a stream with `faults`: the clock error that the follower has to apply to this message's correct time. Absent
+    /// without an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<FaultBody>,
-    /// After a dry run: what would fire. Nothing has moved.
+    /// After a dry run: the firings that would be due. Nothing has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_fire: Option<WouldFireBody>,
-    /// After the dry run of a return, or of a change with `refire` that goes back: timers that would be armed for another
-    /// moment than now.
+    /// After the dry run of a return, or of a move back with `refire`: timers that would be armed for another moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_rearm: Option<WouldRearmBody>,
-    /// After the dry run of a return: timers that are armed now and would not be any more. Absent if there are none.
+    /// After the dry run of a return: armed timers that would be disarmed. Omitted if empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_disarm: Option<WouldDisarmBody>,
-    /// After the dry run of a return, or of a change with `refire` that goes back: firings without an outcome that would be
-    /// superseded.
+    /// After the dry run of a return, or of a move back with `refire`: pending firings that would be superseded.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_supersede: Option<WouldSupersedeBody>,
-    /// After the dry run of a return: events that would be changed back.
+    /// After the dry run of a return: events that would be restored to an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_change: Option<WouldChangeBody>,
     /// After a change: its place in the ledger.
@@ -111,25 +109,25 @@ pub(crate) struct ClockBody {
     ledger: Option<LedgerBody>,
 }
 
-/// How far deliveries are behind a clock.
+/// The backlog of deliveries on a clock.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LagBody {
-    /// How many firings have no outcome.
+    /// The number of firings without an outcome.
     pending: u64,
-    /// The moment of the one that has waited longest.
+    /// The earliest due time of a firing without an outcome.
     oldest: String,
     /// How far the clock is past that moment, as a duration.
     behind: String,
 }
 
-/// An advance that moves a clock, and stands still at each timer on its way.
+/// An advance that moves the clock and stops at each timer.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AdvanceBody {
     /// The id of the advance.
     advance_id: String,
-    /// How many instants it has come to.
+    /// The number of instants reached so far.
     step: u64,
-    /// Where it goes.
+    /// The destination.
     to: String,
 }
 

@@ -16,19 +16,19 @@ use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, Text, items_max};
 
-/// Which firings to list: those that fit all that is given.
+/// Filters of firings; all must match.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FiringsRequest {
     /// The timer that fired.
     #[schema(value_type = Option<String>, format = "id", example = "renew-42")]
     timer_id: Option<Text<TimerId>>,
-    /// The advance in which they fired, at the moments that it passed.
+    /// Only firings of this advance, at the moments that it passed.
     #[schema(value_type = Option<String>, format = "id")]
     advance_id: Option<Text<AdvanceId>>,
-    /// What came of them: `pending`, `acknowledged`, `failed` or `superseded`.
+    /// Only firings in this state: `pending`, `acknowledged`, `failed` or `superseded`.
     state: Option<FiringStateWord>,
-    /// The queue that they wait in, or waited in: `timenav:webhook` for those that the service sends.
+    /// Only firings of this queue; `timenav:webhook` for those that the service sends.
     #[schema(value_type = Option<String>, format = "id", example = "billing")]
     queue: Option<Text<QueueId>>,
     /// The timeline. Defaults to the API key's.
@@ -43,7 +43,7 @@ pub(crate) struct FiringsRequest {
     cursor: Option<String>,
 }
 
-/// What came of a firing.
+/// The state of a firing.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FiringStateWord {
@@ -64,12 +64,12 @@ pub(crate) struct FiringsBody {
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// The firings, in the order in which they fell due.
+    /// The firings, by due time.
     firings: Vec<FiringBody>,
     /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Whether there may be another page. One that looked through many firings may have fewer than `limit`, or none.
+    /// Whether there may be another page. A page searches up to 10,000 firings, so it may be short or empty.
     has_more: bool,
 }
 

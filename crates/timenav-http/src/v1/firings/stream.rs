@@ -24,17 +24,16 @@ use crate::wire::Text;
 pub(super) const MESSAGES: Messages = Messages {
     names: &["firing", "gap", "reset"],
     id: PLACE_PATTERN,
-    what: "One message for each thing that happens to a firing; the id begins with the position of the newest \
-           entry that was told",
+    what: "One message for each change of a firing; the id begins with the position of the newest reported entry",
     may_be_silent: true,
 };
 
-/// Which firings to observe.
+/// Firings to observe.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FiringsStreamRequest {
-    /// Only firings of this queue; `timenav:webhook` for those that the service sends to webhooks. Defaults to all firings of
-    /// the timeline.
+    /// Only firings of this queue; `timenav:webhook` for those that the service sends. Defaults to all firings of the
+    /// timeline.
     #[schema(value_type = Option<String>, format = "id", example = "billing")]
     queue: Option<Text<QueueId>>,
     /// The timeline. Defaults to the API key's.
@@ -42,56 +41,55 @@ pub(super) struct FiringsStreamRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// One message. Its event is `firing`; or `gap` where it is not known who claimed what meanwhile; or `reset` where entries were
-/// left out: read anew what you know.
+/// A message. Its event is `firing`; `gap` if claims may be missing; or `reset` if entries are missing: read the
+/// current state again.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FiringsStreamBody {
     /// The timeline.
     timeline_id: String,
-    /// Position of the newest entry that was told. The message's id begins with it: where an entry tells of several firings,
-    /// the ids of all but the last have their number behind it, from 0 (`17.0`); and each ends with a mark of the entry
+    /// Position of the newest reported entry. The message's id begins with it. If an entry reports several firings, the
+    /// ids of all but the last have an index after it, from 0 (`17.0`). Each id ends with a hash of the entry
     /// (`17~5f3c9a0e1d2b4c68`).
     position: u64,
-    /// The firing, and what happened to it.
+    /// The firing and its change.
     #[serde(skip_serializing_if = "Option::is_none")]
     firing: Option<FiringNewsBody>,
 }
 
-/// A firing, and what happened to it.
+/// A firing and its change.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FiringNewsBody {
-    /// What happened: it was `offered` as it fell due, `redelivered` after it had failed, `leased` to whoever claimed it,
-    /// `extended`; `tried_again` if an attempt came to nothing; or it was `acknowledged`, has `failed` for good, or was
-    /// `superseded`.
+    /// The change: `offered` when it was due, `redelivered` after a failure, `leased` by a claim, `extended`,
+    /// `tried_again` after a failed attempt, or the outcome `acknowledged`, `failed` or `superseded`.
     #[schema(value_type = String)]
     change: &'static str,
     /// The id of the firing.
     firing_id: String,
     /// The timer that fired.
     timer_id: String,
-    /// The moment at which it fell due.
+    /// The due time.
     due: String,
     /// The round of the timer.
     round: u32,
-    /// The queue that it waits in: `timenav:webhook` if the service sends it. Absent if it is recorded as an event.
+    /// The queue of the firing: `timenav:webhook` if the service sends it. Absent if it records an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
     /// The event that it recorded, if its timer records events.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_id: Option<String>,
-    /// Firings with the same key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_key: Option<String>,
-    /// Who has claimed it.
+    /// The user who claimed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     claimed_by: Option<String>,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
-    /// Host time until which it is leased.
+    /// Host time when the lease ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     leased_until: Option<String>,
-    /// Host time before which it is not tried again.
+    /// Host time before which it is not retried.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_before: Option<String>,
     /// Why it failed.

@@ -23,76 +23,76 @@ pub(crate) struct ImportedBody {
     /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
-    /// `true` where nothing was recorded, and the counts are of what would be. Absent otherwise.
+    /// `true` if nothing was recorded and the counts are predictions. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<bool>,
-    /// What `undo-import` takes to undo this import. Absent if no event is new.
+    /// The id for `undo-import`. Absent if no event is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     import_id: Option<String>,
-    /// Events that are new.
+    /// The number of new events.
     taken: u64,
-    /// Events that were already recorded with the same content.
+    /// The number of events that were already recorded with the same content.
     unchanged: u64,
-    /// Records that are the same as an earlier record of the file, and are one event with it. Absent if there are none.
+    /// The number of records that repeat an earlier record of the file and are merged with it. Omitted if zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeated: Option<u64>,
-    /// Records that were refused.
+    /// The number of rejected records.
     refused: u64,
-    /// The first of them, with the reason.
+    /// The first rejected records, with the reason.
     refusals: Vec<RefusalBody>,
-    /// All reasons, by code and field, those with most records first.
+    /// All reasons, by code and field, the most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     reasons: Vec<ReasonBody>,
-    /// The first records that were imported, but not fully, and why.
+    /// The first records that were not fully imported, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     notes: Vec<NoteBody>,
-    /// How many of these there are, if any.
+    /// The number of records that were not fully imported. Omitted if zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     noted: Option<u64>,
     /// The place of the last new event in the ledger.
     ledger: LedgerBody,
 }
 
-/// One refused record.
+/// A rejected record.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct RefusalBody {
     /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
     line: u64,
     /// A stable code for the error.
     code: String,
-    /// The field it is about, if any.
+    /// The affected field, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// What would be right.
+    /// What is expected.
     detail: String,
 }
 
-/// Why records were refused.
+/// A reason for rejected records.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReasonBody {
     /// A stable code for the error.
     code: String,
-    /// The field it is about, if any.
+    /// The affected field, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// How many records were refused for it.
+    /// The number of records rejected for this reason.
     count: u64,
-    /// The line of the first of them.
+    /// The line of the first of these records.
     line: u64,
-    /// What would be right there.
+    /// What is expected there.
     detail: String,
 }
 
-/// A record that was imported, but not fully.
+/// A record that was not fully imported.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NoteBody {
     /// Its line.
     line: u64,
-    /// A stable word for what was not done: `line_left_out`. The guide to importing lists them.
+    /// A stable code for the omission: `line_left_out`. The guide to importing lists all codes.
     code: &'static str,
-    /// What was not done, and what was.
+    /// The omitted and the imported part.
     detail: Cow<'static, str>,
 }
 

@@ -25,11 +25,11 @@ pub(super) fn route() -> Route {
         .tag("events")
 }
 
-/// Which import to undo.
+/// An import to undo.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UndoImportRequest {
-    /// The `import_id` that the import answered, or the `rest` of the previous request.
+    /// The `import_id` of the import, or the `rest` of the previous request.
     #[schema(value_type = String, format = "import-id", example = "17-420-403")]
     import_id: Text<ImportId>,
     /// The timeline. Defaults to the API key's.
@@ -37,18 +37,18 @@ pub(crate) struct UndoImportRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What became of the import's events.
+/// The outcome of undoing an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ImportUndoneBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// How many events this request cancelled.
+    /// The number of events canceled by this request.
     undone: u64,
-    /// How many events of these stay because they changed after the import.
+    /// The number of events that stay because they changed after the import.
     kept: u64,
-    /// What is left of an import of more than 10,000 events: send it as `import_id`. Absent if nothing is left.
+    /// The remainder of an import of more than 10,000 events: send it as `import_id`. Absent if nothing remains.
     #[serde(skip_serializing_if = "Option::is_none")]
     rest: Option<String>,
     /// The place of the last cancellation in the ledger.

@@ -43,7 +43,7 @@ pub(crate) struct PasswordRequest {
 pub(crate) struct PasswordSetBody {
     /// A sentence that says what happened.
     status: String,
-    /// The user whose password it is.
+    /// The user.
     user_id: String,
 }
 

@@ -29,25 +29,25 @@ const OF_FIRING: [(&str, &str); 3] = [
     ("end_time", "each firing records an event at its own moment"),
 ];
 
-/// Where firings go.
+/// The delivery of firings.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliverRequest {
-    /// `queue`: they wait for whoever claims them. `timeline`: each is recorded as an event of the timeline at once.
-    /// `webhook`: the service sends each to an address.
+    /// `queue`: a worker claims the firings. `timeline`: each firing records an event at once. `webhook`: the service
+    /// sends each firing to an address.
     to: DeliverTo,
     /// The queue, with `to: queue`. Defaults to `default`.
     #[schema(value_type = Option<String>, format = "id", example = "billing")]
     queue: Option<Text<QueueId>>,
-    /// The event that each firing records, with `to: timeline`. Its id is that of the firing, its time the moment, and its
-    /// `source`, if none is given, `timer:` with the id of the timer. At most 8,192 bytes.
+    /// The event that each firing records, with `to: timeline`. Its id is that of the firing, and its time the due
+    /// time. Its `source` defaults to `timer:` with the id of the timer. Up to 8,192 bytes.
     #[schema(value_type = TimerEvent, required = false)]
     event: Option<Value>,
-    /// Where each firing is sent in a POST, with `to: webhook`: an address that the operator allows.
+    /// The address for the POST of each firing, with `to: webhook`. The operator must allow it.
     #[schema(max_length = 2_048, example = "https://hooks.example.com/timenav")]
     url: Option<String>,
-    /// What these requests are signed under, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to 64 bytes. It is
-    /// never shown again. Without it, they are not signed.
+    /// The signing secret, in the form of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes. It is never
+    /// shown again. Without it, requests are not signed.
     #[schema(value_type = Option<String>, write_only, max_length = 94)]
     #[serde(default, deserialize_with = "secret")]
     secret: Option<Zeroizing<String>>,
@@ -59,7 +59,7 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Zeroizing
     text.map_err(|_| de::Error::custom("a secret must be a string"))
 }
 
-/// How firings are delivered.
+/// The delivery of firings.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeliverTo {
@@ -87,7 +87,7 @@ impl PartialSchema for TimerEvent {
     fn schema() -> RefOr<Schema> {
         let mut schema = EventRecord::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
-            object.description = Some("An event, without an id and a time of its own.".to_owned());
+            object.description = Some("An event without an id and a time.".to_owned());
             object.properties.retain(|name, _| OF_FIRING.iter().all(|(field, _)| field != name));
             object.required.retain(|name| OF_FIRING.iter().all(|(field, _)| field != name));
         }
@@ -95,20 +95,20 @@ impl PartialSchema for TimerEvent {
     }
 }
 
-/// Where firings go.
+/// The delivery of firings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeliverBody {
     /// `queue`, `timeline` or `webhook`.
     #[schema(value_type = String)]
     to: &'static str,
-    /// The queue that they wait in.
+    /// The queue of the firings.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
-    /// The event that each firing records, without an id and a time of its own.
+    /// The event that each firing records, without an id and a time.
     #[schema(schema_with = any_object, required = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Value>,
-    /// Where each firing is sent.
+    /// The address of the webhook.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     /// Whether these requests are signed. Only with `url`.
@@ -118,7 +118,7 @@ pub(crate) struct DeliverBody {
 
 #[cfg(feature = "schema")]
 fn any_object() -> ObjectBuilder {
-    let description = "The event that each firing records, without an id and a time of its own.";
+    let description = "The event that each firing records, without an id and a time.";
     ObjectBuilder::new().description(Some(description))
 }
 

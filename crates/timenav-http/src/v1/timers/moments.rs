@@ -18,30 +18,30 @@ use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 pub(super) fn route() -> Route {
-    let summary = "Tells when a timer would fire by a rule, without setting one";
+    let summary = "Lists the moments of a rule without setting a timer";
     Route::lookup("/timer-moments", "timer_moments", summary, timer_moments)
         .takes::<TimerMomentsRequest>()
         .gives::<TimerMomentsBody>()
 }
 
-/// The rule whose moments are asked for.
+/// A rule whose moments to list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimerMomentsRequest {
-    /// A rule of iCalendar, which is an RRULE of RFC 5545 with `SKIP` of RFC 7529; or a cron expression of five fields:
-    /// minute, hour, day of month, month, weekday.
+    /// An iCalendar rule (an RRULE of RFC 5545, with `SKIP` of RFC 7529), or a cron expression of five fields: minute,
+    /// hour, day of month, month, weekday.
     #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
     rule: String,
-    /// From when on a rule of iCalendar counts. Defaults to what the clock shows.
+    /// Start of an iCalendar rule (DTSTART). Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
     starts: Option<Text<Instant<Virtual>>>,
-    /// The time zone on whose calendar and clocks it counts. Defaults to `UTC`.
+    /// The time zone of the rule. Defaults to `UTC`.
     #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
     zone: Option<String>,
-    /// Only moments later than this one. Defaults to what the clock shows.
+    /// Only moments later than this one. Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
     after: Option<Text<Instant<Virtual>>>,
-    /// The timeline whose clock counts. Defaults to the API key's.
+    /// The timeline with the clock. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// The maximum number of moments.
@@ -50,7 +50,7 @@ pub(crate) struct TimerMomentsRequest {
     limit: Option<usize>,
 }
 
-/// When a timer would fire.
+/// The moments of a rule.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimerMomentsBody {
     /// A sentence that sums up the result.
@@ -60,7 +60,7 @@ pub(crate) struct TimerMomentsBody {
     /// The moments, the earliest first.
     #[schema(example = json!(["2027-01-31T09:00:00Z"]))]
     moments: Vec<String>,
-    /// Whether there are later ones: ask for them with the last one as `after`.
+    /// Whether there are later ones: pass the last one as `after`.
     has_more: bool,
 }
 

@@ -11,17 +11,17 @@ use crate::problem::Failure;
 use crate::state::App;
 use crate::wire::Text;
 
-/// A rule of iCalendar.
+/// An iCalendar rule.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EveryRequest {
-    /// The rule: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
+    /// An RRULE of RFC 5545, with `SKIP` of RFC 7529.
     #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
     rule: String,
-    /// From when on the rule counts. Defaults to what the clock shows.
+    /// Start of the recurrence (DTSTART). Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
     starts: Option<Text<Instant<Virtual>>>,
-    /// The time zone on whose calendar the rule counts. Defaults to `UTC`.
+    /// The time zone of the rule. Defaults to `UTC`.
     #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
     zone: Option<String>,
 }
@@ -33,12 +33,12 @@ pub(crate) struct CronRequest {
     /// Five fields: minute, hour, day of month, month, weekday.
     #[schema(min_length = 1, max_length = 1_024, example = "0 9 * * MON-FRI")]
     expression: String,
-    /// The time zone whose clocks it reads. Defaults to `UTC`.
+    /// The time zone of its fields. Defaults to `UTC`.
     #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
     zone: Option<String>,
 }
 
-/// What becomes of moments of a rule that come together.
+/// Which moments of a rule fire if the clock jumps over several.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MisfireWord {
@@ -60,14 +60,14 @@ impl MisfireWord {
     }
 }
 
-/// A rule of iCalendar.
+/// An iCalendar rule.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EveryBody {
     /// The rule.
     rule: String,
-    /// From when on it counts.
+    /// Start of the recurrence (DTSTART).
     starts: String,
-    /// The time zone on whose calendar it counts.
+    /// The time zone of the rule.
     zone: String,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct EveryBody {
 pub(crate) struct CronBody {
     /// The expression.
     expression: String,
-    /// The time zone whose clocks it reads.
+    /// The time zone of its fields.
     zone: String,
 }
 
