@@ -121,7 +121,10 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
             operation["requestBody"] = json_body(&body.name, true);
             let mut schema = texts::text("changeable-timeline-id");
             schema["example"] = json!("main");
-            let timeline = json!({ "name": "timeline_id", "in": "query", "required": false, "schema": schema });
+            let timeline = json!({
+                "name": "timeline_id", "in": "query", "required": false,
+                "description": "The timeline. Defaults to the API key's.", "schema": schema,
+            });
             add_parameters(&mut operation, vec![timeline]);
         }
         Takes::File(params, types) => {
@@ -231,7 +234,18 @@ fn path_parameters(route: &Route) -> Vec<Value> {
         "tile" => texts::text(texts::TILE),
         _ => texts::text(texts::ID),
     };
-    names.map(|name| json!({ "name": name, "in": "path", "required": true, "schema": schema(name) })).collect()
+    let description = |name: &str| match name {
+        "tile" => "The path of the tile or entry bundle.".to_owned(),
+        "lease_id" => "The hold.".to_owned(),
+        "key_id" => "The API key.".to_owned(),
+        _ => format!("The {}.", name.trim_end_matches("_id")),
+    };
+    let parameter = |name: &str| {
+        json!({
+            "name": name, "in": "path", "required": true, "description": description(name), "schema": schema(name),
+        })
+    };
+    names.map(parameter).collect()
 }
 
 fn query_parameters(schema: &Value) -> Vec<Value> {
@@ -239,7 +253,9 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     let properties = schema["properties"].as_object();
     let parameter = |(name, property): (&String, &Value)| {
         let mut schema = property.clone();
-        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        // An optional enum has its description at the reference.
+        let at_reference = schema.pointer("/oneOf/0/description").cloned();
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description")).or(at_reference);
         without_null(&mut schema);
         texts::spell_out(&mut schema);
         without_list(&mut schema);
