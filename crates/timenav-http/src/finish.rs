@@ -253,7 +253,7 @@ pub(crate) struct ProblemDetails {
     title: String,
     /// The HTTP status.
     status: u16,
-    /// What is expected.
+    /// An explanation of the error.
     detail: String,
     /// A stable code for the error.
     code: String,

@@ -113,7 +113,7 @@ pub(crate) struct Problem {
     pub(crate) status: String,
     /// A stable code for the error.
     pub(crate) code: String,
-    /// What is expected.
+    /// An explanation of the error.
     pub(crate) detail: String,
     /// The affected fields, if any.
     pub(crate) errors: Vec<FieldError>,
@@ -128,7 +128,7 @@ pub(crate) struct FieldError {
     pub(crate) pointer: String,
     /// A stable code for the error.
     pub(crate) code: String,
-    /// What is expected.
+    /// An explanation of the error.
     pub(crate) detail: String,
 }
 

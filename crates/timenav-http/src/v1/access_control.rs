@@ -74,7 +74,7 @@ pub(crate) struct PermissionsRequest {
     #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["bob"]))]
     #[serde(default, deserialize_with = "users")]
     write: Option<BTreeSet<UserId>>,
-    /// Users with admin access, which includes the others. At least one.
+    /// Users with admin access, which includes the others. At least one is required.
     #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["admin"]))]
     #[serde(default, deserialize_with = "users")]
     admin: Option<BTreeSet<UserId>>,
@@ -142,7 +142,7 @@ pub(crate) struct AccessControlSetBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     unknown_users: Vec<String>,
-    /// Users in the given lists whose permission has expired; omitted if empty. To restore access, set another end, or
+    /// Users with an expired permission in the given lists; omitted if empty. To restore access, set another expiry, or
     /// `null` for none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]

@@ -73,7 +73,7 @@ pub(crate) struct AccessLogsBody {
     /// The entries.
     logs: Vec<LogBody>,
     /// Reads on this page that no longer name a user because they were erased or pruned, in the same order. The user
-    /// filter does not apply to them. They are omitted if `action` is not `read` or `reads`.
+    /// filter does not apply to them. An `action` filter other than `read` or `reads` omits them.
     gone: Vec<GapBody>,
     /// The cursor of the next page, if there is one. With filters, a page that is short or empty can have a next page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub(crate) struct AccessLogsBody {
     has_more: bool,
 }
 
-/// One entry.
+/// An entry of the access log.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LogBody {
     /// The acting user; `unknown` if the caller could not be identified.
@@ -103,7 +103,7 @@ pub(crate) struct LogBody {
     index: Option<u32>,
 }
 
-/// Adjacent entries of reads in the log whose users were erased or pruned.
+/// Consecutive log entries of reads that no longer name a user.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct GapBody {
     /// `pruned` by the retention policy, or `erased` on request.
@@ -127,7 +127,7 @@ pub(crate) struct GapBody {
     policy: Option<GapPolicyBody>,
 }
 
-/// The retention of reads, and its first entry.
+/// The retention of reads, and the entry that set it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct GapPolicyBody {
     /// The ledger position of its `set_retention`.

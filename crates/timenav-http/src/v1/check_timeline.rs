@@ -73,7 +73,7 @@ pub(crate) struct CheckBody {
     causes: Vec<CauseBody>,
     /// Whether every direct or indirect required cause occurs.
     causes_intact: bool,
-    /// Its consequences.
+    /// Events that require it.
     consequences: ConsequencesBody,
     /// Its interventions, in order.
     #[schema(value_type = Vec<crate::v1::event_history::InterventionBody>)]

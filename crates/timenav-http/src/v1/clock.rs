@@ -166,7 +166,7 @@ pub(crate) struct TravelRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// How far to move.
+/// A move by a duration.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShiftRequest {
@@ -191,7 +191,7 @@ pub(crate) struct ShiftRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// How far to move forward.
+/// A move forward by a duration.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForwardRequest {

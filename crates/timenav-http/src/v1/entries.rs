@@ -74,7 +74,7 @@ pub(crate) struct EntriesBody {
     verifier_key: String,
 }
 
-/// One entry.
+/// A ledger entry.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LedgerEntryBody {
     /// Its position in the ledger, counted from 0.

@@ -134,7 +134,7 @@ pub(crate) struct ErasedEventsBody {
     ledger: Option<LedgerBody>,
 }
 
-/// A fork of the timeline whose events are erased.
+/// A fork of the timeline on which events are erased.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasureForkBody {
     /// The timeline.

@@ -137,7 +137,7 @@ pub(crate) struct EventReadBody {
     /// Its interventions, in order.
     #[schema(value_type = Vec<InterventionBody>)]
     pub(crate) interventions: Vec<Box<RawValue>>,
-    /// The last position of the timeline's own ledger that counts.
+    /// The last position of the timeline's own ledger that the response includes.
     as_of: Option<u64>,
 }
 

@@ -143,8 +143,8 @@ pub(crate) struct MonitorRequest {
     /// `<start>/<end>`, both ends included; `..` leaves an end open, and one end can be a duration.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
-    /// Case and accents are ignored.
+    /// Only events that contain these words or word prefixes, ignoring case and accents: in name, description,
+    /// location, id, actors or attributes.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -206,7 +206,7 @@ pub(crate) struct EventsBody {
     events: Vec<Box<RawValue>>,
     /// How the location was resolved.
     location_resolved: ResolvedBody,
-    /// The last ledger position that all pages of this query take into account.
+    /// The last ledger position that all pages of this query include.
     as_of: Option<u64>,
     /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

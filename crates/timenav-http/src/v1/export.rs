@@ -50,8 +50,8 @@ pub(crate) struct ExportRequest {
     /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
-    /// Case and accents are ignored.
+    /// Only events that contain these words or word prefixes, ignoring case and accents: in name, description,
+    /// location, id, actors or attributes.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.

@@ -110,8 +110,8 @@ pub(crate) struct AcknowledgeRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The `lease_id` of each claim. With them, a firing that was claimed again since is rejected (`lease_lost`).
-    /// Without them, it is rejected if another user has claimed it.
+    /// The `lease_id` of each firing. A firing that was claimed again since is then rejected (`lease_lost`). Without
+    /// lease ids, a firing is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
     /// The timeline. Defaults to the API key's.
@@ -126,8 +126,8 @@ pub(crate) struct FailRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The `lease_id` of each claim. With them, a firing that was claimed again since is rejected (`lease_lost`).
-    /// Without them, it is rejected if another user has claimed it.
+    /// The `lease_id` of each firing. A firing that was claimed again since is then rejected (`lease_lost`). Without
+    /// lease ids, a firing is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
     /// The reason.
@@ -145,8 +145,8 @@ pub(crate) struct ExtendRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The `lease_id` of each claim. With them, a firing that was claimed again since is `lost`. Without them, it is
-    /// lost if another user has claimed it.
+    /// The `lease_id` of each firing. A firing that was claimed again since is then `lost`. Without lease ids, a firing
+    /// is lost if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
     /// How long the leases last from now on, in host time. Defaults to `30s`.

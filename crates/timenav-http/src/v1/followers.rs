@@ -134,8 +134,8 @@ pub(crate) struct FollowerBody {
     /// Host time of that confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
-    /// Host time from the newest change or advance step to its confirmation, or from the opening of the stream if that
-    /// was later. Absent without a confirmation.
+    /// The duration, in host time, from the newest change or advance step to its confirmation, or from the opening of
+    /// the stream if that was later. Absent without a confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     took: Option<String>,
     /// Host time when its stream ended.
@@ -193,8 +193,8 @@ pub(crate) struct AwaitedFollowerBody {
     /// Host time of that confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_at: Option<String>,
-    /// Host time from the change to its confirmation, or from the opening of the stream if that was later. Absent
-    /// without a confirmation, or if the clock has changed again.
+    /// The duration, in host time, from the change to its confirmation, or from the opening of the stream if that was
+    /// later. Absent without a confirmation, or if the clock has changed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     took: Option<String>,
 }

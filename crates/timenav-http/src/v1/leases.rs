@@ -49,7 +49,7 @@ pub(crate) struct HoldAdvancesRequest {
     /// How long the hold lasts from now on, in host time. Defaults to `30s`; at most `10m`.
     #[schema(value_type = Option<String>, format = "duration", example = "2m")]
     ttl: Option<Text<HostTime>>,
-    /// The caller's hold to extend. Defaults to a new one.
+    /// The caller's hold to extend. Without it, a new hold is created.
     #[schema(value_type = Option<String>, format = "id", example = "lease_01kan5hcbje6e8xbnhpb5dvnfa")]
     lease_id: Option<Text<LeaseId>>,
     /// The timeline. Defaults to the API key's.

@@ -52,7 +52,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Every limit.
+/// All limits.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LimitsBody {
     /// A sentence that sums up the result.

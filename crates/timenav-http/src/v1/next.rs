@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The limit of the move.
+/// A move to the next timer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NextRequest {

@@ -85,7 +85,7 @@ pub(crate) struct ParadoxesBody {
     /// The same for observations about the data, which are not paradoxes.
     #[schema(value_type = Object)]
     observations: BTreeMap<&'static str, CountBody>,
-    /// The last ledger position that all pages of this query take into account.
+    /// The last ledger position that all pages of this query include.
     as_of: Option<u64>,
     /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub(crate) struct ParadoxBody {
     /// The evidence. Its fields depend on the kind. If a cause is a firing, `timer` names its timer.
     #[schema(value_type = Object)]
     witness: Value,
-    /// An explanation in a sentence.
+    /// An explanation in one sentence.
     explanation: String,
     /// Position of the first ledger entry involved.
     first: u64,

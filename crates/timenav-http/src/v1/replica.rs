@@ -23,9 +23,9 @@ pub(crate) struct ReplicaBody {
     connections: ReplicaConnectionsBody,
     /// The number of retried decisions since the start because another service wrote first.
     retries: u64,
-    /// The number of commits since the start whose response was lost, so that the service had to look up their outcome.
+    /// The number of commits since the start with a lost response. The service had to find out their outcome.
     commits_unanswered: u64,
-    /// The number of groups of changes whose outcome stayed unknown, answered with `outcome_unknown`.
+    /// The number of groups of changes with an unknown outcome. Their requests got `outcome_unknown`.
     outcomes_unknown: u64,
     /// The clock of this host, compared with the database's. Absent if they are not compared.
     #[serde(skip_serializing_if = "Option::is_none")]

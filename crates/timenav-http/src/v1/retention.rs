@@ -57,7 +57,7 @@ pub(crate) struct SetRetentionRequest {
     refusals: KeptFor,
 }
 
-/// Contents to prune.
+/// The timeline to prune.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PruneRequest {
@@ -120,12 +120,12 @@ pub(crate) struct PrunedBody {
     waits_for: Option<String>,
     /// Whether there may be more: send the request again.
     has_more: bool,
-    /// The sweep's place in the ledger; absent if there was none.
+    /// The sweep's place in the ledger; absent without a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,
 }
 
-/// One sweep.
+/// A sweep.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SweepBody {
     /// Its position in the ledger.

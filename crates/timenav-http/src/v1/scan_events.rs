@@ -47,8 +47,8 @@ pub(crate) struct ScanEventsRequest {
     /// `<start>/<end>`, both ends included, as in `monitor-events`.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes.
-    /// Case and accents are ignored.
+    /// Only events that contain these words or word prefixes, ignoring case and accents: in name, description,
+    /// location, id, actors or attributes.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -94,7 +94,7 @@ pub(crate) struct ScannedBody {
     summary: Option<SummaryBody>,
     /// How the location was resolved.
     location_resolved: ResolvedBody,
-    /// The last ledger position that all pages of this query take into account.
+    /// The last ledger position that all pages of this query include.
     as_of: Option<u64>,
     /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ pub(crate) struct SummaryBody {
     histogram: Vec<BucketBody>,
 }
 
-/// One interval of a histogram.
+/// An interval of a histogram.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BucketBody {
     /// Start of the interval.

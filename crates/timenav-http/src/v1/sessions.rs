@@ -140,7 +140,7 @@ pub(crate) struct SessionsBody {
     sessions: Vec<SessionItem>,
 }
 
-/// One session.
+/// A session.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionItem {
     /// The public id of the session.

@@ -58,8 +58,8 @@ pub(crate) struct StreamRequest {
     /// has passed). Defaults to all but `due`.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
-    /// Only events whose name, description, location, id, actors or attributes contain these words or word prefixes,
-    /// before or after a change. Case and accents are ignored. Clocks, paradoxes and `due` are not filtered.
+    /// Only events that contain these words or word prefixes before or after a change, ignoring case and accents: in
+    /// name, description, location, id, actors or attributes. Clocks, paradoxes and `due` are not filtered.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -75,7 +75,7 @@ pub(crate) struct StreamRequest {
     /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or separated by commas.
     #[schema(schema_with = crate::v1::paradoxes::kinds_schema, required = false)]
     kinds: Option<Words>,
-    /// What else to tell where there are paradoxes: `observations` about the data.
+    /// Also include `observations` about the data.
     #[schema(schema_with = crate::v1::paradoxes::include_schema, required = false)]
     include: Option<Words>,
     /// The top speed of actors in km/h, for `P07`. Defaults to 900.

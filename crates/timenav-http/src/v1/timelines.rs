@@ -128,7 +128,7 @@ pub(crate) struct TimelineEndedBody {
     contents_until: String,
     /// Its forks. Inherited contents are kept as long as a fork exists.
     heirs: u64,
-    /// The place of its end in the ledger of `system`.
+    /// Its end's place in the ledger of `system`.
     ledger: LedgerBody,
 }
 
@@ -210,7 +210,7 @@ pub(crate) struct HeadBody {
     size: u64,
     /// The root of the tree: 64 hexadecimal digits.
     root: String,
-    /// The signed note over both.
+    /// The signed note over size and root.
     checkpoint: String,
 }
 

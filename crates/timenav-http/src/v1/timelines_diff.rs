@@ -105,11 +105,11 @@ pub(crate) struct DiffBody {
 pub(crate) struct DiffSideBody {
     /// The timeline.
     timeline_id: String,
-    /// The last ledger position that all pages take into account.
+    /// The last ledger position that all pages include.
     as_of: Option<u64>,
 }
 
-/// The part of a ledger that two timelines share, and everything before it.
+/// The history that two timelines share: the first entries of a ledger, and everything before them.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CommonBody {
     /// The timeline of that ledger.

@@ -84,7 +84,7 @@ pub(crate) struct SetTimerRequest {
     /// Which moments of a rule fire if the clock jumps over several: `all`, only the last (`once`), or none (`skip`).
     /// Defaults to `all`.
     misfire: Option<MisfireWord>,
-    /// Whether moments of a rule before now fire too: up to 10,000. Defaults to `false`.
+    /// Whether moments of a rule before the clock's current time fire too: up to 10,000. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     catch_up: Option<bool>,
     /// The delivery of firings. Defaults to the queue `default`.
@@ -112,7 +112,7 @@ pub(crate) struct ChangeTimerRequest {
     /// A cron expression for a recurring timer.
     cron: Option<CronRequest>,
     /// Which moments of a rule fire if the clock jumps over several: `all`, only the last (`once`), or none (`skip`).
-    /// Without a new rule, the timer's rule is used.
+    /// Without a new rule, it applies to the timer's current rule.
     misfire: Option<MisfireWord>,
     /// The delivery of firings.
     deliver: Option<DeliverRequest>,
@@ -215,7 +215,7 @@ pub(crate) struct TimerBody {
     set_at: String,
 }
 
-/// A timer that was set, changed or cancelled.
+/// A timer that was set, changed or canceled.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TimerSetBody {
     /// A sentence that says what happened.

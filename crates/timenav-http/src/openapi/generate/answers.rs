@@ -81,7 +81,8 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             collect(body, schemas);
             collect(progress, schemas);
             let told = format!(
-                "Events named `progress` with a {} as data, then one named `result` with a {}, or `error` with a Problem",
+                "Events named `progress` with a {} as data, then one named `result` with a {}, or `error` with a \
+                 Problem",
                 progress.name, body.name
             );
             let events = json!({ "schema": { "type": "string", "description": told } });

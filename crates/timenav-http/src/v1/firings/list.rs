@@ -20,7 +20,7 @@ use crate::wire::{self, Text, items_max};
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FiringsRequest {
-    /// The timer that fired.
+    /// Only firings of this timer.
     #[schema(value_type = Option<String>, format = "id", example = "renew-42")]
     timer_id: Option<Text<TimerId>>,
     /// Only firings of this advance, at the moments that it passed.

@@ -65,7 +65,7 @@ pub(crate) struct RefusalBody {
     /// The affected field, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// What is expected.
+    /// An explanation of the error.
     detail: String,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct ReasonBody {
     count: u64,
     /// The line of the first of these records.
     line: u64,
-    /// What is expected there.
+    /// An explanation of the reason.
     detail: String,
 }
 
