@@ -17,12 +17,12 @@ export class ApiConnectionError extends TimenavError {
   override name = 'ApiConnectionError';
 }
 
-/** What is wrong with one field. */
+/** An error in one field. */
 export interface FieldError {
   /** The field, such as `destination_time` or `causes/0/kind`. */
   field: string;
   code: ErrorCode;
-  /** What would be right. */
+  /** An explanation of the error. */
   detail: string;
 }
 
@@ -43,7 +43,7 @@ export class ApiError extends TimenavError {
     readonly code: ErrorCode,
     /** What happened. */
     readonly status: string,
-    /** What would be right. */
+    /** An explanation of the error. */
     readonly detail: string,
     readonly errors: readonly FieldError[] = [],
     readonly requestId: string | null = null,

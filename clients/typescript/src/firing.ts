@@ -44,31 +44,31 @@ export class FiringClock {
   }
 }
 
-/** A moment of a timer that fell due, in the hands of a handler. `C` is its client. */
+/** A due moment of a timer, for a handler. `C` is its client. */
 export interface Firing<C> {
-  /** The same however often it is handed out: keep it if doing something twice would harm. */
+  /** The same for all attempts: store it if processing a firing twice would do harm. */
   readonly id: string;
   readonly timerId: string;
   readonly timelineId: string;
-  /** The moment at which it fell due. */
+  /** The due time. */
   readonly due: Instant;
-  /** What the timer was set with. */
+  /** The payload of the timer. */
   readonly payload: unknown;
-  /** Which attempt this is, from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number;
   /** The round of the timer: it grows when the clock goes back and the timer fires again. */
   readonly round: number;
   /** The generation of the clock. */
   readonly generation: number;
-  /** How many instants the advance has come to; null outside an advance. */
+  /** The number of instants that the advance has reached; null outside an advance. */
   readonly step: number | null;
-  /** Firings with the same key are worked on one after the other. */
+  /** Firings with the same key are processed one after the other. */
   readonly orderKey: string | null;
-  /** Which claim this is: whoever claims the firing after you has another one. Null where the service has none. */
+  /** The id of this claim's lease; every claim has another one. Null if the service has none. */
   readonly leaseId: string | null;
-  /** Stands at `due`. */
+  /** A clock that stays at `due`. */
   readonly clock: FiringClock;
-  /** A client for the handler: it tells the service which firing a request comes from. */
+  /** A client for the handler: its requests name the firing. */
   readonly client: C;
 }
 

@@ -1,31 +1,31 @@
-/** What came of a clock change that passed timers. */
+/** The receipt of a clock change that passed timers. */
 import { NotSettledError } from './errors.js';
 import { Instant } from './instant.js';
 import type { Schema } from './shapes.js';
 
-/** What came of an advance. */
+/** The receipt of an advance. */
 export interface Receipt {
   readonly timelineId: string;
   /**
-   * `settled` at the destination; `stopped` if somebody paused the clock or held an instant for too long, `stuck` if timers
+   * `settled` at the destination; `stopped` if the clock was paused or held for too long, `stuck` if timers
    * kept arming themselves for the same instant.
    */
   readonly state: 'settled' | 'running' | 'stopped' | 'stuck';
-  /** How far the clock has come. */
+  /** The time that the clock has reached. */
   readonly reached: Instant;
   /** The destination. */
   readonly to: Instant;
-  /** How many firings there were. */
+  /** The number of firings. */
   readonly fired: number;
   readonly acknowledged: number;
   readonly failed: number;
-  /** How many nobody has acknowledged yet: their queues have no listener. */
+  /** The number of firings without an outcome. In a settled advance, their queues have no listener. */
   readonly unheard: number;
   /** The first 100 firings. */
   readonly firings: readonly Schema<'FiringBody'>[];
-  /** Null where the clock passed no timer. */
+  /** Null if the clock passed no timer. */
   readonly advanceId: string | null;
-  /** Who held the instant that it was stopped at. */
+  /** The worker, hold or followers that the last instant waited for. */
   readonly heldBy: string | null;
 }
 

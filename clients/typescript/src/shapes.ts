@@ -56,47 +56,47 @@ export type PagedOperation = {
 /** A message of `stream`, which the OpenAPI document of this version describes in words alone. */
 export interface StreamMessage {
   timeline_id: string;
-  /** Position of the ledger entry that tells it. */
+  /** Position of the ledger entry. */
   position: number;
   clock?: Schema<'ClockBody'>;
-  /** What became of an event or a paradox. */
+  /** The change of an event or a paradox. */
   change?: 'recorded' | 'corrected' | 'manipulated' | 'made' | 'healed';
   event_id?: string;
   /** The event as it was recorded or corrected; absent if it was erased since. */
   event?: Schema<'EventBody'>;
-  /** What was done to the event; absent if it was erased since. */
+  /** The intervention; absent if it was erased since. */
   intervention?: Schema<'InterventionBody'>;
-  /** The paradox that is there since, or is gone since and is told as it was. */
+  /** The new or resolved paradox. A resolved one is as it was before. */
   paradox?: Schema<'ParadoxBody'>;
-  /** The time that the clock has passed, if it has passed events: its first and last instant, and both as a range. */
+  /** The time that the clock has passed, if it has events: its first and last instant, and both as a range. */
   due?: { from: string; to: string; time_range: string };
 }
 
 /** A message of `firings_stream`, which the OpenAPI document of this version describes in words alone. */
 export interface FiringMessage {
   timeline_id: string;
-  /** Position of the newest ledger entry that was told. */
+  /** Position of the newest reported ledger entry. */
   position: number;
-  /** The firing, and what happened to it; absent where the event is `gap` or `reset`. */
+  /** The firing and its change; absent if the event is `gap` or `reset`. */
   firing?: {
-    /** What happened: docs/timers.md lists it. */
+    /** The change: docs/timers.md lists all. */
     change: string;
     firing_id: string;
     timer_id: string;
-    /** The moment at which it fell due. */
+    /** The due time. */
     due: string;
     round: number;
-    /** The queue that it waits in; absent if it is recorded as an event. */
+    /** The queue of the firing. Absent if it records an event. */
     queue?: string;
     /** The event that it recorded, if its timer records events. */
     event_id?: string;
     order_key?: string;
     claimed_by?: string;
-    /** Which attempt this is, from 1. */
+    /** The number of this attempt, from 1. */
     attempt?: number;
-    /** Host time until which it is leased. */
+    /** Host time when the lease ends. */
     leased_until?: string;
-    /** Host time before which it is not tried again. */
+    /** Host time before which it is not retried. */
     not_before?: string;
     /** Why it failed. */
     reason?: string;

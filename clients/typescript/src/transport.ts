@@ -15,7 +15,7 @@ export interface CallOptions {
   ifMatch?: number | string;
   /** Sent again with the same key, a change happens once. Each call has one of its own unless you name it. */
   idempotencyKey?: string;
-  /** The id of the last message received: later ones are sent first. */
+  /** The id of the last message received: later messages are sent first. */
   lastEventId?: string | number;
   /** The firing that is being worked on, inside a handler: the service tells a handler that moves the clock. */
   firing?: string;

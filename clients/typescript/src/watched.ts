@@ -4,7 +4,7 @@ import type { FiringMessage, StreamMessage } from './shapes.js';
 import type { SentEvent } from './transport.js';
 
 /**
- * What happened to a firing: docs/timers.md says it of each. Later versions of the service may have more.
+ * A change of a firing, as docs/timers.md describes it. Later versions of the service may have more.
  */
 export type FiringChange =
   'offered' | 'redelivered' | 'leased' | 'extended' | 'tried_again' | 'acknowledged' | 'failed' | 'superseded';
@@ -21,54 +21,54 @@ export interface Gap {
   readonly isReset: boolean;
 }
 
-/** A firing, and what happened to it. */
+/** A firing and its change. */
 export interface WatchedFiring {
   /** What happened. */
   readonly change: FiringChange;
   readonly firingId: string;
   /** The timer that fired. */
   readonly timerId: string;
-  /** The moment at which it fell due, in virtual time. */
+  /** The due time, in virtual time. */
   readonly due: Instant;
   /** The round of the timer. */
   readonly round: number;
-  /** The queue that it waits in: `timenav:webhook` if the service sends it. Null if it is recorded as an event. */
+  /** The queue of the firing: `timenav:webhook` if the service sends it. Null if it records an event. */
   readonly queue: string | null;
   /** The event that it recorded, if its timer records events. */
   readonly eventId: string | null;
-  /** Firings with the same key are worked on one after the other. */
+  /** Firings with the same key are processed one after the other. */
   readonly orderKey: string | null;
-  /** Who has claimed it. */
+  /** The user who claimed it. */
   readonly claimedBy: string | null;
-  /** Which attempt this is, from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number | null;
-  /** Host time until which it is leased. */
+  /** Host time when the lease ends. */
   readonly leasedUntil: Instant | null;
-  /** Host time before which it is not tried again. */
+  /** Host time before which it is not retried. */
   readonly notBefore: Instant | null;
   /** Why it failed. */
   readonly reason: string | null;
 }
 
-/** Something that happened to a firing. */
+/** A change of a firing. */
 export interface FiringNews {
   readonly kind: 'firing';
-  /** The id of the message: a later watch goes on after it. */
+  /** The id of the message, to resume after it. */
   readonly id: string;
   readonly timelineId: string;
-  /** The position of the newest ledger entry that was told. */
+  /** The position of the newest reported ledger entry. */
   readonly position: number;
-  /** The firing, and what happened to it. */
+  /** The firing and its change. */
   readonly firing: WatchedFiring;
 }
 
-/** A stretch of virtual time that the clock has passed, and that has events. Both ends are included. */
+/** A range of virtual time with events that the clock has passed. Both ends are included. */
 export interface Passed {
   readonly kind: 'passed';
-  /** The id of the message: a later watch goes on after it. */
+  /** The id of the message, to resume after it. */
   readonly id: string;
   readonly timelineId: string;
-  /** The position of the newest ledger entry that was told. */
+  /** The position of the newest reported ledger entry. */
   readonly position: number;
   /** Its first instant. */
   readonly first: Instant;

@@ -71,7 +71,7 @@ pub struct Firing {
     pub generation: u64,
     /// How many instants the advance has reached; `None` outside an advance.
     pub step: Option<u64>,
-    /// Firings with the same key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     pub order_key: Option<String>,
     /// The id of the claim: a later claim of the firing has a different one. `None` in responses of older services.
     pub lease_id: Option<String>,

@@ -93,7 +93,7 @@ pub struct WatchedFiring {
     pub queue: Option<String>,
     /// The event that it recorded, if its timer records events.
     pub event_id: Option<String>,
-    /// Firings with the same key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     pub order_key: Option<String>,
     /// The worker that claimed it.
     pub claimed_by: Option<String>,

@@ -32,14 +32,14 @@ class ApiConnectionError(TimenavError):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field."""
+    """An error in one field."""
 
     field: str
     """The field, such as `destination_time` or `causes/0/kind`."""
     code: ErrorCode
     """The stable code of the error."""
     detail: str
-    """What would be right."""
+    """An explanation of the error."""
 
 
 class ApiError(TimenavError):

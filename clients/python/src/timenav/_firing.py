@@ -53,32 +53,32 @@ class FiringClock:
 
 @dataclass(frozen=True, slots=True)
 class Firing(Generic[C]):
-    """A moment of a timer that fell due, in the hands of a handler."""
+    """A due moment of a timer, for a handler."""
 
     id: str
-    """The same however often it is handed out: keep it if doing something twice would harm."""
+    """The same for all attempts: store it if processing a firing twice would do harm."""
     timer_id: str
     timeline_id: str
     due: Instant
-    """The moment at which it fell due."""
+    """The due time."""
     payload: Any
-    """What the timer was set with."""
+    """The payload of the timer."""
     attempt: int
-    """Which attempt this is, from 1."""
+    """The number of this attempt, from 1."""
     round: int
     """The round of the timer: it grows when the clock goes back and the timer fires again."""
     generation: int
     """The generation of the clock."""
     step: int | None
-    """How many instants the advance has come to; None outside an advance."""
+    """The number of instants that the advance has reached; None outside an advance."""
     order_key: str | None
-    """Firings with the same key are worked on one after the other."""
+    """Firings with the same key are processed one after the other."""
     lease_id: str | None
-    """Which claim this is: whoever claims the firing after you has another one. None where the service has none."""
+    """The id of this claim's lease; every claim has another one. None if the service has none."""
     clock: FiringClock = field(repr=False)
-    """Stands at `due`."""
+    """A clock that stays at `due`."""
     client: C = field(repr=False)
-    """A client for the handler: it tells the service which firing a request comes from."""
+    """A client for the handler: its requests name the firing."""
 
     @classmethod
     def of(cls, body: schemas.ClaimedFiringBody, client: C) -> Firing[C]:

@@ -1,4 +1,4 @@
-"""What came of a clock change that passed timers, and how long somebody waits for it."""
+"""The receipt of a clock change that passed timers, and the wait for it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _ATTEMPTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What came of an advance."""
+    """The receipt of an advance."""
 
     timeline_id: str
     state: Literal["settled", "running", "stopped", "stuck"]
-    """`settled` at the destination; `stopped` if somebody paused the clock or held an instant for too long, `stuck` if
+    """`settled` at the destination; `stopped` if the clock was paused or held for too long, `stuck` if
     timers kept arming themselves for the same instant."""
     reached: Instant
-    """How far the clock has come."""
+    """The time that the clock has reached."""
     to: Instant
     """The destination."""
     fired: int
-    """How many firings there were."""
+    """The number of firings."""
     acknowledged: int
     failed: int
     unheard: int
-    """How many nobody has acknowledged yet: their queues have no listener."""
+    """The number of firings without an outcome. In a settled advance, their queues have no listener."""
     firings: Sequence[schemas.FiringBody]
     """The first 100 firings."""
     advance_id: str | None = None
-    """None where the clock passed no timer."""
+    """None if the clock passed no timer."""
     held_by: str | None = None
-    """Who held the instant that it was stopped at."""
+    """The worker, hold or followers that the last instant waited for."""
 
     @classmethod
     def of(cls, settled: schemas.SettledBody) -> Receipt:

@@ -10,69 +10,69 @@ from . import schemas
 
 # `from` is a word of Python's.
 DueBody = TypedDict("DueBody", {"from": str, "to": str, "time_range": str})
-"""Virtual time that the clock has passed, and that has events: its first and last instant, and both as a range."""
+"""A range of virtual time with events that the clock has passed: its first and last instant, and both as a range."""
 
 
 class StreamMessage(TypedDict):
-    """What happened on a timeline; which members there are depends on the name of the event."""
+    """A change on a timeline. Its members depend on the name of the event."""
 
     timeline_id: str
     """The timeline."""
     position: int
-    """Position of the ledger entry that tells it."""
+    """Position of the ledger entry."""
     clock: NotRequired[schemas.ClockBody]
-    """The clock as it is since then."""
+    """The clock after the change."""
     change: NotRequired[Literal["recorded", "corrected", "manipulated", "made", "healed"]]
-    """What became of an event or a paradox."""
+    """The change of an event or a paradox."""
     event_id: NotRequired[str]
     """The event's id."""
     event: NotRequired[schemas.EventBody]
     """The event as it was recorded or corrected; absent if it was erased since."""
     intervention: NotRequired[schemas.InterventionBody]
-    """What was done to the event; absent if it was erased since."""
+    """The intervention; absent if it was erased since."""
     paradox: NotRequired[schemas.ParadoxBody]
-    """The paradox that is there since, or is gone since and is told as it was."""
+    """The new or resolved paradox. A resolved one is as it was before."""
     due: NotRequired[DueBody]
-    """The time that the clock has passed, if it has passed events."""
+    """The time that the clock has passed, if it has events."""
 
 
 class FiringBody(TypedDict):
-    """A firing, and what happened to it."""
+    """A firing and its change."""
 
     change: str
-    """What happened: docs/timers.md lists it."""
+    """The change: docs/timers.md lists all."""
     firing_id: str
     """The id of the firing."""
     timer_id: str
     """The timer that fired."""
     due: str
-    """The moment at which it fell due."""
+    """The due time."""
     round: int
     """The round of the timer."""
     queue: NotRequired[str]
-    """The queue that it waits in; absent if it is recorded as an event."""
+    """The queue of the firing. Absent if it records an event."""
     event_id: NotRequired[str]
     """The event that it recorded, if its timer records events."""
     order_key: NotRequired[str]
-    """Firings with the same key are worked on one after the other."""
+    """Firings with the same key are processed one after the other."""
     claimed_by: NotRequired[str]
-    """Who has claimed it."""
+    """The user who claimed it."""
     attempt: NotRequired[int]
-    """Which attempt this is, from 1."""
+    """The number of this attempt, from 1."""
     leased_until: NotRequired[str]
-    """Host time until which it is leased."""
+    """Host time when the lease ends."""
     not_before: NotRequired[str]
-    """Host time before which it is not tried again."""
+    """Host time before which it is not retried."""
     reason: NotRequired[str]
     """Why it failed."""
 
 
 class FiringMessage(TypedDict):
-    """What happened to a firing."""
+    """A change of a firing."""
 
     timeline_id: str
     """The timeline."""
     position: int
-    """Position of the newest ledger entry that was told."""
+    """Position of the newest reported ledger entry."""
     firing: NotRequired[FiringBody]
-    """The firing, and what happened to it; absent where the event is `gap` or `reset`."""
+    """The firing and its change; absent if the event is `gap` or `reset`."""

@@ -19,7 +19,7 @@ SILENCE_SECONDS_MAX = Bounds().stale_after
 FiringChange = Literal[
     "offered", "redelivered", "leased", "extended", "tried_again", "acknowledged", "failed", "superseded"
 ]
-"""What happened to a firing: docs/timers.md says it of each. Later versions of the service may have more."""
+"""A change of a firing, as docs/timers.md describes it. Later versions of the service may have more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFiring:
-    """A firing, and what happened to it."""
+    """A firing and its change."""
 
     change: FiringChange
     """What happened."""
@@ -44,49 +44,49 @@ class WatchedFiring:
     timer_id: str
     """The timer that fired."""
     due: Instant
-    """The moment at which it fell due, in virtual time."""
+    """The due time, in virtual time."""
     round: int
     """The round of the timer."""
     queue: str | None
-    """The queue that it waits in: `timenav:webhook` if the service sends it. None if it is recorded as an event."""
+    """The queue of the firing: `timenav:webhook` if the service sends it. None if it records an event."""
     event_id: str | None
     """The event that it recorded, if its timer records events."""
     order_key: str | None
-    """Firings with the same key are worked on one after the other."""
+    """Firings with the same key are processed one after the other."""
     claimed_by: str | None
-    """Who has claimed it."""
+    """The user who claimed it."""
     attempt: int | None
-    """Which attempt this is, from 1."""
+    """The number of this attempt, from 1."""
     leased_until: Instant | None
-    """Host time until which it is leased."""
+    """Host time when the lease ends."""
     not_before: Instant | None
-    """Host time before which it is not tried again."""
+    """Host time before which it is not retried."""
     reason: str | None
     """Why it failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FiringNews:
-    """Something that happened to a firing."""
+    """A change of a firing."""
 
     id: str
-    """The id of the message: a later watch goes on after it."""
+    """The id of the message, to resume after it."""
     timeline_id: str
     position: int
-    """The position of the newest ledger entry that was told."""
+    """The position of the newest reported ledger entry."""
     firing: WatchedFiring
-    """The firing, and what happened to it."""
+    """The firing and its change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A stretch of virtual time that the clock has passed, and that has events. Both ends are included."""
+    """A range of virtual time with events that the clock has passed. Both ends are included."""
 
     id: str
-    """The id of the message: a later watch goes on after it."""
+    """The id of the message, to resume after it."""
     timeline_id: str
     position: int
-    """The position of the newest ledger entry that was told."""
+    """The position of the newest reported ledger entry."""
     first: Instant
     """Its first instant."""
     last: Instant
