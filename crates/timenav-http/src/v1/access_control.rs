@@ -151,7 +151,7 @@ pub(crate) struct AccessControlSetBody {
     ledger: LedgerBody,
 }
 
-/// The current permissions. Their `ETag` is for `If-Match`.
+/// The current permissions. To change exactly these, send their `ETag` as `If-Match`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AccessControlBody {
     /// A sentence that sums up the result.

@@ -40,7 +40,7 @@ pub(crate) enum EffectRequest {
         /// The place, in words.
         #[schema(min_length = 1, max_length = 512)]
         location: String,
-        /// The coordinates of the place.
+        /// The coordinates.
         geo: Option<timenav_import::GeoRecord>,
     },
     /// The description is replaced.

@@ -93,7 +93,7 @@ pub(crate) struct EraseReadsRequest {
     #[schema(schema_with = reads_schema, required = false)]
     #[serde(default, deserialize_with = "numbers")]
     reads: Option<BTreeSet<u32>>,
-    /// The user of the reads.
+    /// The user who read.
     #[schema(value_type = Option<String>, format = "id")]
     user_id: Option<Text<UserId>>,
 }

@@ -130,7 +130,7 @@ pub(crate) struct FailRequest {
     /// lease ids, a firing is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
-    /// The reason.
+    /// The reason for the failure.
     #[schema(max_length = 1_024, example = "the card was declined")]
     reason: Option<String>,
     /// The timeline. Defaults to the API key's.

@@ -65,8 +65,8 @@ pub(crate) struct LimitsBody {
     replica: Option<ReplicaBody>,
 }
 
-/// Lists every limit. They are the same for everybody and nobody's secret. With PostgreSQL also how this service is among
-/// others on the same database.
+/// Lists all limits. They are the same for all callers and not secret. With PostgreSQL, also reports the state of this
+/// service among others on the same database.
 async fn limits(
     State(app): State<App>,
     Authenticated(_caller): Authenticated,

@@ -33,7 +33,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<SetRetentionRequest>()
         .gives::<RetentionSetBody>()
         .tag(TAG),
-        Route::change("/prune", "prune", "Prunes contents after their retention", prune)
+        Route::change("/prune", "prune", "Prunes contents past their retention", prune)
             .takes::<PruneRequest>()
             .gives::<PrunedBody>()
             .tag(TAG),
@@ -184,7 +184,7 @@ async fn set_retention(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Prunes contents whose retention has passed. Where nothing is pruned, nothing is kept for a repetition, which looks again.
+/// Prunes contents past their retention. If nothing is pruned, no response is stored, so a repeated request runs again.
 async fn prune(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
