@@ -110,7 +110,7 @@ pub(crate) struct WouldSupersedeFiringBody {
     queue: String,
 }
 
-/// Events that a return would restore to an earlier version.
+/// Events that a return would change back to their state at the anchor.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WouldChangeBody {
     /// The number of these events.

@@ -79,7 +79,7 @@ pub(crate) struct ScanEventsRequest {
     cursor: Option<String>,
 }
 
-/// One page of events with their consequences, ordered by time or newest first.
+/// One page of events with their effects, interventions and paradoxes, ordered by time or newest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ScannedBody {
     /// A sentence that sums up the result.
@@ -107,7 +107,7 @@ pub(crate) struct ScannedBody {
     searched_to: Option<String>,
 }
 
-/// An event with its consequences.
+/// An event with its effects, interventions and paradoxes.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
 pub(crate) struct ScannedEventBody {

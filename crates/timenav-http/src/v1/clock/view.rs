@@ -101,7 +101,7 @@ pub(crate) struct ClockBody {
     /// After the dry run of a return, or of a move back with `refire`: pending firings that would be superseded.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_supersede: Option<WouldSupersedeBody>,
-    /// After the dry run of a return: events that would be restored to an earlier version.
+    /// After the dry run of a return: events that would change back to their state at the anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_change: Option<WouldChangeBody>,
     /// After a change: its place in the ledger.
