@@ -62,7 +62,7 @@ fn answered(service: &Service, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn clocks() {
+fn clock_commands_print_expected_output() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     shown(&service, "cli-clock-travel", &["clock", "travel", "2005-08-29T11:10:00Z", "--location", "America/Chicago"]);
@@ -91,7 +91,7 @@ fn clocks() {
 }
 
 #[test]
-fn anchors() {
+fn anchor_commands_print_expected_output() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
@@ -106,7 +106,7 @@ fn anchors() {
 }
 
 #[test]
-fn events() {
+fn event_commands_print_expected_output() {
     let service = Service::start();
     shown(
         &service,
@@ -154,7 +154,7 @@ fn events() {
 }
 
 #[test]
-fn imports() {
+fn import_command_reports_imported_and_rejected_records() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
@@ -210,7 +210,7 @@ fn imports() {
 }
 
 #[test]
-fn exports() {
+fn export_command_writes_ndjson_and_csv_files() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -265,7 +265,7 @@ fn repository(folder: &std::path::Path) -> Option<()> {
 }
 
 #[test]
-fn histories_of_git() {
+fn git_history_import_skips_known_commits() {
     let folder = tempfile::tempdir().unwrap();
     if repository(folder.path()).is_none() {
         return;
@@ -302,7 +302,7 @@ fn histories_of_git() {
 }
 
 #[test]
-fn timelines_users_and_keys() {
+fn timeline_user_and_key_commands_print_expected_output() {
     let service = Service::start();
     shown(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
     for timeline in ["billing", "main"] {
@@ -335,7 +335,7 @@ fn timelines_users_and_keys() {
 }
 
 #[test]
-fn what_needs_no_service() {
+fn openapi_completions_and_help_need_no_service() {
     let service = Service::start();
     let (code, document, _) = run(timenav().arg("openapi"), "");
     let served = service.send(crate::http::Request::get("/openapi.json")).text();
@@ -371,7 +371,7 @@ fn what_needs_no_service() {
 }
 
 #[test]
-fn the_key_of_a_service_on_this_machine_is_found() {
+fn api_key_of_local_service_is_found() {
     let service = Service::start();
     let find = |command: &mut Command| run(command.args(["clock", "now", "--json"]), "").0;
     let url = service.url();

@@ -37,7 +37,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_service_is_looked_at_while_it_runs_and_while_it_does_not() {
+fn doctor_checks_running_and_stopped_services() {
     let mut service = Service::start();
     let (data, url) = (service.data().display().to_string(), service.url());
     let look = |data: &str| examined(&["--data", data], &[]).1;
@@ -91,7 +91,7 @@ fn a_service_is_looked_at_while_it_runs_and_while_it_does_not() {
 }
 
 #[test]
-fn a_database_that_was_changed_is_seen() {
+fn doctor_detects_a_modified_database() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let data = service.data();
@@ -120,7 +120,7 @@ fn a_database_that_was_changed_is_seen() {
 }
 
 #[test]
-fn settings_are_looked_at_as_serve_reads_them() {
+fn doctor_reads_settings_as_serve_does() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("nothing").display().to_string();
     let config = folder.path().join("timenav.toml");
@@ -148,7 +148,7 @@ fn settings_are_looked_at_as_serve_reads_them() {
 }
 
 #[test]
-fn people_read_a_line_for_each_check() {
+fn doctor_prints_one_line_per_check() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("nothing");
     let (code, stdout, stderr) = run(timenav().args(["doctor", "--security", "--data"]).arg(&data), "");
@@ -168,7 +168,7 @@ fn people_read_a_line_for_each_check() {
 }
 
 #[test]
-fn encryption_is_looked_at_from_outside() {
+fn doctor_checks_tls_of_running_service() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = certify(folder.path());
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -192,7 +192,7 @@ fn encryption_is_looked_at_from_outside() {
 
 /// Without write permission, the service could not start. Root is not restricted by file modes.
 #[test]
-fn a_folder_that_cannot_be_written_is_seen() {
+fn doctor_detects_an_unwritable_data_folder() {
     let mut service = Service::start();
     service.stop();
     let data = service.data();

@@ -4,7 +4,7 @@ use super::{answered, command, done};
 use crate::service::{Service, run};
 
 #[test]
-fn a_slip_in_a_name_makes_no_timeline() {
+fn misspelled_timeline_is_not_created_without_create_flag() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let lines = folder.path().join("moon.ndjson");

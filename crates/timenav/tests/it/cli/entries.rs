@@ -7,7 +7,7 @@ use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
 #[test]
-fn entries_are_shown() {
+fn entries_command_lists_entry_contents() {
     let service = Service::start();
     service
         .post("/v1/events", &json!({ "event_id": "eagle", "time": "1969-07-20T20:17:40Z", "name": "The \"Eagle\"" }));
@@ -39,7 +39,7 @@ fn verify(service: &Service, key: &str, more: &[&str]) -> (Option<i32>, String) 
 }
 
 #[test]
-fn what_entries_say_is_verified() {
+fn verify_contents_detects_modified_payloads() {
     let mut service = Service::start();
     let event = |number: u32| json!({ "event_id": format!("event-{number}"), "time": "2000-01-01T00:00:00Z" });
     service.post("/v1/events", &(0..1_000).map(event).collect::<Vec<Value>>().into());

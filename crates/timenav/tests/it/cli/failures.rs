@@ -7,7 +7,7 @@ use crate::service::{Service, run, timenav};
 use crate::snapshot;
 
 #[test]
-fn exit_codes_mean_something() {
+fn exit_codes_match_error_kinds() {
     let service = Service::start();
     let ada = service.user("ada");
     for (arguments, key, expected) in [
@@ -39,7 +39,7 @@ fn exit_codes_mean_something() {
 }
 
 #[test]
-fn complaints_say_what_would_be_right() {
+fn error_messages_suggest_the_correction() {
     let service = Service::start();
     for (name, arguments) in [
         ("cli-wrong-time", &["clock", "travel", "2005-08-29"][..]),
@@ -55,7 +55,7 @@ fn complaints_say_what_would_be_right() {
 }
 
 #[test]
-fn a_service_that_is_not_there() {
+fn unreachable_service_exits_with_code_6() {
     // Nothing listens on a port that was just released.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}");
@@ -69,7 +69,7 @@ fn a_service_that_is_not_there() {
 }
 
 #[test]
-fn no_key_is_told_before_anything_is_sent() {
+fn missing_api_key_is_reported_before_any_request() {
     let folder = tempfile::tempdir().unwrap();
     for url in ["http://127.0.0.1:1", "http://timenav.invalid"] {
         let (code, stdout, stderr) = run(timenav().args(["clock", "now", "--url", url]).current_dir(folder.path()), "");
@@ -79,7 +79,7 @@ fn no_key_is_told_before_anything_is_sent() {
 }
 
 #[test]
-fn events_do_nothing_to_a_terminal() {
+fn control_characters_in_events_are_not_printed() {
     let service = Service::start();
     let name = "red \u{1b}[31m bell \u{7} line\nbreak";
     service.post("/v1/events", &serde_json::json!({ "time": "2000-01-01T00:00:00Z", "name": name, "location": name }));
@@ -90,7 +90,7 @@ fn events_do_nothing_to_a_terminal() {
 }
 
 #[test]
-fn plain_http_needs_no_certificates_of_authorities() {
+fn plain_http_works_without_ca_certificates() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let without = |arguments: &[&str]| {

@@ -19,7 +19,7 @@ fn done(command: &mut Command) -> String {
 }
 
 #[test]
-fn a_data_folder_is_enough_on_any_port() {
+fn data_folder_locates_running_service_on_any_port() {
     let mut service = Service::start();
     let data = service.data();
     let now = || {
@@ -56,7 +56,7 @@ fn a_data_folder_is_enough_on_any_port() {
 }
 
 #[test]
-fn a_service_says_how_it_is() {
+fn status_command_reports_service_and_caller() {
     let service = Service::start();
     super::done(&service, &["clock", "pause"]);
     super::done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
@@ -76,7 +76,7 @@ fn a_service_says_how_it_is() {
 }
 
 #[test]
-fn a_key_that_is_set_to_nothing_is_a_mistake() {
+fn empty_api_key_variable_is_rejected() {
     let service = Service::start();
     for empty in ["", " "] {
         let mut now = command(&service, &["clock", "now"]);
@@ -88,7 +88,7 @@ fn a_key_that_is_set_to_nothing_is_a_mistake() {
 }
 
 #[test]
-fn the_wrong_scheme_is_told() {
+fn https_url_of_http_service_is_reported() {
     let service = Service::start();
     let url = service.url().replace("http:", "https:");
     let (code, _, stderr) = run(command(&service, &["clock", "now"]).env("TIMENAV_URL", url), "");
@@ -106,7 +106,7 @@ fn at_home(home: &Path, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_profile_is_a_service_with_its_key() {
+fn profile_stores_service_url_and_api_key() {
     let service = Service::start();
     let ada = service.user("ada");
     let home = tempfile::tempdir().unwrap();
@@ -167,7 +167,7 @@ fn a_profile_is_a_service_with_its_key() {
 }
 
 #[test]
-fn a_shell_completes_names_that_the_service_knows() {
+fn shell_completion_offers_names_from_the_service() {
     let service = Service::start();
     super::done(&service, &["timeline", "create", "billing"]);
     service.post("/v1/events", &json!({ "event_id": "eagle", "time": "1969-07-20T20:17:40Z", "name": "Landing" }));
@@ -194,7 +194,7 @@ fn a_shell_completes_names_that_the_service_knows() {
 }
 
 #[test]
-fn there_are_manual_pages() {
+fn man_command_writes_manual_pages() {
     let page = done(timenav().arg("man"));
     assert!(page.contains(".TH timenav 1") && page.contains("Exit codes"), "{page}");
     let folder = tempfile::tempdir().unwrap();
@@ -205,7 +205,7 @@ fn there_are_manual_pages() {
 }
 
 #[test]
-fn a_doctor_says_how_a_service_is() {
+fn doctor_reports_state_of_running_and_stopped_service() {
     let mut service = Service::start();
     let data = service.data();
     let look = || {
@@ -234,7 +234,7 @@ fn a_doctor_says_how_a_service_is() {
 
 /// Each obstacle to starting is reported as a failure; the folder is restored afterwards.
 #[test]
-fn a_doctor_says_what_a_service_could_not_start_with() {
+fn doctor_reports_each_obstacle_to_starting() {
     let mut service = Service::start();
     service.stop();
     let data = service.data();

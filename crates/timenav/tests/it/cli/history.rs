@@ -6,7 +6,7 @@ use super::{answered, command, done, shown};
 use crate::service::{Service, run};
 
 #[test]
-fn events_are_corrected_and_read_with_their_versions() {
+fn corrected_event_is_shown_with_its_versions() {
     let service = Service::start();
     let add = ["events", "add", "--id", "flood", "--time", "2005-08-29T11:10:00Z", "--name", "Breach"];
     done(&service, &[&add[..], &["--location", "Lower Ninth Ward", "--actor", "Corps"]].concat());
@@ -39,7 +39,7 @@ fn events_are_corrected_and_read_with_their_versions() {
 }
 
 #[test]
-fn events_are_erased_once_a_dry_run_has_shown_them() {
+fn bulk_event_erasure_requires_a_previous_dry_run() {
     let service = Service::start();
     for id in ["a", "b"] {
         done(&service, &["events", "add", "--id", id, "--time", "2005-08-29T11:10:00Z"]);
@@ -62,7 +62,7 @@ fn events_are_erased_once_a_dry_run_has_shown_them() {
 }
 
 #[test]
-fn events_are_cancelled_and_read_as_they_stood() {
+fn canceled_events_are_readable_at_past_states() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
@@ -119,7 +119,7 @@ fn events_are_cancelled_and_read_as_they_stood() {
 }
 
 #[test]
-fn an_effect_may_be_said_exactly() {
+fn events_manipulate_accepts_an_explicit_effect() {
     let service = Service::start();
     done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z"]);
     done(&service, &["events", "add", "--id", "flood", "--time", "2005-08-29T07:00:00Z", "--cause", "storm"]);

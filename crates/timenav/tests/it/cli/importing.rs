@@ -19,7 +19,7 @@ fn line(number: usize) -> String {
 }
 
 #[test]
-fn an_interrupted_import_says_how_far_it_came() {
+fn interrupted_import_reports_number_of_imported_records() {
     let service = Service::start();
     let mut child = command(&service, &["import", "-", "--format", "ndjson"])
         .stdin(Stdio::piped())
@@ -56,7 +56,7 @@ fn an_interrupted_import_says_how_far_it_came() {
 }
 
 #[test]
-fn refusals_are_grouped_by_their_reason() {
+fn rejected_records_are_grouped_by_reason() {
     let service = Service::start();
     let input = "time,name\nyesterday,a\n2000-01-01T00:00:00Z,b\ntomorrow,c\n,d\n";
     let (code, stdout, stderr) = run(&mut command(&service, &["import", "-", "--format", "csv"]), input);
@@ -70,7 +70,7 @@ fn refusals_are_grouped_by_their_reason() {
 }
 
 #[test]
-fn an_import_with_a_wrong_mapping_is_undone_and_repeated() {
+fn import_with_wrong_mapping_can_be_undone_and_repeated() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("quakes.csv");
@@ -101,7 +101,7 @@ fn an_import_with_a_wrong_mapping_is_undone_and_repeated() {
 }
 
 #[test]
-fn a_dry_run_tells_and_records_nothing() {
+fn import_dry_run_reports_results_and_records_nothing() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("moon.csv");

@@ -7,7 +7,7 @@ const QUAKES: &str = "\"Search Parameters\"\tYear\tMo\tDy\tHr\tMn\tSec\tLocation
     \t-2150\t\t\t\t\t\tJORDAN\t31.1\t35.5\n\t1906\t4\t18\t13\t12\t21\tSAN FRANCISCO\t37.67\t-122.48\n";
 
 #[test]
-fn a_mapping_is_proposed_saved_and_used() {
+fn guessed_mapping_can_be_saved_and_used_for_import() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

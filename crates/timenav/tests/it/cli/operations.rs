@@ -6,7 +6,7 @@ use super::{answered, command, done, shown};
 use crate::service::{Service, run};
 
 #[test]
-fn who_may_do_what_is_shown_and_set() {
+fn access_commands_show_and_set_permissions() {
     let service = Service::start();
     let ada = service.user("ada");
     done(&service, &["timeline", "create", "billing"]);
@@ -28,7 +28,7 @@ fn who_may_do_what_is_shown_and_set() {
 }
 
 #[test]
-fn one_user_is_granted_a_role_for_a_time() {
+fn access_grant_gives_one_user_an_expiring_role() {
     let service = Service::start();
     done(&service, &["timeline", "create", "billing"]);
     let billing = ["--timeline", "billing"];
@@ -55,7 +55,7 @@ fn one_user_is_granted_a_role_for_a_time() {
 }
 
 #[test]
-fn data_is_sealed_opened_and_erased() {
+fn data_commands_encrypt_decrypt_and_erase() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, text: &str| {
@@ -85,7 +85,7 @@ fn data_is_sealed_opened_and_erased() {
 }
 
 #[test]
-fn events_are_scanned_and_checked_and_paradoxes_listed() {
+fn paradoxes_scan_and_check_commands_print_expected_output() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     done(&service, &["clock", "travel", "2005-08-30T00:00:00Z"]);
@@ -104,7 +104,7 @@ fn events_are_scanned_and_checked_and_paradoxes_listed() {
 }
 
 #[test]
-fn users_are_restricted_and_their_sessions_ended() {
+fn user_commands_restrict_users_and_end_sessions() {
     let service = Service::start();
     service.user("ada");
     service.set_password("ada", "a long and lonely password");
@@ -122,7 +122,7 @@ fn users_are_restricted_and_their_sessions_ended() {
 }
 
 #[test]
-fn any_request_can_be_sent() {
+fn api_command_sends_any_request() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     let sent = |arguments: &[&str], input: &str| {

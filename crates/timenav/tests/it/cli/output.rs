@@ -10,7 +10,7 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn lists_are_lines_and_rows() {
+fn lists_are_printed_as_ndjson_lines_or_csv_rows() {
     let service = Service::start();
     let quoted = "say \"when\", then\nwait";
     for (id, name) in [("a", "first"), ("b", quoted), ("c", "third")] {
@@ -57,7 +57,7 @@ fn lists_are_lines_and_rows() {
 }
 
 #[test]
-fn other_answers_are_one_line_or_one_row() {
+fn single_responses_are_one_ndjson_line_or_csv_row() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     let clock = service.get("/v1/clock", &[]);
@@ -86,7 +86,7 @@ fn other_answers_are_one_line_or_one_row() {
 }
 
 #[test]
-fn errors_are_json_where_answers_are() {
+fn errors_are_json_if_output_is_json() {
     let service = Service::start();
     let told = |arguments: &[&str], key: &str, expected: i32| -> Value {
         let (code, stdout, stderr) = run(command(&service, arguments).env("TIMENAV_API_KEY", key), "");

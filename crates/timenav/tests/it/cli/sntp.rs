@@ -89,7 +89,7 @@ fn told(answer: &[u8; 48], era: i64) -> i64 {
 }
 
 #[test]
-fn the_clock_is_told_and_each_change_of_it() {
+fn sntp_server_follows_each_clock_change() {
     let service = Service::start();
     travel(&service, "2031-05-06T07:08:09Z");
     let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
@@ -113,7 +113,7 @@ fn the_clock_is_told_and_each_change_of_it() {
 }
 
 #[test]
-fn strangers_get_nothing_out_of_it_but_the_time() {
+fn sntp_requests_add_no_entries_and_invalid_ones_are_ignored() {
     let service = Service::start();
     let sntp = Sntp::start(&service, &["127.0.0.1:0"]);
     // Once a change is visible, the stream is open and its entry has been written.
@@ -135,7 +135,7 @@ fn strangers_get_nothing_out_of_it_but_the_time() {
 }
 
 #[test]
-fn a_port_for_each_timeline() {
+fn sntp_server_serves_one_port_per_timeline() {
     let service = Service::start();
     service.post("/v1/travel", &json!({ "destination_time": "1999-12-31T00:00:00Z", "timeline_id": "old" }));
     let sntp = Sntp::start(&service, &["127.0.0.1:0=old", "127.0.0.1:0=main"]);
@@ -145,7 +145,7 @@ fn a_port_for_each_timeline() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_at_once() {
+fn unknown_timeline_or_public_address_is_rejected_at_start() {
     let service = Service::start();
     for (port, said) in [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--beyond-loopback")] {
         let (code, stdout, stderr) = run(&mut command(&service, &["sntp", port]), "");
@@ -156,7 +156,7 @@ fn what_cannot_be_served_is_refused_at_once() {
 
 /// Without the service the clock is unconfirmed, and if the service denies access no time is sent.
 #[test]
-fn a_service_that_is_gone_or_refuses_is_told() {
+fn sntp_time_is_unsynchronized_without_service_or_permission() {
     let mut service = Service::start();
     travel(&service, "2031-05-06T07:08:09Z");
     service.post("/v1/users", &json!({ "user_id": "ada" }));
@@ -187,7 +187,7 @@ fn a_service_that_is_gone_or_refuses_is_told() {
 /// The clock may be changed as soon as the server announces itself, and the change waits for it. Here the stream is
 /// opened late.
 #[test]
-fn a_port_is_served_once_the_service_knows_that_it_follows() {
+fn sntp_port_opens_after_follower_is_registered() {
     let service = Service::start();
     let late = |asked: &mut [u8]| {
         if asked.starts_with(b"GET /v1/clock/stream") {
@@ -212,7 +212,7 @@ fn told_exactly(answer: &[u8; 48]) -> f64 {
 }
 
 #[test]
-fn a_clock_is_told_wrong_on_purpose() {
+fn sntp_server_applies_offset_and_drift_faults() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     travel(&service, "2031-05-06T07:08:09Z");
@@ -279,7 +279,7 @@ fn by_script(sntp: &Sntp, name: &str) -> Option<Value> {
 }
 
 #[test]
-fn other_clients_understand_it() {
+fn ntpdig_and_sntp_clients_read_the_virtual_time() {
     let service = Service::start();
     travel(&service, "2031-05-06T07:08:09Z");
     let host = micros(service.get("/v1/clock", &[])["origin_host"].as_str().unwrap());
@@ -296,7 +296,7 @@ fn other_clients_understand_it() {
 }
 
 #[test]
-fn chrony_understands_it() {
+fn chrony_reads_the_virtual_time() {
     let service = Service::start();
     travel(&service, "2031-05-06T07:08:09Z");
     let host = micros(service.get("/v1/clock", &[])["origin_host"].as_str().unwrap());

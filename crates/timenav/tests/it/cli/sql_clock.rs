@@ -68,7 +68,7 @@ fn refused(service: &Service, cluster: &Cluster, options: &[&str], expected: i32
 }
 
 #[test]
-fn a_sql_function_follows_the_clock() {
+fn sql_function_follows_the_clock() {
     let (cluster, service) = (Cluster::start(), Service::start());
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);
@@ -142,7 +142,7 @@ fn a_sql_function_follows_the_clock() {
 }
 
 #[test]
-fn a_sql_function_outlives_whoever_keeps_it() {
+fn sql_function_survives_database_service_and_updater_restarts() {
     let (mut cluster, mut service) = (Cluster::start(), Service::start());
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);

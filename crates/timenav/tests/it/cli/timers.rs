@@ -100,7 +100,7 @@ fn add(service: &Service, id: &str, at: &str) {
 }
 
 #[test]
-fn timers_are_set_listed_shown_and_cancelled() {
+fn timer_commands_set_list_show_and_cancel() {
     let service = at_new_year();
     shown(&service, "cli-timer-list-none", &["timer", "list"]);
     let set = ["timer", "add", "--id", "renew-42", "--at", "2027-01-31T09:00:00Z", "--queue", "billing"];
@@ -127,7 +127,7 @@ fn timers_are_set_listed_shown_and_cancelled() {
 }
 
 #[test]
-fn moments_of_a_rule_are_listed_before_a_timer_is_set() {
+fn timer_moments_lists_firing_times_of_a_rule() {
     let service = at_new_year();
     let rule = ["timer", "moments", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
     shown(&service, "cli-timer-moments", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
@@ -137,7 +137,7 @@ fn moments_of_a_rule_are_listed_before_a_timer_is_set() {
 }
 
 #[test]
-fn timers_are_changed_and_their_firings_listed() {
+fn changed_timer_and_its_firings_are_listed() {
     let service = at_new_year();
     add(&service, "renew-42", "2027-01-31T09:00:00Z");
     add(&service, "later", "2027-02-10T09:00:00Z");
@@ -173,7 +173,7 @@ fn timers_are_changed_and_their_firings_listed() {
 }
 
 #[test]
-fn rules_fire_again_and_again_and_are_foreseen() {
+fn recurring_timers_fire_repeatedly_and_are_previewed() {
     let service = at_new_year();
     let zone = ["--zone", "Europe/Paris", "--queue", "billing"];
     let every = ["timer", "add", "--id", "renew", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD"];
@@ -203,7 +203,7 @@ fn rules_fire_again_and_again_and_are_foreseen() {
 }
 
 #[test]
-fn what_fires_is_passed_on_and_signed() {
+fn timer_listen_forwards_signed_firings() {
     let service = at_new_year();
     let (statuses, answers) = channel();
     let (url, sent) = program(answers);
@@ -277,7 +277,7 @@ fn what_fires_is_passed_on_and_signed() {
 }
 
 #[test]
-fn the_clock_goes_to_the_next_timer_and_no_further() {
+fn clock_next_stops_at_the_next_timer() {
     let service = at_new_year();
     let mut listener = Listener::start(&service, &[]);
     add(&service, "first", "2026-12-31T00:00:00Z");
@@ -295,7 +295,7 @@ fn the_clock_goes_to_the_next_timer_and_no_further() {
 }
 
 #[test]
-fn what_is_in_hand_is_given_back() {
+fn interrupted_listener_returns_leased_firings() {
     let service = at_new_year();
     let (_statuses, answers): (Sender<u16>, _) = channel();
     let (url, sent) = program(answers);
@@ -316,7 +316,7 @@ fn what_is_in_hand_is_given_back() {
 }
 
 #[test]
-fn every_firing_of_a_long_advance_is_shown() {
+fn clock_forward_lists_every_firing_of_long_advance() {
     let service = at_new_year();
     let every = json!({ "rule": "FREQ=HOURLY", "starts": "2027-01-01T01:00:00Z" });
     let deliver = json!({ "to": "timeline", "event": { "name": "An hour" } });
@@ -330,7 +330,7 @@ fn every_firing_of_a_long_advance_is_shown() {
 }
 
 #[test]
-fn a_clock_jumps_or_waits_for_what_falls_due() {
+fn clock_moves_settle_due_timers_unless_no_settle_is_given() {
     let service = at_new_year();
     add(&service, "one", "2027-01-10T00:00:00Z");
     add(&service, "two", "2027-02-10T00:00:00Z");

@@ -17,7 +17,7 @@ fn unread(command: &mut Command) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_writes_goes_on_to_its_end() {
+fn writing_commands_complete_if_output_is_closed() {
     const FILES: usize = 20;
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn what_writes_goes_on_to_its_end() {
 }
 
 #[test]
-fn a_verdict_does_not_depend_on_who_reads_it() {
+fn verify_exit_code_is_independent_of_output_reader() {
     let mut service = Service::start();
     service.post("/v1/events", &json!({ "time": "2000-01-01T00:00:00Z" }));
     let data = service.data();
@@ -73,7 +73,7 @@ fn a_verdict_does_not_depend_on_who_reads_it() {
 }
 
 #[test]
-fn a_key_that_nobody_read_is_told() {
+fn unread_new_api_key_is_reported_with_revoke_command() {
     let service = Service::start();
     let (code, stderr) = unread(&mut command(&service, &["key", "create"]));
     assert_eq!(code, Some(1));
@@ -82,7 +82,7 @@ fn a_key_that_nobody_read_is_told() {
 }
 
 #[test]
-fn what_only_reads_stops_without_a_complaint() {
+fn reading_commands_exit_quietly_if_output_is_closed() {
     let service = Service::start();
     for arguments in [&["clock", "now"][..], &["events", "find"], &["timeline", "list"], &["clock", "watch"]] {
         assert_eq!(unread(&mut command(&service, arguments)), (Some(0), String::new()), "{arguments:?}");

@@ -38,7 +38,7 @@ fn lived_in() -> Service {
 }
 
 #[test]
-fn a_service_that_nobody_touched_is_as_it_was_signed() {
+fn intact_service_verifies_from_files_and_url() {
     let mut service = lived_in();
     let folder = tempfile::tempdir().unwrap();
     let (kept, key) = (folder.path().join("kept"), folder.path().join("key"));
@@ -80,7 +80,7 @@ fn a_service_that_nobody_touched_is_as_it_was_signed() {
 }
 
 #[test]
-fn what_was_changed_has_an_exit_code_of_its_own() {
+fn tampering_is_reported_with_exit_code_7() {
     let mut service = lived_in();
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
@@ -112,7 +112,7 @@ fn what_was_changed_has_an_exit_code_of_its_own() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_and_no_finding() {
+fn missing_files_are_errors_not_findings() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere");
     for arguments in [

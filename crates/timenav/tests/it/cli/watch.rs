@@ -25,7 +25,7 @@ fn line(lines: &mut BufReader<ChildStdout>) -> String {
 }
 
 #[test]
-fn a_clock_is_shown_at_each_change() {
+fn clock_watch_prints_each_change() {
     let mut service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z" }));
@@ -49,7 +49,7 @@ fn a_clock_is_shown_at_each_change() {
 }
 
 #[test]
-fn a_timeline_is_told_by_topic_and_from_where_one_left_off() {
+fn stream_command_filters_by_topic_and_resumes() {
     let mut service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z" }));
@@ -85,7 +85,7 @@ fn a_timeline_is_told_by_topic_and_from_where_one_left_off() {
 }
 
 #[test]
-fn a_listener_ends_when_its_reader_has_gone() {
+fn stream_command_exits_when_its_output_is_closed() {
     let service = Service::start();
     let (child, mut lines) = listen(&service, &["stream", "--topics", "clock,events"]);
     assert!(line(&mut lines).contains("  clock  "));
@@ -98,7 +98,7 @@ fn a_listener_ends_when_its_reader_has_gone() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_error() {
+fn closed_output_is_not_an_error() {
     let service = Service::start();
     let events = vec![json!({ "time": "2000-01-01T00:00:00Z", "name": "x".repeat(200) }); 1_000];
     service.post("/v1/events", &json!(events));
