@@ -49,7 +49,7 @@ fn client(mut connection: Connection, key: &str, number: usize, start: &Barrier)
 }
 
 #[test]
-fn a_hundred_clients_do_not_disturb_each_other() {
+fn hundred_concurrent_clients_do_not_interfere() {
     let mut service = Service::start();
     let start = Barrier::new(CLIENTS);
     std::thread::scope(|scope| {
@@ -70,7 +70,7 @@ fn a_hundred_clients_do_not_disturb_each_other() {
 }
 
 #[test]
-fn moves_of_one_clock_are_one_after_the_other() {
+fn concurrent_moves_of_one_clock_are_serialized() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
@@ -109,7 +109,7 @@ fn moves_of_one_clock_are_one_after_the_other() {
 }
 
 #[test]
-fn of_many_who_make_one_thing_one_makes_it() {
+fn concurrent_creations_of_one_name_succeed_once() {
     let service = Service::start();
     for (path, body, loser) in [
         ("/timelines", json!({ "timeline_id": "once" }), "already_exists"),

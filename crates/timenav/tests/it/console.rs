@@ -67,7 +67,7 @@ fn guarded(answer: &Answer, path: &str) {
 }
 
 #[test]
-fn every_file_is_served_at_its_path() {
+fn console_files_are_served_at_their_paths() {
     let service = Service::start();
     let all = files();
     for (path, bytes) in all.iter().filter(|(path, _)| path.strip_suffix(".br").is_none()) {
@@ -107,7 +107,7 @@ fn every_file_is_served_at_its_path() {
 }
 
 #[test]
-fn a_file_that_the_browser_has_is_not_sent_again() {
+fn cached_file_with_matching_etag_returns_304() {
     let service = Service::start();
     let has = |tags: &str| get(&service, "/index.html", &[("If-None-Match", tags)]);
     let tag = get(&service, "/index.html", &[]).header("etag").unwrap().to_owned();
@@ -127,7 +127,7 @@ fn a_file_that_the_browser_has_is_not_sent_again() {
 }
 
 #[test]
-fn people_get_the_console_and_programs_a_welcome() {
+fn root_serves_console_to_browsers_and_json_to_programs() {
     let service = Service::start();
     let page = get(&service, "/index.html", &[]).body;
     let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -148,7 +148,7 @@ fn people_get_the_console_and_programs_a_welcome() {
 }
 
 #[test]
-fn there_is_nothing_beside_the_files() {
+fn paths_outside_console_files_return_404() {
     let service = Service::start();
     let packed = "/index.html.br";
     for path in [

@@ -24,7 +24,7 @@ fn now(service: &Service) -> Value {
 }
 
 #[test]
-fn fifty_requests_at_once_move_the_clock_once() {
+fn concurrent_requests_with_one_key_move_clock_once() {
     let service = Service::start();
     stand(&service);
     let before = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
@@ -51,7 +51,7 @@ fn fifty_requests_at_once_move_the_clock_once() {
 }
 
 #[test]
-fn every_change_happens_once() {
+fn repeated_requests_apply_every_change_once() {
     let mut service = Service::start();
     stand(&service);
     let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
@@ -94,7 +94,7 @@ fn every_change_happens_once() {
 }
 
 #[test]
-fn a_key_is_for_one_request_only() {
+fn key_reuse_for_another_request_is_rejected() {
     let service = Service::start();
     stand(&service);
     service.send(forward("k")).expect(200);
@@ -115,7 +115,7 @@ fn a_key_is_for_one_request_only() {
 }
 
 #[test]
-fn quotes_around_a_key_are_not_part_of_it() {
+fn quoted_and_bare_keys_are_equal() {
     let service = Service::start();
     stand(&service);
     let bare = service.send(forward("8e03978e-40d5-43e8-bc93-6894a57f9324"));
@@ -127,7 +127,7 @@ fn quotes_around_a_key_are_not_part_of_it() {
 }
 
 #[test]
-fn keys_of_another_user_are_others() {
+fn idempotency_keys_are_scoped_to_a_user() {
     let service = Service::start();
     let ada = service.user("ada");
     let make = |key: &str, timeline: &str| {
@@ -146,7 +146,7 @@ fn keys_of_another_user_are_others() {
 }
 
 #[test]
-fn what_was_refused_before_it_began_is_not_kept() {
+fn requests_rejected_before_execution_are_not_stored() {
     let service = Service::start();
     stand(&service);
     let send = |body: Value| service.send(Request::post("/v1/fast-forward").json(&body).idempotent("again"));
@@ -162,7 +162,7 @@ fn what_was_refused_before_it_began_is_not_kept() {
 }
 
 #[test]
-fn keys_that_cannot_be_are_refused() {
+fn invalid_idempotency_keys_are_rejected() {
     let service = Service::start();
     let longest = "k".repeat(255);
     service.send(forward(&longest)).expect(200);
@@ -181,7 +181,7 @@ fn keys_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn requests_that_only_look_ignore_the_header() {
+fn reads_ignore_the_idempotency_key() {
     let service = Service::start();
     stand(&service);
     for at in ["2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z"] {
@@ -196,7 +196,7 @@ fn requests_that_only_look_ignore_the_header() {
 }
 
 #[test]
-fn a_secret_is_not_shown_again() {
+fn replayed_response_omits_the_api_key() {
     let service = Service::start();
     let make = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "l" })).idempotent("key"));
     let first = make().expect(201);
@@ -211,7 +211,7 @@ fn a_secret_is_not_shown_again() {
 }
 
 #[test]
-fn an_answer_that_came_before_a_crash_comes_again() {
+fn response_is_replayed_after_a_crash() {
     let mut service = Service::start();
     stand(&service);
     for round in 1..=5 {

@@ -15,7 +15,7 @@ fn document(name: &str) -> String {
 }
 
 #[test]
-fn the_pages_of_the_service() {
+fn service_pages_match_their_snapshots() {
     let service = Service::start();
     let ask = |path: &str| service.send(Request::get(path).anonymous());
     snapshot::check("welcome", &ask("/"));
@@ -27,7 +27,7 @@ fn the_pages_of_the_service() {
 }
 
 #[test]
-fn the_document_is_the_one_that_is_committed() {
+fn served_openapi_document_matches_committed_file() {
     let service = Service::start();
     let answer = service.send(Request::get("/openapi.json").anonymous());
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -49,7 +49,7 @@ fn the_document_is_the_one_that_is_committed() {
 
 /// The differences between the two documents: QUERY, and stream messages.
 #[test]
-fn the_newer_document_is_the_other_and_query() {
+fn openapi_3_2_document_adds_only_query_and_streams() {
     let service = Service::start();
     let answer = service.send(Request::get("/openapi-3.2.json").anonymous());
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -98,7 +98,7 @@ fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_limit_is_a_number_with_a_unit() {
+fn limits_are_numbers_with_a_unit_suffix() {
     let service = Service::start();
     let answer = service.get("/v1/limits", &[]);
     let limits = answer["limits"].as_object().unwrap();
@@ -168,7 +168,7 @@ fn sample(line: &str) -> Sample {
 }
 
 #[test]
-fn the_metrics_can_be_read_and_count() {
+fn metrics_parse_and_count_requests() {
     let service = Service::start();
     let read = || {
         let answer = service.send(Request::get("/metrics").anonymous());

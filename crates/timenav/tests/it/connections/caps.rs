@@ -17,7 +17,7 @@ fn health() -> Request {
 }
 
 #[test]
-fn an_address_has_so_many_connections_and_others_have_theirs() {
+fn connections_per_address_are_limited_independently() {
     let service = Service::with(&["--connections-per-address-max", "3"]);
     let limits = service.get("/v1/limits", &[])["limits"].clone();
     assert_eq!(limits["connections_per_address_max"], 3);
@@ -38,7 +38,7 @@ fn an_address_has_so_many_connections_and_others_have_theirs() {
 }
 
 #[test]
-fn where_all_places_are_taken_the_idle_make_room() {
+fn idle_connections_are_closed_to_admit_new_ones() {
     let service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
     let watching: Vec<Connection> = (0..3)
         .map(|_| {
@@ -60,7 +60,7 @@ fn where_all_places_are_taken_the_idle_make_room() {
 }
 
 #[test]
-fn where_none_is_idle_a_new_one_is_closed_at_once() {
+fn new_connection_is_closed_if_all_others_are_busy() {
     let mut service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
     let mut watching: Vec<Connection> = (0..4)
         .map(|_| {
@@ -85,7 +85,7 @@ fn where_none_is_idle_a_new_one_is_closed_at_once() {
 }
 
 #[test]
-fn silent_connections_leave_others_their_descriptors() {
+fn silent_connections_do_not_exhaust_file_descriptors() {
     let folder = tempfile::tempdir().unwrap();
     let (data, log) = (folder.path().join("data"), folder.path().join("log"));
     let mut process = Process::start_with_descriptors(64, &data, &log, &["--connections-per-address-max", "1000"]);
@@ -113,7 +113,7 @@ fn silent_connections_leave_others_their_descriptors() {
 }
 
 #[test]
-fn more_connections_than_descriptors_are_refused_at_the_start() {
+fn connection_limit_above_descriptor_limit_is_rejected_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg("ulimit -n 256 && exec \"$0\" \"$@\"").arg(timenav().get_program());

@@ -16,7 +16,7 @@ fn limit(service: &Service, name: &str) -> u32 {
 }
 
 #[test]
-fn the_limits_are_announced() {
+fn http2_limits_are_announced_in_settings() {
     let service = Service::start();
     let mut connection = Connection::open(service.address());
     let settings = connection.wait_for(SETTINGS).unwrap().settings();
@@ -47,7 +47,7 @@ fn open_all(service: &Service, path: &str, length: usize) -> Connection {
 }
 
 #[test]
-fn one_stream_more_is_refused() {
+fn stream_beyond_the_limit_is_rejected() {
     let service = Service::start();
     let mut connection = open_all(&service, "/v1/log-in", 1_000);
     let more = 2 * limit(&service, "http2_streams_max") + 1;
@@ -60,7 +60,7 @@ fn one_stream_more_is_refused() {
 }
 
 #[test]
-fn a_connection_with_all_its_streams_costs_little() {
+fn connection_with_maximum_streams_uses_little_memory() {
     let service = Service::start();
     let path = "/v1/log-in";
     let length = limit(&service, "lookup_body_bytes_max");
@@ -87,7 +87,7 @@ fn a_connection_with_all_its_streams_costs_little() {
 }
 
 #[test]
-fn a_longer_frame_ends_the_connection() {
+fn oversized_frame_closes_the_connection() {
     let service = Service::start();
     let max = limit(&service, "http2_frame_bytes_max") as usize;
     let mut connection = Connection::open(service.address());
@@ -100,7 +100,7 @@ fn a_longer_frame_ends_the_connection() {
 }
 
 #[test]
-fn so_many_faults_and_the_connection_ends() {
+fn too_many_malformed_requests_close_the_connection() {
     let service = Service::start();
     let max = limit(&service, "http2_faults_max");
     let mut connection = Connection::open(service.address());
@@ -126,7 +126,7 @@ fn so_many_faults_and_the_connection_ends() {
 }
 
 #[test]
-fn requests_that_are_taken_back_at_once_end_the_connection() {
+fn rapid_stream_resets_close_the_connection() {
     let service = Service::start();
     let mut connection = Connection::open(service.address());
     let request = frames::request("GET", "/healthz", &[]);
@@ -149,7 +149,7 @@ fn requests_that_are_taken_back_at_once_end_the_connection() {
 }
 
 #[test]
-fn a_head_has_so_many_bytes_in_either_version() {
+fn header_size_is_limited_in_both_http_versions() {
     let service = Service::start();
     let max = limit(&service, "head_bytes_max") as usize;
     for (padding, expected) in [(max - 1_000, 200), (max, 431)] {

@@ -4,7 +4,7 @@ use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, frame};
 use crate::service::Service;
 
 #[test]
-fn no_stranger_writes_the_log() {
+fn malformed_and_reset_requests_do_not_flood_the_log() {
     let service = Service::with(&["--connections-per-address-max", "8"]);
     let before = service.log_text().lines().count();
     for garbage in

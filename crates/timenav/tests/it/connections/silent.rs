@@ -50,7 +50,7 @@ fn silent_connections_are_closed() {
 }
 
 #[test]
-fn a_stream_that_has_nothing_to_tell_stays_open() {
+fn stream_without_messages_stays_open() {
     let service = Service::with(&IMPATIENT);
     let mut watching = service.connect();
     watching.send_request(&service.signed(Request::get("/v1/clock/stream")));
@@ -75,7 +75,7 @@ fn a_stream_that_has_nothing_to_tell_stays_open() {
 
 /// A vanished host closes no connection; the service does.
 #[test]
-fn whoever_vanishes_follows_no_longer() {
+fn vanished_follower_is_removed() {
     let service = Service::with(&IMPATIENT);
     let follow = service.signed(Request::get("/v1/clock/stream?follow=gone"));
     let mut vanishing = Command::new("python3");
@@ -99,7 +99,7 @@ fn whoever_vanishes_follows_no_longer() {
 
 /// Over HTTP/2 the client answers pings.
 #[test]
-fn a_stream_over_http_2_stays_open_while_pings_are_answered() {
+fn http2_stream_stays_open_while_pings_are_acknowledged() {
     let service = Service::with(&IMPATIENT);
     let key = format!("Bearer {}", service.admin);
     let mut watching = frames::Connection::open(service.address());
@@ -121,7 +121,7 @@ fn a_stream_over_http_2_stays_open_while_pings_are_answered() {
 }
 
 #[test]
-fn whoever_does_not_take_an_answer_is_cut() {
+fn client_that_stops_reading_is_disconnected() {
     let service = Service::with(&IMPATIENT);
     let ask = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2_000);
     let mut deaf: Vec<Connection> = (0..3).map(|_| service.connect()).collect();
@@ -137,7 +137,7 @@ fn whoever_does_not_take_an_answer_is_cut() {
 
 /// Over HTTP/2 a client can read every byte and still block a response.
 #[test]
-fn whoever_keeps_a_window_shut_is_cut() {
+fn client_with_closed_http2_window_is_disconnected() {
     let service = Service::with(&IMPATIENT);
     let mut shut = frames::Connection::open(service.address());
     // SETTINGS_INITIAL_WINDOW_SIZE of zero.

@@ -50,7 +50,7 @@ fn check(service: &Service, path: &str, request: Request) {
 }
 
 #[test]
-fn events_are_told_as_the_document_says() {
+fn event_responses_match_the_openapi_document() {
     let service = Service::start();
     let event = |name: &str| json!({ "event_id": "launch", "time": TIME, "name": name });
     let change = |action: &str, dry_run: bool| json!({ "event_id": "launch", "action": action, "time": TIME, "dry_run": dry_run, "timeline_id": "fork" });

@@ -40,7 +40,7 @@ fn record(service: &Service, count: usize, length: usize) {
 }
 
 #[test]
-fn the_coding_is_the_one_that_is_wanted_most() {
+fn preferred_accept_encoding_is_chosen() {
     let service = Service::start();
     let ask = |request: Request| service.send(request.anonymous());
     let plain = ask(Request::get("/openapi.json"));
@@ -79,7 +79,7 @@ fn the_coding_is_the_one_that_is_wanted_most() {
 }
 
 #[test]
-fn pages_are_compressed_and_short_answers_are_not() {
+fn pages_are_compressed_and_short_responses_are_not() {
     let service = Service::start();
     record(&service, 1_500, 200);
     let range = ("time_range", "1969-07-16T13:32:00Z/PT1S");
@@ -117,7 +117,7 @@ fn pages_are_compressed_and_short_answers_are_not() {
 /// The length of a compressed response reveals its content, so no response that may contain both a secret and request
 /// data is compressed. An entity tag identifies exact bytes.
 #[test]
-fn secrets_tags_and_streams_are_sent_as_they_are() {
+fn secrets_tagged_responses_and_streams_are_not_compressed() {
     let service = Service::start();
     record(&service, 100, 200);
     let send = |request: Request| {
@@ -153,7 +153,7 @@ fn secrets_tags_and_streams_are_sent_as_they_are() {
 }
 
 #[test]
-fn exports_are_compressed_as_they_are_sent() {
+fn exports_are_compressed_in_every_format() {
     let service = Service::start();
     record(&service, 1_500, 200);
     for format in ["ndjson", "csv", "geojson", "icalendar"] {
@@ -174,7 +174,7 @@ fn exports_are_compressed_as_they_are_sent() {
 /// Each client here stops after a different number of bytes, so that some hit that moment. A read slot held for them
 /// would be lost, and there are few.
 #[test]
-fn exports_that_nobody_reads_stop_nobody() {
+fn stalled_exports_do_not_block_other_requests() {
     let service = Service::start();
     record(&service, 3_000, 200);
     let before = memory_kib(service.pid(), "VmHWM");
@@ -210,7 +210,7 @@ fn exports_that_nobody_reads_stop_nobody() {
 
 /// Changes are never compressed, and neither are operations that return or decrypt a secret.
 #[test]
-fn what_tells_a_secret_is_a_change() {
+fn operations_that_return_secrets_are_not_lookups() {
     let service = Service::start();
     let all = operations::all(&service);
     for id in ["create_api_key", "log_in", "decrypt_data", "encrypt_data", "set_password"] {
@@ -221,7 +221,7 @@ fn what_tells_a_secret_is_a_change() {
 }
 
 #[test]
-fn bodies_that_are_no_files_are_not_compressed() {
+fn compressed_json_request_bodies_are_rejected() {
     let service = Service::start();
     let event = json!({ "time": "1969-07-20T20:17:40Z" });
     for (path, coding) in [("/v1/events", "gzip"), ("/v1/events", "br"), ("/v1/timers", "zstd")] {

@@ -44,7 +44,7 @@ fn import(timeline: &str, key: &str) -> Request {
 }
 
 #[test]
-fn imports_that_stall_stop_nobody() {
+fn stalled_imports_do_not_block_other_users() {
     let service = Service::start();
     let (ada, mallory) = (service.user("ada"), service.user("mallory"));
     service.post("/timelines", &json!({ "timeline_id": "closed" }));
@@ -74,7 +74,7 @@ fn imports_that_stall_stop_nobody() {
 }
 
 #[test]
-fn a_user_who_imports_much_at_once_gets_it_all_in() {
+fn concurrent_imports_of_one_user_all_succeed() {
     let service = Service::start();
     let row = "{\"time\":\"2000-01-01T00:00:00Z\",\"actors\":[\"NAME\"]}\n";
     let connections: Vec<Connection> = (0..3 * limit(&service, "imports_per_user_max"))
@@ -93,7 +93,7 @@ fn a_user_who_imports_much_at_once_gets_it_all_in() {
 }
 
 #[test]
-fn bodies_of_strangers_take_next_to_nothing() {
+fn anonymous_request_bodies_use_little_memory() {
     let service = Service::start();
     let memory = memory_kib(service.pid(), "VmHWM");
     let request = Request::post("/v1/events").header("Content-Type", "application/json").anonymous();
@@ -114,7 +114,7 @@ fn bodies_of_strangers_take_next_to_nothing() {
 }
 
 #[test]
-fn bodies_of_a_user_take_so_much_and_no_more() {
+fn buffered_body_memory_per_user_is_limited() {
     let service = Service::start();
     let ada = service.user("ada");
     let memory = memory_kib(service.pid(), "VmHWM");
@@ -130,7 +130,7 @@ fn bodies_of_a_user_take_so_much_and_no_more() {
 }
 
 #[test]
-fn a_body_of_many_values_is_refused_before_it_is_read() {
+fn body_with_too_many_values_is_rejected_before_parsing() {
     let service = Service::start();
     let memory = memory_kib(service.pid(), "VmHWM");
     let objects = format!("{{\"attributes\":{{\"a\":[{}0]}}}}", "{\"\":0},".repeat(LONG_BYTES / 7));
@@ -152,7 +152,7 @@ fn a_body_of_many_values_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn requests_of_a_user_at_once_are_limited() {
+fn concurrent_requests_per_user_are_limited() {
     let service = Service::start();
     let (ada, bob) = (service.user("ada"), service.user("bob"));
     let max = limit(&service, "requests_at_once_per_user_max");
@@ -184,7 +184,7 @@ fn requests_of_a_user_at_once_are_limited() {
 }
 
 #[test]
-fn streams_of_a_user_are_limited_and_cheap() {
+fn streams_per_user_are_limited_and_use_little_memory() {
     let service = Service::start();
     let (ada, bob) = (service.user("ada"), service.user("bob"));
     for user_id in ["ada", "bob"] {

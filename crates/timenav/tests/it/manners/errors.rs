@@ -9,7 +9,7 @@ use crate::service::Service;
 const NO_CREDENTIALS: &str = "Bearer realm=\"timenav\"";
 
 #[test]
-fn nobody_gets_in_without_a_key() {
+fn operations_without_credentials_return_401() {
     let service = Service::start();
     // Anyone may read the session and log in.
     let is_closed = |operation: &operations::Operation| !["session", "log_in"].contains(&operation.id.as_str());
@@ -22,7 +22,7 @@ fn nobody_gets_in_without_a_key() {
 }
 
 #[test]
-fn bodies_that_are_no_json_are_told() {
+fn malformed_json_bodies_are_rejected() {
     let service = Service::start();
     for operation in operations::all(&service) {
         let sent = |body: &str| service.send(operation.request().body("application/json", body.as_bytes()));
@@ -47,7 +47,7 @@ fn bodies_that_are_no_json_are_told() {
 
 /// Errors are short, whatever was sent.
 #[test]
-fn errors_quote_no_more_than_a_part() {
+fn errors_quote_long_values_only_in_part() {
     const ANSWER_BYTES_MAX: usize = 8_192;
     let service = Service::start();
     let long = "_é\"".repeat(10_000);
@@ -71,7 +71,7 @@ fn errors_quote_no_more_than_a_part() {
 }
 
 #[test]
-fn bodies_of_another_type_are_not_guessed_at() {
+fn unsupported_content_types_are_rejected() {
     let service = Service::start();
     for operation in operations::all(&service) {
         if matches!(operation.takes, Takes::File | Takes::Nothing) {
@@ -98,7 +98,7 @@ fn bodies_of_another_type_are_not_guessed_at() {
 }
 
 #[test]
-fn bodies_are_limited() {
+fn request_body_size_is_limited() {
     let service = Service::start();
     let limits = service.get("/v1/limits", &[])["limits"].clone();
     let looking = usize::try_from(limits["lookup_body_bytes_max"].as_u64().unwrap()).unwrap();
@@ -134,7 +134,7 @@ fn bodies_are_limited() {
 }
 
 #[test]
-fn what_does_not_exist_is_not_found() {
+fn missing_resources_return_404() {
     let service = Service::start();
     let check = |request: Request| {
         let answer = service.send(request.clone());
@@ -182,7 +182,7 @@ fn what_does_not_exist_is_not_found() {
 }
 
 #[test]
-fn problems_are_told_as_their_reader_likes_them() {
+fn error_content_type_follows_the_accept_header() {
     let service = Service::start();
     let requests = [
         (Request::get("/nothing"), 404),

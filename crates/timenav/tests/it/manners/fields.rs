@@ -25,7 +25,7 @@ fn pointer(answer: &Value) -> &str {
 }
 
 #[test]
-fn missing_fields_are_named() {
+fn missing_required_fields_are_named() {
     let service = Service::start();
     with_fields(&service, |operation, _, required| {
         for name in required {
@@ -72,7 +72,7 @@ fn unknown_fields_are_named_with_the_nearest_known_one() {
 }
 
 #[test]
-fn values_of_another_type_are_refused() {
+fn values_of_wrong_type_are_rejected() {
     let service = Service::start();
     with_fields(&service, |operation, properties, _| {
         for (name, schema) in properties {
@@ -140,7 +140,7 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
 
 /// Found by fuzzing: JSON has one number type, and `2.0` is an integer.
 #[test]
-fn a_whole_number_may_have_a_point() {
+fn integral_decimals_are_accepted_as_integers() {
     let service = Service::start();
     service.post("/v1/set-anchor", &json!({}));
     service.post("/v1/set-anchor", &json!({}));
@@ -158,7 +158,7 @@ fn a_whole_number_may_have_a_point() {
 }
 
 #[test]
-fn a_field_that_stands_twice_is_a_conflict() {
+fn duplicate_fields_are_rejected_as_conflicts() {
     let service = Service::start();
     let twice = Request::post("/v1/fast-forward").body("application/json", br#"{"duration": "1h", "duration": "2h"}"#);
     let refused = service.send(twice).refused(400, "conflicting_parameters");

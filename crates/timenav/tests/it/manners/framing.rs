@@ -34,7 +34,7 @@ fn head(service: &Service, first: &str, headers: &str) -> String {
 }
 
 #[test]
-fn ambiguous_framing_is_refused_and_the_connection_closed() {
+fn ambiguous_framing_is_rejected_and_closes_the_connection() {
     let service = Service::start();
     let json = "Content-Type: application/json\r\n";
     let cases = [
@@ -56,7 +56,7 @@ fn ambiguous_framing_is_refused_and_the_connection_closed() {
 }
 
 #[test]
-fn a_length_beside_chunks_smuggles_nothing() {
+fn content_length_with_chunked_encoding_smuggles_no_request() {
     let service = Service::start();
     let smuggled = head(&service, "POST /v1/pause-time HTTP/1.1", "");
     for order in
@@ -75,7 +75,7 @@ fn a_length_beside_chunks_smuggles_nothing() {
 }
 
 #[test]
-fn a_body_that_ends_early_changes_nothing() {
+fn truncated_request_body_changes_nothing() {
     let service = Service::start();
     let before = service.get("/v1/clock", &[])["generation"].clone();
     let request =
@@ -89,7 +89,7 @@ fn a_body_that_ends_early_changes_nothing() {
 }
 
 #[test]
-fn heads_that_are_none_are_refused() {
+fn malformed_request_heads_are_rejected() {
     let service = Service::start();
     for bytes in [
         "nonsense\r\n\r\n",
@@ -115,7 +115,7 @@ fn heads_that_are_none_are_refused() {
 
 /// RFC 9112 §3.2: intermediaries must see the same host as the service.
 #[test]
-fn a_request_is_for_one_host() {
+fn http1_request_with_invalid_host_is_rejected() {
     let service = Service::start();
     let key = format!("Authorization: Bearer {}\r\n", service.admin);
     let check = |first: &str, hosts: &str, expected: u16| {
@@ -154,7 +154,7 @@ fn a_request_is_for_one_host() {
 
 /// RFC 9113 §8.3.1.
 #[test]
-fn a_request_over_http_2_is_for_one_host() {
+fn http2_request_with_invalid_host_is_rejected() {
     let service = Service::start();
     let usual = [(":method", "GET"), (":scheme", "http"), (":path", "/healthz")];
     let check = |more: &[(&str, &str)], expected: bool| {
@@ -188,7 +188,7 @@ fn a_request_over_http_2_is_for_one_host() {
 /// after one is therefore a separate line, for this service and for intermediaries that parse it the same way; and no
 /// header value may contain one.
 #[test]
-fn a_bare_line_feed_smuggles_nothing() {
+fn bare_line_feed_smuggles_no_request() {
     let service = Service::start();
     let key = format!("Authorization: Bearer {}", service.admin);
     let clock = |head: &str| raw_until_answer(&service, head).0;
@@ -226,7 +226,7 @@ fn a_bare_line_feed_smuggles_nothing() {
 }
 
 #[test]
-fn a_head_has_so_many_fields() {
+fn header_field_count_is_limited() {
     let service = Service::start();
     let max = service.get("/v1/limits", &[])["limits"]["head_fields_max"].as_u64().unwrap();
     for (count, expected) in [(max - 1, 200), (max, 431)] {
@@ -239,7 +239,7 @@ fn a_head_has_so_many_fields() {
 }
 
 #[test]
-fn one_connection_serves_many_requests_and_none_sees_the_other() {
+fn requests_on_one_connection_share_no_state() {
     let service = Service::start();
     service.user("ada");
     let mut connection = service.connect();
@@ -257,7 +257,7 @@ fn one_connection_serves_many_requests_and_none_sees_the_other() {
 }
 
 #[test]
-fn requests_that_are_sent_ahead_are_answered_in_order() {
+fn pipelined_requests_get_responses_in_order() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     let mut connection = service.connect();

@@ -57,7 +57,7 @@ fn timeline_header_that_differs_from_the_request_is_rejected() {
 }
 
 #[test]
-fn every_answer_is_guarded() {
+fn responses_carry_security_headers() {
     let service = Service::start();
     for (kind, answer) in of_every_kind(&service) {
         for (name, expected) in [
@@ -79,7 +79,7 @@ fn every_answer_is_guarded() {
 }
 
 #[test]
-fn every_answer_has_an_id() {
+fn responses_carry_a_unique_request_id() {
     let service = Service::start();
     let mut ids: Vec<String> = Vec::new();
     for (kind, answer) in of_every_kind(&service) {
@@ -109,7 +109,7 @@ fn every_answer_has_an_id() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the header is compared with the host's clock, not with a virtual one")]
-fn the_date_is_host_time_wherever_the_clock_is() {
+fn date_header_shows_host_time() {
     let service = Service::start();
     for destination in ["-009999-01-02T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-30T00:00:00Z"] {
         service.post("/v1/travel", &json!({ "destination_time": destination }));
@@ -145,14 +145,14 @@ fn http_date(seconds: u64) -> String {
 }
 
 #[test]
-fn http_dates_are_written_right() {
+fn http_dates_are_formatted_correctly() {
     assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
     assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
 }
 
 /// A client relies on its conditions, so an unsupported one is rejected without any effect.
 #[test]
-fn a_condition_that_an_operation_does_not_know_is_refused() {
+fn unsupported_conditional_headers_are_rejected() {
     let service = Service::start();
     let mut heeding = Vec::new();
     for operation in operations::all(&service) {
@@ -200,7 +200,7 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
 
 /// A client relies on its key, so an invalid one is rejected even if it is not stored.
 #[test]
-fn a_key_that_is_none_is_refused_wherever_the_document_has_one() {
+fn documented_operations_reject_an_invalid_idempotency_key() {
     let service = Service::start();
     let mut keyed = 0;
     for operation in operations::all(&service) {

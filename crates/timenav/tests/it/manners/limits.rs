@@ -195,10 +195,10 @@ fn edge(name: &str) -> Option<Edge> {
         "session_idle_seconds_max" | "session_seconds_max" => {
             Tested(SESSIONS, "session_expires_when_idle_and_at_its_maximum_age")
         }
-        "log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_one_address"),
-        "known_log_ins_per_minute_max" => Tested(RATES, "nobody_is_kept_out_by_strangers_where_they_were_let_in"),
-        "user_log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_everywhere"),
-        "address_log_ins_per_minute_max" => Tested(RATES, "an_address_tries_so_many_users"),
+        "log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_user_and_address_are_limited"),
+        "known_log_ins_per_minute_max" => Tested(RATES, "known_address_is_exempt_from_user_login_quota"),
+        "user_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_user_are_limited_across_addresses"),
+        "address_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_address_are_limited_across_users"),
         "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),
         "timer_payload_bytes_max" => {
             Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
@@ -324,7 +324,7 @@ fn edge(name: &str) -> Option<Edge> {
         "name_searches_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "concurrent_name_searches_are_limited")
         }
-        "too_many_requests_held_millis_min" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
+        "too_many_requests_held_millis_min" => Tested(RATES, "rate_limited_responses_are_held_back"),
         "views_running_max" => Tested(
             "timenav-store/tests/it/engine/long_work.rs",
             "concurrent_view_builds_are_limited_and_scheduled_fairly",
@@ -340,9 +340,11 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "findings_per_kind_max" => Tested("timenav-core/src/scan/tests.rs", "findings_per_kind_are_limited"),
         "lookup_body_bytes_max" | "change_body_bytes_max" => {
-            Tested("timenav/tests/it/manners/errors.rs", "bodies_are_limited")
+            Tested("timenav/tests/it/manners/errors.rs", "request_body_size_is_limited")
         }
-        "idempotency_key_chars_max" => Tested("timenav/tests/it/idempotency.rs", "keys_that_cannot_be_are_refused"),
+        "idempotency_key_chars_max" => {
+            Tested("timenav/tests/it/idempotency.rs", "invalid_idempotency_keys_are_rejected")
+        }
         "geometry_depth_max" => Tested(GEOJSON, "invalid_geometry_is_rejected"),
         "import_record_bytes_max" => Tested("timenav-import/src/ndjson_file/tests.rs", "ndjson_line_length_is_limited"),
         "import_feature_bytes_max" => Tested(GEOJSON, "geojson_feature_size_is_limited"),
@@ -376,33 +378,33 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "decrypt_records_watched_max" => Tested(ATTEMPTS, "watched_decrypt_records_are_limited"),
         "key_derivations_max" | "key_derivations_waiting_max" => Tested(VAULT, "waiting_key_derivations_are_limited"),
-        "failed_attempts_per_minute_max" => Tested(RATES, "failed_attempts_are_limited_and_leave_no_more_entries"),
-        "connections_max" => Tested(CAPS, "where_none_is_idle_a_new_one_is_closed_at_once"),
-        "connections_per_address_max" => Tested(CAPS, "an_address_has_so_many_connections_and_others_have_theirs"),
+        "failed_attempts_per_minute_max" => Tested(RATES, "failed_attempts_per_address_are_limited"),
+        "connections_max" => Tested(CAPS, "new_connection_is_closed_if_all_others_are_busy"),
+        "connections_per_address_max" => Tested(CAPS, "connections_per_address_are_limited_independently"),
         "connection_idle_seconds_max" => Tested(SILENT, "silent_connections_are_closed"),
-        "connection_unacknowledged_seconds_max" => Tested(SILENT, "whoever_vanishes_follows_no_longer"),
+        "connection_unacknowledged_seconds_max" => Tested(SILENT, "vanished_follower_is_removed"),
         "handshake_seconds_max" => Tested("timenav/tests/it/process/tls.rs", "a_handshake_that_never_ends_is_cut"),
-        "head_bytes_max" => Tested(HTTP2, "a_head_has_so_many_bytes_in_either_version"),
-        "head_fields_max" => Tested("timenav/tests/it/manners/framing.rs", "a_head_has_so_many_fields"),
-        "http2_streams_max" => Tested(HTTP2, "one_stream_more_is_refused"),
-        "http2_frame_bytes_max" => Tested(HTTP2, "a_longer_frame_ends_the_connection"),
+        "head_bytes_max" => Tested(HTTP2, "header_size_is_limited_in_both_http_versions"),
+        "head_fields_max" => Tested("timenav/tests/it/manners/framing.rs", "header_field_count_is_limited"),
+        "http2_streams_max" => Tested(HTTP2, "stream_beyond_the_limit_is_rejected"),
+        "http2_frame_bytes_max" => Tested(HTTP2, "oversized_frame_closes_the_connection"),
         "http2_stream_window_bytes_max" | "http2_connection_window_bytes_max" => {
             Tested(HTTP2_LIMITS, "unread_request_data_is_limited_by_http2_windows")
         }
         "http2_send_buffer_bytes_max" => Tested(HTTP2_LIMITS, "buffered_response_data_is_limited"),
-        "http2_resets_pending_max" => Tested(HTTP2, "requests_that_are_taken_back_at_once_end_the_connection"),
-        "http2_faults_max" => Tested(HTTP2, "so_many_faults_and_the_connection_ends"),
-        "requests_per_minute" => Tested(RATES, "a_user_has_a_quota_and_others_have_theirs"),
-        "records_per_request_max" => Tested(RATES, "records_count_as_requests"),
-        "scans_per_minute_max" => Tested(RATES, "a_user_has_a_quota_of_scans"),
-        "address_scans_per_minute_max" => Tested(RATES, "an_address_has_a_quota_of_scans_whoever_asks"),
+        "http2_resets_pending_max" => Tested(HTTP2, "rapid_stream_resets_close_the_connection"),
+        "http2_faults_max" => Tested(HTTP2, "too_many_malformed_requests_close_the_connection"),
+        "requests_per_minute" => Tested(RATES, "request_quota_is_per_user"),
+        "records_per_request_max" => Tested(RATES, "recorded_events_count_against_request_quota"),
+        "scans_per_minute_max" => Tested(RATES, "scan_quota_is_per_user"),
+        "address_scans_per_minute_max" => Tested(RATES, "scan_quota_per_address_applies_across_users"),
         "network_refusals_told_per_minute_max" | "refusals_told_per_minute_max" | "refusals_counted_seconds_max" => {
-            Tested(RATES, "refusals_beyond_a_rate_are_told_together_and_none_is_left_out")
+            Tested(RATES, "excess_rejections_are_aggregated_and_all_counted")
         }
         "refusals_counted_networks_max" | "refusals_counted_named_max" => {
             Tested("timenav-engine/src/refused.rs", "counted_networks_are_limited_and_named_in_part")
         }
-        "read_parameters_bytes_max" => Tested(RATES, "what_is_kept_of_the_parameters_of_a_read_is_short"),
+        "read_parameters_bytes_max" => Tested(RATES, "stored_read_parameters_are_truncated"),
         "stranger_body_bytes_max" | "buffered_stranger_bytes_max" | "buffered_stranger_bytes_per_network_max" => {
             Tested(BODY, "unauthenticated_bodies_per_network_are_limited")
         }
@@ -412,15 +414,15 @@ fn edge(name: &str) -> Option<Edge> {
         "buffered_response_bytes_max" | "buffered_response_bytes_per_user_max" => {
             Tested(BODY, "response_bytes_per_user_are_counted_until_sent")
         }
-        "requests_at_once_per_user_max" => Tested(CROWDS, "requests_of_a_user_at_once_are_limited"),
+        "requests_at_once_per_user_max" => Tested(CROWDS, "concurrent_requests_per_user_are_limited"),
         "imports_running_max" | "streams_max" => {
             Tested("timenav-http/src/shares.rs", "shares_are_limited_per_user_and_in_total")
         }
-        "imports_per_user_max" => Tested(CROWDS, "imports_that_stall_stop_nobody"),
-        "import_turn_seconds_max" => Tested(CROWDS, "a_user_who_imports_much_at_once_gets_it_all_in"),
+        "imports_per_user_max" => Tested(CROWDS, "stalled_imports_do_not_block_other_users"),
+        "import_turn_seconds_max" => Tested(CROWDS, "concurrent_imports_of_one_user_all_succeed"),
         "import_idle_seconds_max" => Tested(PACE, "idle_sender_times_out"),
         "import_bytes_per_minute_min" => Tested(PACE, "slow_sender_times_out"),
-        "streams_per_user_max" => Tested(CROWDS, "streams_of_a_user_are_limited_and_cheap"),
+        "streams_per_user_max" => Tested(CROWDS, "streams_per_user_are_limited_and_use_little_memory"),
         _ => return None,
     })
 }
@@ -464,7 +466,7 @@ fn find(parameters: &[(&str, &str)]) -> Request {
 }
 
 #[test]
-fn every_limit_holds_at_its_edge() {
+fn limits_accept_the_maximum_and_reject_one_more() {
     let service = Service::with(&["--requests-per-minute", "1000000"]);
     let answer = service.get("/v1/limits", &[]);
     let limits = answer["limits"].as_object().unwrap();
@@ -496,7 +498,7 @@ fn every_limit_holds_at_its_edge() {
 
 /// The documented and the reported limits are the same.
 #[test]
-fn every_limit_is_written_down_with_its_value() {
+fn documented_limits_match_the_reported_ones() {
     let service = Service::start();
     let answer = service.get("/v1/limits", &[]);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");

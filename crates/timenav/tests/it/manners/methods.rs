@@ -30,7 +30,7 @@ fn listed(allow: Option<&str>) -> BTreeSet<String> {
 }
 
 #[test]
-fn other_methods_are_refused_with_all_that_there_are() {
+fn unsupported_methods_return_405_with_allowed_ones() {
     let service = Service::start();
     for (path, expected) in allowed(&service) {
         let strangers = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "QUERY", "TRACE", "CONNECT", "BREW"];
@@ -47,7 +47,7 @@ fn other_methods_are_refused_with_all_that_there_are() {
 }
 
 #[test]
-fn options_tells_the_methods() {
+fn options_lists_the_allowed_methods() {
     let service = Service::start();
     for (path, expected) in allowed(&service) {
         let answer = service.send(Request::new("OPTIONS", &path));
@@ -68,7 +68,7 @@ fn options_tells_the_methods() {
 }
 
 #[test]
-fn head_is_get_without_the_body() {
+fn head_returns_get_headers_without_the_body() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
@@ -89,7 +89,7 @@ fn head_is_get_without_the_body() {
 }
 
 #[test]
-fn a_query_says_what_its_body_is() {
+fn query_requires_a_supported_content_type() {
     let service = Service::start();
     service.post("/v1/events", &json!({ "event_id": "none", "time": "2001-01-01T00:00:00Z" }));
     service.post("/v1/timers", &json!({ "timer_id": "timer_none", "at": "9000-01-01T00:00:00Z" }));

@@ -71,7 +71,7 @@ fn request(service: &Service, newcomer: &str, mistake: &Mistake) -> Request {
 }
 
 #[test]
-fn beginners_are_told_what_would_be_right() {
+fn beginner_mistakes_get_a_corrective_message() {
     let service = Service::start();
     let newcomer = service.user("newcomer");
     let mistakes = rows("Fifteen mistakes of beginners");
@@ -90,7 +90,7 @@ fn beginners_are_told_what_would_be_right() {
 }
 
 #[test]
-fn operators_are_told_what_would_be_right() {
+fn operator_mistakes_get_a_corrective_message() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let (data, empty) = (service.data(), folder.path().join("empty"));

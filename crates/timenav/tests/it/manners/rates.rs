@@ -30,7 +30,7 @@ fn spend(service: &Service, request: &Request, quota: usize) -> Answer {
 }
 
 #[test]
-fn a_user_has_a_quota_and_others_have_theirs() {
+fn request_quota_is_per_user() {
     let service = Service::with(&["--requests-per-minute", "1000"]);
     let key = service.user("ada");
     let request = service.signed(Request::get("/v1/limits").key(&key));
@@ -49,7 +49,7 @@ fn a_user_has_a_quota_and_others_have_theirs() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it is host time for which an answer is kept back")]
-fn whoever_does_not_come_back_later_waits() {
+fn rate_limited_responses_are_held_back() {
     let service = Service::with(&["--requests-per-minute", "300"]);
     let key = service.user("ada");
     let held = service.send(Request::get("/v1/limits")).json()["limits"]["too_many_requests_held_millis_min"].as_u64();
@@ -65,7 +65,7 @@ fn whoever_does_not_come_back_later_waits() {
 }
 
 #[test]
-fn keys_and_sessions_of_a_user_share_a_quota() {
+fn keys_and_sessions_of_one_user_share_a_quota() {
     let service = Service::with(&["--requests-per-minute", "300"]);
     service.user("ada");
     service.set_password("ada", PASSWORD);
@@ -92,7 +92,7 @@ fn left(answer: &Answer) -> u64 {
 }
 
 #[test]
-fn records_count_as_requests() {
+fn recorded_events_count_against_request_quota() {
     let service = Service::with(&["--requests-per-minute", "600"]);
     let ada = service.user("ada");
     let look = || left(&service.send(Request::get("/v1/limits").key(&ada)));
@@ -117,7 +117,7 @@ fn records_count_as_requests() {
 }
 
 #[test]
-fn failed_attempts_are_limited_and_leave_no_more_entries() {
+fn failed_attempts_per_address_are_limited() {
     let service = Service::start();
     let request = Request::get("/v1/clock").anonymous();
     let refused = spend(&service, &request, 600);
@@ -161,7 +161,7 @@ fn told(service: &Service) -> (u64, Vec<Value>) {
 }
 
 #[test]
-fn refusals_beyond_a_rate_are_told_together_and_none_is_left_out() {
+fn excess_rejections_are_aggregated_and_all_counted() {
     let mut service = Service::start();
     let limits = service.get("/v1/limits", &[])["limits"].clone();
     let of_network = limits["network_refusals_told_per_minute_max"].as_u64().unwrap();
@@ -206,7 +206,7 @@ fn refusals_beyond_a_rate_are_told_together_and_none_is_left_out() {
 }
 
 #[test]
-fn what_is_kept_of_the_parameters_of_a_read_is_short() {
+fn stored_read_parameters_are_truncated() {
     let mut service = Service::start();
     let max = service.get("/v1/limits", &[])["limits"]["read_parameters_bytes_max"].as_i64().unwrap();
     for location in ["x".repeat(512), "\u{1}".repeat(512), "\"".repeat(512)] {
@@ -230,7 +230,7 @@ fn scan() -> Request {
 }
 
 #[test]
-fn a_user_has_a_quota_of_scans() {
+fn scan_quota_is_per_user() {
     let service = Service::with(&["--requests-per-minute", "1000"]);
     service.post("/v1/users", &json!({ "user_id": "ada", "operator": true }));
     let key = service.key(&json!({ "user_id": "ada" }));
@@ -257,7 +257,7 @@ fn a_user_has_a_quota_of_scans() {
 }
 
 #[test]
-fn an_address_has_a_quota_of_scans_whoever_asks() {
+fn scan_quota_per_address_applies_across_users() {
     let service = Service::start();
     let limits = service.get("/v1/limits", &[])["limits"].clone();
     let max = limits["address_scans_per_minute_max"].as_u64().unwrap();
@@ -284,7 +284,7 @@ fn an_address_has_a_quota_of_scans_whoever_asks() {
 }
 
 #[test]
-fn without_a_quota_nothing_is_told_of_one() {
+fn disabled_quota_sends_no_ratelimit_headers() {
     let service = Service::with(&["--requests-per-minute", "0"]);
     let answer = service.send(Request::get("/v1/clock"));
     assert_eq!((answer.header("ratelimit"), answer.header("ratelimit-policy")), (None, None));
@@ -319,7 +319,7 @@ fn at_once(service: &Service, requests: Vec<(Ipv4Addr, Request)>) -> (usize, Vec
 }
 
 #[test]
-fn a_user_is_tried_so_often_from_one_address() {
+fn failed_logins_per_user_and_address_are_limited() {
     let service = Service::start();
     service.user("ada");
     service.set_password("ada", PASSWORD);
@@ -342,7 +342,7 @@ fn a_user_is_tried_so_often_from_one_address() {
 }
 
 #[test]
-fn a_user_is_tried_so_often_from_everywhere() {
+fn failed_logins_per_user_are_limited_across_addresses() {
     let service = Service::start();
     let from_each = |number| (0..10).map(move |_| (elsewhere(number), log_in("ada", "not this one")));
     let (passed, refused) = at_once(&service, (1..=14).flat_map(from_each).collect());
@@ -352,7 +352,7 @@ fn a_user_is_tried_so_often_from_everywhere() {
 }
 
 #[test]
-fn nobody_is_kept_out_by_strangers_where_they_were_let_in() {
+fn known_address_is_exempt_from_user_login_quota() {
     let service = Service::start();
     service.user("ada");
     service.set_password("ada", PASSWORD);
@@ -376,7 +376,7 @@ fn nobody_is_kept_out_by_strangers_where_they_were_let_in() {
 }
 
 #[test]
-fn an_address_tries_so_many_users() {
+fn failed_logins_per_address_are_limited_across_users() {
     let service = Service::start();
     let requests = (0..80).map(|number| (HERE, log_in(&format!("user-{number}"), "not this one"))).collect();
     let (passed, refused) = at_once(&service, requests);

@@ -413,7 +413,7 @@ fn with_keys(service: &Service) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_key_makes_every_operation_happen_once() {
+fn operations_with_idempotency_key_are_executed_once() {
     let mut service = Service::with(&["--retention-floor-secs", "0"]);
     service.post("/timelines", &json!({ "timeline_id": HERE }));
     service.post("/v1/pause-time", &here(json!({})));
@@ -427,7 +427,7 @@ fn a_key_makes_every_operation_happen_once() {
 }
 
 #[test]
-fn operations_that_do_not_keep_their_answers_say_so() {
+fn operations_without_stored_responses_are_documented() {
     let service = Service::start();
     let posted = operations::all(&service).into_iter().filter(|operation| operation.method == "POST");
     let without: BTreeSet<String> = posted.filter(|one| !one.keeps_answers).map(|operation| operation.id).collect();
@@ -439,7 +439,7 @@ fn operations_that_do_not_keep_their_answers_say_so() {
 
 /// Operations that read state before deciding also check the permissions of repetitions.
 #[test]
-fn who_may_not_any_more_is_refused_and_logged() {
+fn repetition_without_permission_is_rejected_and_logged() {
     let service = Service::start();
     service.post("/timelines", &json!({ "timeline_id": HERE }));
     service.post("/v1/events", &event_here("cancelled"));

@@ -67,7 +67,7 @@ fn prepared() -> Service {
 }
 
 #[test]
-fn all_give_the_same_answer() {
+fn lookup_spellings_return_the_same_response() {
     let service = prepared();
     let mut seen = 0;
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
@@ -135,7 +135,7 @@ fn variants(operation: &Operation) -> Vec<Value> {
 }
 
 #[test]
-fn answers_are_equal_to_the_byte() {
+fn lookup_responses_are_byte_identical_across_spellings() {
     let service = prepared();
     // A cursor refers to one state of the ledger, so not even `as_of` changes.
     let page = json!({ "location": "*", "time_range": "../..", "limit": 2 });
@@ -162,7 +162,7 @@ fn answers_are_equal_to_the_byte() {
 }
 
 #[test]
-fn errors_are_the_same_too() {
+fn lookup_errors_are_equal_across_spellings() {
     let service = prepared();
     for (path, parameters) in [
         ("/v1/monitor-events", json!({ "location": "*" })),
@@ -192,7 +192,7 @@ fn errors_are_the_same_too() {
 }
 
 #[test]
-fn an_answer_to_a_get_with_a_body_is_not_kept_by_caches() {
+fn lookup_responses_are_not_cacheable() {
     let service = prepared();
     for request in [
         Request::get("/v1/clock").json(&json!({})),

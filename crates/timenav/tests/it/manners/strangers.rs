@@ -366,7 +366,7 @@ fn check_ledgers(service: &Service, attempts: &[Attempt]) {
 }
 
 #[test]
-fn what_is_others_is_not_there_and_every_attempt_is_told() {
+fn foreign_resources_return_404_and_attempts_are_logged() {
     let service = Service::start();
     let stranger = service.user(STRANGER);
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);
@@ -402,7 +402,7 @@ fn told(answer: &Answer, things: &Things) -> (u16, Vec<String>, String) {
 }
 
 #[test]
-fn what_is_others_and_what_is_nobodys_look_alike() {
+fn forbidden_and_missing_resources_return_the_same_404() {
     let service = Service::with(&["--no-timelines-by-first-write"]);
     let stranger = service.user(STRANGER);
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);
@@ -447,7 +447,7 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
 }
 
 #[test]
-fn others_names_on_ones_own_timeline_name_nothing() {
+fn foreign_ids_on_own_timeline_are_not_found() {
     let service = Service::start();
     let stranger = service.user(STRANGER);
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);

@@ -10,7 +10,7 @@ fn pointers(problem: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn errors_list_all_invalid_fields() {
     let service = Service::start();
     let send = |body: &Value| service.send(Request::post("/v1/manipulate-event").json(body));
     let missing = send(&json!({})).refused(400, "missing_parameter");
@@ -31,7 +31,7 @@ fn all_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn a_hidden_timeline_and_one_that_is_not_there_are_told_alike() {
+fn hidden_and_missing_timelines_return_the_same_error() {
     let service = Service::start();
     let ada = service.user("ada");
     service.post("/timelines", &json!({ "timeline_id": "hidden" }));
@@ -52,7 +52,7 @@ fn a_hidden_timeline_and_one_that_is_not_there_are_told_alike() {
 }
 
 #[test]
-fn who_is_no_user_is_told_to_operators_alone() {
+fn unknown_users_are_reported_only_to_operators() {
     let service = Service::start();
     let ada = service.user("ada");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
@@ -71,7 +71,7 @@ fn who_is_no_user_is_told_to_operators_alone() {
 }
 
 #[test]
-fn a_travel_tells_which_place_it_went_to() {
+fn travel_response_includes_the_resolved_place() {
     let service = Service::start();
     let travel = |location: &str| {
         let body = json!({ "destination_time": "2028-02-29T00:00:00Z", "location": location });
@@ -91,7 +91,7 @@ fn a_travel_tells_which_place_it_went_to() {
 }
 
 #[test]
-fn a_local_time_with_its_zone_is_understood_wherever_a_time_is() {
+fn local_time_with_zone_is_accepted_in_time_fields() {
     let service = Service::start();
     let local = "2028-02-29T09:00[Asia/Tokyo]";
     let travel = service.post("/v1/travel", &json!({ "destination_time": local }));

@@ -101,7 +101,7 @@ fn repeat(service: &Service, asked: &[Asked], key: &str, refused: impl Fn(&Asked
 }
 
 #[test]
-fn what_authority_refuses_by_now_is_refused_and_logged() {
+fn repetition_after_lost_authority_is_rejected_and_logged() {
     let mut service = Service::with(&["--retention-floor-secs", "0"]);
     let boss = service.admin.clone();
     service.post("/v1/users", &json!({ "user_id": "eve", "operator": true }));
