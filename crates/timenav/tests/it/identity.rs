@@ -27,7 +27,7 @@ fn with(service: &Service, value: &str) -> Answer {
 }
 
 #[test]
-fn the_six_cases_of_rfc_6750() {
+fn bearer_errors_follow_the_cases_of_rfc_6750() {
     let service = Service::start();
     let stopped = service.post("/v1/api-keys", &json!({}));
     let path = format!("/v1/api-keys/{}", stopped["key_id"].as_str().unwrap());
@@ -65,7 +65,7 @@ fn the_six_cases_of_rfc_6750() {
 }
 
 #[test]
-fn the_scheme_is_written_as_one_likes() {
+fn bearer_scheme_is_case_insensitive() {
     let service = Service::start();
     for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
         with(&service, &format!("{scheme} {}", service.admin)).expect(200);
@@ -75,7 +75,7 @@ fn the_scheme_is_written_as_one_likes() {
 }
 
 #[test]
-fn a_key_is_shown_in_the_header_and_nowhere_else() {
+fn api_key_is_accepted_only_in_authorization_header() {
     let service = Service::start();
     let key = &service.admin;
     for name in ["access_token", "api_key", "key", "authorization"] {
@@ -101,7 +101,7 @@ fn attempts(service: &Service, timeline: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn attempts_stand_in_the_ledger_at_which_they_were_aimed() {
+fn failed_attempts_are_recorded_on_the_target_timeline() {
     let service = Service::start();
     service.post("/timelines", &json!({ "timeline_id": "vault" }));
     let ada = service.user("ada");
@@ -139,7 +139,7 @@ fn attempts_stand_in_the_ledger_at_which_they_were_aimed() {
 }
 
 #[test]
-fn a_stranger_sees_nothing_of_a_timeline() {
+fn timeline_is_invisible_to_users_without_a_role() {
     let service = Service::start();
     let ada = service.user("ada");
     let bob = service.user("bob");

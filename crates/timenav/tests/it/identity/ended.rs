@@ -104,7 +104,7 @@ fn send_chunk(connection: &mut Connection, text: &str) -> std::io::Result<()> {
 }
 
 #[test]
-fn an_import_ends_with_what_was_shown_for_it() {
+fn import_stops_when_its_credentials_end() {
     for end in [End::Revoked, End::Expired, End::LoggedOut] {
         let service = Service::start();
         let ada = Ada::new(&service, end);
@@ -159,7 +159,7 @@ fn state(service: &Service) -> Value {
 }
 
 #[test]
-fn a_request_whose_body_was_slow_is_refused() {
+fn slow_request_is_rejected_after_its_credentials_end() {
     for end in [End::Revoked, End::LoggedOut] {
         let service = Service::start();
         let ada = Ada::new(&service, end);
@@ -201,7 +201,7 @@ fn a_request_whose_body_was_slow_is_refused() {
 const EXPORTED_EVENTS: usize = 4_000;
 
 #[test]
-fn an_export_breaks_off() {
+fn export_aborts_when_its_credentials_end() {
     for end in [End::Revoked, End::LoggedOut] {
         let service = Service::start();
         let ada = Ada::new(&service, end);
@@ -227,7 +227,7 @@ fn an_export_breaks_off() {
 }
 
 #[test]
-fn streams_end_at_once() {
+fn streams_close_when_their_credentials_end() {
     for end in [End::Revoked, End::Expired, End::LoggedOut] {
         let service = Service::start();
         let ada = Ada::new(&service, end);
@@ -252,7 +252,7 @@ fn streams_end_at_once() {
 }
 
 #[test]
-fn a_scan_ends_and_says_why() {
+fn scan_reports_an_error_when_its_credentials_end() {
     const ROWS: usize = 40_000;
     for end in [End::Revoked, End::LoggedOut] {
         let service = Service::start();

@@ -44,7 +44,7 @@ fn refusals(service: &Service) -> usize {
 }
 
 #[test]
-fn a_repeated_request_is_answered_to_those_who_may_still() {
+fn repeated_request_is_replayed_only_with_current_permission() {
     let service = Service::start();
     let ada = service.user("ada");
     let narrow = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:read"] }));
@@ -88,7 +88,7 @@ fn a_repeated_request_is_answered_to_those_who_may_still() {
 }
 
 #[test]
-fn what_state_refuses_is_answered_as_before() {
+fn repeated_request_is_replayed_despite_conflicting_state() {
     let service = Service::start();
     let make = || service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" })).idempotent("make"));
     assert_eq!(make().header(REPLAYED), None);

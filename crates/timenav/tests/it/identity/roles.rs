@@ -340,7 +340,7 @@ fn begun(service: &Service, request: &Request) -> Answer {
 }
 
 #[test]
-fn the_golden_table() {
+fn operation_permissions_match_the_golden_table() {
     let service = Service::start();
     let callers = callers(&service);
     let targets = targets(&service, callers.len());
@@ -372,7 +372,7 @@ fn the_golden_table() {
 }
 
 #[test]
-fn each_scope_includes_the_ones_before() {
+fn each_scope_includes_the_lower_scopes() {
     let service = Service::start();
     let scopes = ["timeline:read", "timeline:write", "timeline:admin", "operator"];
     let needs = [
@@ -405,7 +405,7 @@ fn each_scope_includes_the_ones_before() {
 
 /// A key with few scopes must not allow creating a key with more.
 #[test]
-fn a_key_cannot_make_one_that_may_more() {
+fn api_key_without_operator_scope_cannot_create_keys() {
     let service = Service::start();
     for scope in ["timeline:read", "timeline:write", "timeline:admin"] {
         let narrow = service.key(&json!({ "scopes": [scope] }));

@@ -199,7 +199,7 @@ fn edge(name: &str) -> Option<Edge> {
         "known_log_ins_per_minute_max" => Tested(RATES, "known_address_is_exempt_from_user_login_quota"),
         "user_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_user_are_limited_across_addresses"),
         "address_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_address_are_limited_across_users"),
-        "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),
+        "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_per_user_are_limited"),
         "timer_payload_bytes_max" => {
             Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
         }

@@ -20,7 +20,7 @@ fn look(service: &Service, key: &str) -> Answer {
 }
 
 #[test]
-fn keys_come_and_go() {
+fn keys_are_created_listed_and_revoked() {
     for prefix in PREFIXES {
         let service = Service::start();
         let path = format!("{prefix}/api-keys");
@@ -42,7 +42,7 @@ fn keys_come_and_go() {
 }
 
 #[test]
-fn a_key_looks_like_a_key() {
+fn key_has_a_prefix_and_checksum() {
     let service = Service::start();
     let keys: Vec<String> = (0..20).map(|_| service.key(&json!({}))).collect();
     for key in keys.iter().chain([&service.admin]) {
@@ -75,7 +75,7 @@ fn checksum(entropy: &str) -> String {
 }
 
 #[test]
-fn a_revoked_key_opens_nothing_any_more() {
+fn revoked_key_is_rejected_permanently() {
     let mut service = Service::start();
     let made = service.post("/v1/api-keys", &json!({}));
     let key = made["api_key"].as_str().unwrap().to_owned();
@@ -91,7 +91,7 @@ fn a_revoked_key_opens_nothing_any_more() {
 }
 
 #[test]
-fn a_key_can_revoke_itself() {
+fn key_can_revoke_itself() {
     let service = Service::start();
     let made = service.post("/v1/api-keys", &json!({}));
     let key = made["api_key"].as_str().unwrap();
@@ -101,7 +101,7 @@ fn a_key_can_revoke_itself() {
 }
 
 #[test]
-fn an_end_lies_in_the_future_of_the_host() {
+fn key_expiry_must_be_in_the_host_future() {
     let service = Service::start();
     // Regardless of the clock: keys expire in host time.
     for destination in ["-009000-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "9000-01-01T00:00:00Z"] {
@@ -147,7 +147,7 @@ fn time_travel_neither_ends_nor_revives_a_key() {
 }
 
 #[test]
-fn own_keys_are_own_business_and_those_of_others_an_operators() {
+fn keys_are_managed_by_owner_or_operator() {
     let service = Service::start();
     let ada = service.user("ada");
     let bob = service.user("bob");
@@ -177,7 +177,7 @@ fn own_keys_are_own_business_and_those_of_others_an_operators() {
 }
 
 #[test]
-fn keys_are_limited() {
+fn keys_per_user_are_limited() {
     let service = Service::start();
     let max = service.get("/v1/limits", &[])["limits"]["keys_per_user_max"].as_u64().unwrap();
     service.post("/v1/users", &json!({ "user_id": "many" }));
@@ -196,7 +196,7 @@ fn keys_are_limited() {
 }
 
 #[test]
-fn keys_are_listed_page_by_page_and_stopped_ones_for_ever() {
+fn keys_are_paged_and_revoked_ones_stay_listed() {
     let mut service = Service::start();
     let ada = service.user("ada");
     let mut made: Vec<String> = Vec::new();

@@ -30,7 +30,7 @@ fn restrictions_are_set_listed_and_lifted() {
 
 /// The effect of the four levels on an administrator of the timeline.
 #[test]
-fn every_level_at_every_kind_of_operation() {
+fn restriction_levels_apply_to_each_operation_kind() {
     let mut service = Service::start();
     let key = service.user("ada");
     let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } });
@@ -67,7 +67,7 @@ fn every_level_at_every_kind_of_operation() {
 }
 
 #[test]
-fn operators_can_be_restricted_and_lift_it_themselves() {
+fn restricted_operator_can_lift_own_restriction() {
     let service = Service::start();
     restrict(&service, "admin", "no_access");
     let refused: Answer = service.send(Request::get("/v1/clock"));
@@ -78,7 +78,7 @@ fn operators_can_be_restricted_and_lift_it_themselves() {
 }
 
 #[test]
-fn a_clock_is_not_shown_to_those_who_may_not_look() {
+fn clock_is_hidden_from_restricted_users() {
     let service = Service::start();
     let key = service.user("ada");
     let lists = json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } });
@@ -92,7 +92,7 @@ fn a_clock_is_not_shown_to_those_who_may_not_look() {
 
 /// Entries reveal clock times and event ids.
 #[test]
-fn entries_are_not_shown_to_those_who_may_not_look() {
+fn entries_are_hidden_from_restricted_users() {
     let service = Service::start();
     let key = service.user("ada");
     let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } });

@@ -38,7 +38,7 @@ fn entries(service: &Service, parameters: &[(&str, &str)]) -> Vec<Value> {
 }
 
 #[test]
-fn somebody_logs_in_and_out() {
+fn login_and_logout_match_their_snapshots() {
     for prefix in PREFIXES {
         let service = Service::start();
         let ask = |request: Request| service.send(request);
@@ -76,7 +76,7 @@ fn without_ids(answer: &Answer) -> (u16, Vec<(String, String)>, Value) {
 }
 
 #[test]
-fn nobody_learns_who_is_a_user() {
+fn failed_logins_do_not_reveal_known_users() {
     let service = with_ada(&[]);
     service.user("bob-without-password");
     let wrong = service.try_log_in("ada", OTHER);
@@ -93,7 +93,7 @@ fn nobody_learns_who_is_a_user() {
 }
 
 #[test]
-fn a_session_acts_as_its_user() {
+fn session_acts_as_its_user() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     let make = Request::post("/timelines").json(&json!({ "timeline_id": "hers" }));
@@ -115,7 +115,7 @@ fn a_session_acts_as_its_user() {
 }
 
 #[test]
-fn a_key_wins_over_a_cookie() {
+fn api_key_takes_precedence_over_cookie() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     let who = |request: Request| service.send(request).expect(200)["user_id"].clone();
@@ -132,7 +132,7 @@ fn a_key_wins_over_a_cookie() {
 }
 
 #[test]
-fn the_first_run_ends_with_the_password_of_an_operator() {
+fn first_run_ends_when_operator_password_is_set() {
     let mut service = Service::start();
     let is_first = |service: &Service| service.get("/v1/session", &[])["is_first_run"].clone();
     assert_eq!(is_first(&service), true);
@@ -148,7 +148,7 @@ fn the_first_run_ends_with_the_password_of_an_operator() {
 }
 
 #[test]
-fn sessions_are_listed_and_ended_one_by_one() {
+fn sessions_are_listed_and_ended_individually() {
     let service = with_ada(&[]);
     let ada = service.key(&json!({ "user_id": "ada" }));
     let [first, second] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
@@ -176,7 +176,7 @@ fn sessions_are_listed_and_ended_one_by_one() {
 }
 
 #[test]
-fn what_a_client_sends_is_looked_at_first() {
+fn login_parameters_are_validated_first() {
     let service = with_ada(&[]);
     let log_in =
         |body: &Value| service.send(Request::post("/v1/log-in").json(body).header("Host", "[::1]").anonymous());
@@ -199,7 +199,7 @@ fn what_a_client_sends_is_looked_at_first() {
 }
 
 #[test]
-fn a_row_that_another_hand_writes_opens_nothing() {
+fn tampered_session_and_password_rows_are_rejected() {
     let mut service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     assert!(service.stop().success());
@@ -243,7 +243,7 @@ fn holding(service: &Service, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn secrets_are_kept_nowhere() {
+fn passwords_and_session_secrets_are_never_stored() {
     let mut service = Service::with(&["--log-filter", "warn,timenav=trace,timenav_http=trace,timenav_engine=trace"]);
     service.user("user-ada");
     service.set_password("user-ada", PASSWORD);

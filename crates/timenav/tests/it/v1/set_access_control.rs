@@ -42,7 +42,7 @@ fn permissions_are_set_and_read() {
 }
 
 #[test]
-fn roles_bite_at_the_next_request() {
+fn role_changes_apply_to_the_next_request() {
     let service = Service::start();
     let key = service.user("ada");
     assert_eq!(may(&service, &key), [404, 404, 404]);
@@ -58,7 +58,7 @@ fn roles_bite_at_the_next_request() {
 }
 
 #[test]
-fn a_list_that_is_left_out_stays_and_survives_a_restart() {
+fn omitted_permission_lists_stay_unchanged() {
     let mut service = Service::start();
     set(&service, &json!({ "read": ["b", "a", "a"], "write": ["c"] })).expect(200);
     set(&service, &json!({ "write": [] })).expect(200);
@@ -71,7 +71,7 @@ fn a_list_that_is_left_out_stays_and_survives_a_restart() {
 }
 
 #[test]
-fn permissions_expire() {
+fn permissions_expire_after_their_period() {
     let service = Service::start();
     let key = service.user("ada");
     let week = set(&service, &json!({ "read": ["ada"], "expires_in": { "read": { "ada": "P7D" } } }));
@@ -100,7 +100,7 @@ fn permissions_expire() {
 }
 
 #[test]
-fn an_end_that_cannot_be_is_refused_where_it_stands() {
+fn invalid_permission_expiry_is_rejected_at_its_field() {
     let service = Service::start();
     let before = lists(&service);
     let refused = |permissions: Value, code: &str, pointer: &str| {
@@ -130,7 +130,7 @@ fn an_end_that_cannot_be_is_refused_where_it_stands() {
 
 /// The stream ends without activity on the timeline.
 #[test]
-fn streams_end_with_the_permission_however_it_ends() {
+fn streams_close_when_permission_expires_or_is_revoked() {
     for expires in [true, false] {
         let service = Service::start();
         let key = service.user("ada");
@@ -159,7 +159,7 @@ fn streams_end_with_the_permission_however_it_ends() {
 
 /// A client that waits for firings gets an error when it loses access, not an empty list.
 #[test]
-fn a_claim_that_waits_ends_with_the_role() {
+fn waiting_claim_fails_when_the_role_expires() {
     let service = Service::start();
     let key = service.user("ada");
     for (read, status, code) in [(json!([]), 404, "not_found"), (json!(["ada"]), 403, "permission_denied")] {
@@ -172,7 +172,7 @@ fn a_claim_that_waits_ends_with_the_role() {
 }
 
 #[test]
-fn lists_have_a_limit() {
+fn permission_list_length_is_limited() {
     let service = Service::start();
     let users = |count: usize| -> Vec<String> { (0..count).map(|number| format!("user-{number}")).collect() };
     set(&service, &json!({ "read": users(1_000) })).expect(200);
@@ -188,7 +188,7 @@ fn lists_have_a_limit() {
 
 /// Found by fuzzing: the lists were also read from an array, by their order.
 #[test]
-fn lists_are_named() {
+fn permission_lists_must_be_an_object() {
     let service = Service::start();
     let before = lists(&service);
     for wrong in [json!([null, null]), json!([["ada"], ["ada"], ["ada"]]), json!([]), json!(null), json!("admin")] {
@@ -204,7 +204,7 @@ fn lists_are_named() {
 }
 
 #[test]
-fn of_two_writers_with_one_tag_one_wins() {
+fn stale_etag_rejects_the_second_writer() {
     let service = Service::start();
     let read = service.send(Request::get("/v1/access-control?timeline_id=main"));
     let tag = read.header("etag").unwrap().to_owned();
@@ -227,7 +227,7 @@ fn of_two_writers_with_one_tag_one_wins() {
 }
 
 #[test]
-fn what_is_not_there_or_not_for_users_is_refused() {
+fn missing_or_system_timeline_permissions_are_rejected() {
     let service = Service::start();
     let to = |timeline: &str| {
         let body = json!({ "timeline_id": timeline, "permissions": { "read": ["ada"] } });

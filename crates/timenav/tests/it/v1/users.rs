@@ -17,7 +17,7 @@ fn names(service: &Service) -> Vec<String> {
 }
 
 #[test]
-fn users_come_and_go() {
+fn users_are_created_listed_and_removed() {
     for prefix in PREFIXES {
         let service = Service::start();
         let path = format!("{prefix}/users");
@@ -32,7 +32,7 @@ fn users_come_and_go() {
 }
 
 #[test]
-fn users_are_listed_page_by_page() {
+fn users_are_listed_in_pages() {
     let service = Service::start();
     for number in 0..5 {
         send(&service, "/v1/users", &json!({ "user_id": format!("u{number}") })).expect(201);
@@ -57,7 +57,7 @@ fn users_are_listed_page_by_page() {
 }
 
 #[test]
-fn names_are_1_to_128_of_some_characters() {
+fn user_names_have_limited_length_and_characters() {
     let service = Service::start();
     let longest = "x".repeat(128);
     for good in ["a", "9", "user:alice@example.org", "a.b-c_d", longest.as_str()] {
@@ -74,7 +74,7 @@ fn names_are_1_to_128_of_some_characters() {
 }
 
 #[test]
-fn the_last_operator_stays() {
+fn last_operator_cannot_be_removed() {
     let service = Service::start();
     service.user("plain");
     remove(&service, "admin").refused(409, "conflict");
@@ -90,7 +90,7 @@ fn the_last_operator_stays() {
 }
 
 #[test]
-fn a_user_who_comes_back_has_new_keys_only() {
+fn recreated_user_does_not_regain_old_keys() {
     let mut service = Service::start();
     let old = service.user("ada");
     let ask = |service: &Service, key: &str| service.send(Request::get("/v1/limits").key(key));
@@ -106,7 +106,7 @@ fn a_user_who_comes_back_has_new_keys_only() {
 }
 
 #[test]
-fn users_are_an_operators_business() {
+fn user_management_requires_an_operator() {
     let service = Service::start();
     let ada = service.user("ada");
     for request in [

@@ -23,7 +23,7 @@ fn attributes(answer: &Answer) -> (String, String) {
 }
 
 #[test]
-fn over_plain_http_people_log_in_on_this_machine_alone() {
+fn plain_http_login_is_limited_to_loopback() {
     let service = with_ada(&[]);
     for host in ["127.0.0.1", "127.0.0.1:8080", "localhost", "LocalHost:8080", "[::1]:8080", "127.9.9.9"] {
         let answer = log_in_at(&service, host, &[]);
@@ -45,7 +45,7 @@ fn over_plain_http_people_log_in_on_this_machine_alone() {
 }
 
 #[test]
-fn behind_a_proxy_that_ends_tls_the_cookie_is_for_https() {
+fn tls_proxy_gets_a_secure_host_cookie() {
     let service = with_ada(&["--public-url", "https://time.example.org/below"]);
     let answer = log_in_at(&service, "time.example.org", &[("Origin", "https://time.example.org")]);
     let expected = ("__Host-timenav".to_owned(), " Path=/; HttpOnly; SameSite=Strict; Secure".to_owned());
@@ -66,7 +66,7 @@ fn behind_a_proxy_that_ends_tls_the_cookie_is_for_https() {
 
 /// Which combinations of fetch metadata and method are accepted.
 #[test]
-fn only_pages_of_this_service_ask_with_a_cookie() {
+fn cookie_is_accepted_only_from_own_origin() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     // Description, Sec-Fetch-Site, Origin, and whether GET, POST and QUERY are accepted.
@@ -120,7 +120,7 @@ fn only_pages_of_this_service_ask_with_a_cookie() {
 }
 
 #[test]
-fn fields_that_stand_there_twice_are_no_proof() {
+fn duplicate_origin_headers_reject_the_cookie() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     let twice = |name: &str, values: [&str; 2]| {
@@ -139,7 +139,7 @@ fn fields_that_stand_there_twice_are_no_proof() {
 }
 
 #[test]
-fn nobody_is_logged_in_by_another_site() {
+fn cross_site_login_is_rejected() {
     let service = with_ada(&[]);
     for (name, value) in [
         ("Sec-Fetch-Site", "cross-site"),
@@ -159,7 +159,7 @@ fn nobody_is_logged_in_by_another_site() {
 }
 
 #[test]
-fn over_plain_http_from_afar_reads_stand_on_the_cookie_alone() {
+fn remote_plain_http_reads_need_only_the_cookie() {
     // On plain HTTP, browsers send no fetch metadata for reads, and only an origin for changes.
     let service = with_ada(&["--insecure-log-in"]);
     let cookie = service.log_in("ada", PASSWORD);
@@ -173,7 +173,7 @@ fn over_plain_http_from_afar_reads_stand_on_the_cookie_alone() {
 }
 
 #[test]
-fn over_https_the_cookie_is_for_this_host_alone() {
+fn https_login_sets_a_secure_host_cookie() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = certify(folder.path());
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

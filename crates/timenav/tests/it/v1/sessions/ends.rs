@@ -11,7 +11,7 @@ use crate::service::Service;
 const REQUESTS_MAX: usize = 1_000_000;
 
 #[test]
-fn a_restart_ends_no_session() {
+fn sessions_survive_a_restart() {
     let mut service = with_ada(&[]);
     let [kept, ended] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
     service.send(Request::post("/v1/log-out").session(&ended)).expect(200);
@@ -27,7 +27,7 @@ fn a_restart_ends_no_session() {
 }
 
 #[test]
-fn logging_out_everywhere_ends_them_all() {
+fn logout_everywhere_ends_all_sessions_of_user() {
     let service = with_ada(&[]);
     service.set_password("admin", PASSWORD);
     let ada = service.key(&json!({ "user_id": "ada" }));
@@ -44,7 +44,7 @@ fn logging_out_everywhere_ends_them_all() {
 }
 
 #[test]
-fn whoever_is_removed_is_logged_out() {
+fn removed_user_is_logged_out() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
     service.send(Request::new("DELETE", "/v1/users/ada")).expect(200);
@@ -57,7 +57,7 @@ fn whoever_is_removed_is_logged_out() {
 }
 
 #[test]
-fn a_new_log_in_takes_the_place_of_the_session_before() {
+fn new_login_replaces_the_previous_session() {
     let service = with_ada(&[]);
     let first = service.log_in("ada", PASSWORD);
     let again = Request::post("/v1/log-in").json(&json!({ "user_id": "ada", "password": PASSWORD }));
@@ -81,7 +81,7 @@ fn wait_for_its_end(service: &Service, cookie: &str) {
 }
 
 #[test]
-fn a_session_that_nobody_uses_ends() {
+fn idle_session_expires() {
     let service = with_ada(&["--session-idle-secs", "4"]);
     assert_eq!(service.get("/v1/limits", &[])["limits"]["session_idle_seconds_max"], 4);
     let cookie = service.log_in("ada", PASSWORD);
@@ -94,7 +94,7 @@ fn a_session_that_nobody_uses_ends() {
 }
 
 #[test]
-fn a_session_ends_however_it_is_used() {
+fn active_session_expires_at_maximum_age() {
     let service = with_ada(&["--session-max-secs", "5", "--session-idle-secs", "5"]);
     let cookie = service.log_in("ada", PASSWORD);
     let mut connection = service.connect();
@@ -110,7 +110,7 @@ fn a_session_ends_however_it_is_used() {
 }
 
 #[test]
-fn a_stream_ends_with_its_session() {
+fn stream_closes_when_its_session_ends() {
     for path in ["/v1/stream?timeline_id=hers", "/v1/clock/stream?timeline_id=hers"] {
         let service = with_ada(&[]);
         let ada = service.key(&json!({ "user_id": "ada" }));
@@ -134,7 +134,7 @@ fn a_stream_ends_with_its_session() {
 }
 
 #[test]
-fn a_stream_ends_when_its_session_runs_out() {
+fn stream_closes_when_its_session_expires() {
     let service = with_ada(&["--session-idle-secs", "4"]);
     service.set_password("admin", PASSWORD);
     let cookie = service.log_in("admin", PASSWORD);

@@ -11,7 +11,7 @@ fn set(body: &Value) -> Request {
 }
 
 #[test]
-fn who_may_set_it_and_what_it_ends() {
+fn password_change_needs_authority_and_ends_sessions() {
     let service = with_ada(&[]);
     let (ada, bob) = (service.key(&json!({ "user_id": "ada" })), service.user("bob"));
     let [a, b] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
@@ -43,7 +43,7 @@ fn who_may_set_it_and_what_it_ends() {
 }
 
 #[test]
-fn what_is_weak_is_not_taken() {
+fn weak_passwords_are_rejected() {
     let service = with_ada(&[]);
     for (weak, why) in [
         ("seven77", "at least 8 characters"),
@@ -76,7 +76,7 @@ fn what_is_weak_is_not_taken() {
 }
 
 #[test]
-fn an_operator_sets_it_on_the_command_line() {
+fn operator_sets_password_on_the_command_line() {
     let service = Service::start();
     service.user("ada");
     let set = |user_id: &str, input: &str| {
