@@ -48,7 +48,7 @@ pub(crate) fn refused_start(data: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_second_process_on_a_folder_is_refused() {
+fn second_process_on_data_folder_is_rejected() {
     let service = Service::start();
     let mut command = timenav();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data());
@@ -64,7 +64,7 @@ fn a_second_process_on_a_folder_is_refused() {
 }
 
 #[test]
-fn what_lies_on_the_disk_is_its_owners_alone() {
+fn data_files_are_accessible_only_to_their_owner() {
     let mut service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     let mut seen = Vec::new();
@@ -86,7 +86,7 @@ fn what_lies_on_the_disk_is_its_owners_alone() {
 }
 
 #[test]
-fn the_first_key_is_in_its_file_and_nowhere_else() {
+fn first_api_key_is_stored_only_in_key_file() {
     let mut service = Service::start();
     let log = service.log_text();
     let file = service.data().join("admin.key");
@@ -108,7 +108,7 @@ fn the_first_key_is_in_its_file_and_nowhere_else() {
 
 /// A start that is interrupted at any time leaves a folder in which the next one succeeds.
 #[test]
-fn a_first_start_may_be_killed_at_any_moment() {
+fn first_start_recovers_from_a_kill_at_any_time() {
     let marks = ["lock", "signing.key", "timenav.db", "timenav.db-wal", "checkpoints.log", "admin.key"];
     for mark in marks.iter().cycle().take(18) {
         let folder = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ fn a_first_start_may_be_killed_at_any_moment() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_named() {
+fn occupied_listen_address_is_named() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
     let address = service.address().to_string();
@@ -148,7 +148,7 @@ fn an_address_that_is_taken_is_named() {
 }
 
 #[test]
-fn a_database_without_its_signing_key_is_refused() {
+fn start_without_signing_key_is_rejected() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let (key, aside) = (service.data().join("signing.key"), service.data().join("aside"));
@@ -162,7 +162,7 @@ fn a_database_without_its_signing_key_is_refused() {
 }
 
 #[test]
-fn the_demo_is_loaded_once() {
+fn demo_is_loaded_only_once() {
     let mut service = Service::with(&["--demo"]);
     let count = |service: &Service| service.get("/timeline/demo", &[])["events"].as_u64().unwrap();
     let events = count(&service);

@@ -31,7 +31,7 @@ fn counts(service: &Service) -> (usize, usize) {
 }
 
 #[test]
-fn a_kill_while_events_are_erased_leaves_whole_batches() {
+fn erasure_batch_interrupted_by_kill_is_atomic() {
     let mut service = Service::start();
     for batch in 0..BATCHES {
         let drafts: Vec<Value> = (batch * BATCH..(batch + 1) * BATCH)

@@ -111,7 +111,7 @@ fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) ->
 }
 
 #[test]
-fn a_sweep_that_a_kill_cut_off_is_finished_later() {
+fn sweep_interrupted_by_kill_completes_after_restart() {
     let mut service = Service::with(&["--retention-floor-secs", "0"]);
     service.post("/timelines", &json!({ "timeline_id": NAME }));
     service.post("/v1/set-retention", &json!({ "timeline_id": NAME, "reads": "1s" }));

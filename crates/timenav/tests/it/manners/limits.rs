@@ -383,7 +383,7 @@ fn edge(name: &str) -> Option<Edge> {
         "connections_per_address_max" => Tested(CAPS, "connections_per_address_are_limited_independently"),
         "connection_idle_seconds_max" => Tested(SILENT, "silent_connections_are_closed"),
         "connection_unacknowledged_seconds_max" => Tested(SILENT, "vanished_follower_is_removed"),
-        "handshake_seconds_max" => Tested("timenav/tests/it/process/tls.rs", "a_handshake_that_never_ends_is_cut"),
+        "handshake_seconds_max" => Tested("timenav/tests/it/process/tls.rs", "unfinished_tls_handshake_is_closed"),
         "head_bytes_max" => Tested(HTTP2, "header_size_is_limited_in_both_http_versions"),
         "head_fields_max" => Tested("timenav/tests/it/manners/framing.rs", "header_field_count_is_limited"),
         "http2_streams_max" => Tested(HTTP2, "stream_beyond_the_limit_is_rejected"),

@@ -22,7 +22,7 @@ fn event(name: &str) -> Value {
 }
 
 #[test]
-fn a_copy_of_the_whole_folder_of_a_stopped_service_is_a_backup() {
+fn copy_of_stopped_data_folder_works_as_backup() {
     let text = section("Backup").replace('\n', " ");
     assert!(text.contains("a copy of the whole data folder of a stopped service is a backup too"), "{text}");
     let mut service = Service::start();
@@ -41,7 +41,7 @@ fn a_copy_of_the_whole_folder_of_a_stopped_service_is_a_backup() {
 }
 
 #[test]
-fn an_api_key_is_rotated_without_a_moment_without_one() {
+fn api_key_rotation_has_no_gap() {
     let text = section("Keys");
     assert!(text.contains("To rotate: make the new one, deploy it, revoke the old one."), "{text}");
     let service = Service::start();
@@ -70,7 +70,7 @@ fn an_api_key_is_rotated_without_a_moment_without_one() {
 
 /// An attacker who can write into the folder without having the key cannot install their own key.
 #[test]
-fn another_signing_key_is_refused_and_the_right_one_goes_on() {
+fn foreign_signing_key_is_rejected_and_right_one_accepted() {
     let mut service = Service::start();
     let mut other = Service::start();
     assert!(service.stop().success() && other.stop().success());

@@ -31,7 +31,7 @@ fn with_erased_events() -> Service {
 }
 
 #[test]
-fn what_was_erased_is_given_back_and_all_else_stays() {
+fn compaction_frees_erased_space_and_keeps_the_rest() {
     let mut service = with_erased_events();
     let database = service.data().join("timenav.db");
     let before = database.metadata().unwrap().len();
@@ -56,7 +56,7 @@ fn what_was_erased_is_given_back_and_all_else_stays() {
 }
 
 #[test]
-fn a_compaction_may_be_killed_at_any_moment() {
+fn compaction_recovers_from_a_kill_at_any_time() {
     let mut service = with_erased_events();
     for mark in ["compacting", "compacting/lock", "compacting/timenav.db", "timenav.db-wal"] {
         let mut command = timenav();
@@ -79,7 +79,7 @@ fn a_compaction_may_be_killed_at_any_moment() {
 }
 
 #[test]
-fn what_is_not_as_it_was_signed_or_has_no_room_stays_as_it_is() {
+fn failed_compaction_leaves_the_database_unchanged() {
     let mut service = with_erased_events();
     let database = service.data().join("timenav.db");
     let untouched = std::fs::read(&database).unwrap();

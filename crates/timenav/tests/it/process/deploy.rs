@@ -21,7 +21,7 @@ fn names(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn each_metric_that_is_watched_is_served() {
+fn monitored_metrics_are_all_served() {
     let cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     assert!(service.stop().success());

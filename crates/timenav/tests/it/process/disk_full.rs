@@ -74,7 +74,7 @@ fn ask(service: &Service, path: &str) -> crate::http::Answer {
 }
 
 #[test]
-fn without_room_nothing_is_done_and_with_room_it_goes_on() {
+fn full_disk_rejects_requests_until_space_is_free() {
     let (service, mut kept) = with_little_room();
     assert_eq!(ask(&service, "/readyz").status, 200);
     fill(&service, &mut kept);
@@ -105,7 +105,7 @@ fn without_room_nothing_is_done_and_with_room_it_goes_on() {
 }
 
 #[test]
-fn what_was_answered_before_the_room_ended_is_there_after_a_restart() {
+fn acknowledged_writes_survive_restart_after_full_disk() {
     let (mut service, mut kept) = with_little_room();
     fill(&service, &mut kept);
     service.kill();
@@ -120,7 +120,7 @@ fn what_was_answered_before_the_room_ended_is_there_after_a_restart() {
 
 /// Failures that anyone can provoke are logged once a minute, not per request.
 #[test]
-fn strangers_write_no_lines_while_there_is_no_room() {
+fn anonymous_requests_on_full_disk_do_not_flood_log() {
     let (service, mut kept) = with_little_room();
     fill(&service, &mut kept);
     let mut stranger = service.connect();

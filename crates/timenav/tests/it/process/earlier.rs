@@ -24,7 +24,7 @@ fn on(archive: &str) -> Service {
 
 /// Version 0.1 could create keys with a horizon, which saw less than their users. The folder has one, and a read by it.
 #[test]
-fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
+fn key_with_a_horizon_is_rejected_and_its_ledger_verifies() {
     let mut service = on("data-folder-with-horizon.tar.gz.b64");
     let key = std::fs::read_to_string(service.data().join("horizon.key")).unwrap();
     let key = key.trim_end();
@@ -53,7 +53,7 @@ fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
 /// Version 0.1 could adopt timelines of another service and hand over its own. The folder has a fork that was adopted
 /// with its parent, and `away`, which was handed over.
 #[test]
-fn adopted_timeline_goes_on_and_one_that_was_handed_over_stays_read_only() {
+fn adopted_timeline_is_writable_and_handed_over_one_read_only() {
     let mut service = on("data-folder-with-adoption.tar.gz.b64");
     let events = |service: &Service| {
         let query = [("timeline_id", "trial"), ("location", "*"), ("time_range", "../..")];

@@ -36,7 +36,7 @@ fn verify(data: &Path) -> (Option<i32>, String) {
 }
 
 #[test]
-fn triggers_and_views_are_refused_and_found() {
+fn foreign_triggers_and_views_are_rejected_and_reported() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let database = service.data().join("timenav.db");
@@ -62,7 +62,7 @@ fn triggers_and_views_are_refused_and_found() {
 }
 
 #[test]
-fn a_trigger_that_is_planted_while_the_service_runs_hides_nothing() {
+fn trigger_planted_at_runtime_hides_nothing() {
     let mut service = Service::start();
     write_into(&service, HIDING_TRIGGERS);
     service.post("/v1/pause-time", &json!({}));
@@ -81,7 +81,7 @@ fn a_trigger_that_is_planted_while_the_service_runs_hides_nothing() {
 }
 
 #[test]
-fn the_file_of_another_program_is_refused_and_left_as_it_is() {
+fn foreign_database_file_is_rejected_and_unchanged() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let database = service.data().join("timenav.db");
@@ -99,7 +99,7 @@ fn the_file_of_another_program_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_journal_beside_the_database_and_a_link_are_refused() {
+fn rollback_journal_and_symbolic_link_are_rejected() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let (database, journal) = (service.data().join("timenav.db"), service.data().join("timenav.db-journal"));
@@ -134,7 +134,7 @@ fn cut_lines(service: &Service, timeline: &str) -> usize {
 }
 
 #[test]
-fn lines_of_one_timeline_that_were_cut_out_are_missed() {
+fn removed_checkpoint_lines_of_one_timeline_are_detected() {
     let mut service = Service::start();
     service.post("/v1/pause-time", &json!({ "timeline_id": "t1" }));
     let path = service.data().join("checkpoints.log");
@@ -172,7 +172,7 @@ fn lines_of_one_timeline_that_were_cut_out_are_missed() {
 
 /// A crash between the commit that creates a timeline and writing its checkpoint leaves no line for it.
 #[test]
-fn a_timeline_that_was_made_last_needs_no_line_until_the_next_start() {
+fn newest_timeline_needs_no_checkpoint_until_next_start() {
     let mut service = Service::start();
     let path = service.data().join("checkpoints.log");
     let before = std::fs::read(&path).unwrap();
@@ -195,7 +195,7 @@ fn a_timeline_that_was_made_last_needs_no_line_until_the_next_start() {
 
 /// Lines of earlier versions have no seal; invalid ones are ignored.
 #[test]
-fn lines_without_a_seal_or_with_another_ones_are_verified_by_their_signatures() {
+fn checkpoints_without_valid_seal_are_verified_by_signature() {
     let mut service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     assert!(service.stop().success());
@@ -245,7 +245,7 @@ fn lines_without_a_seal_or_with_another_ones_are_verified_by_their_signatures() 
 }
 
 #[test]
-fn a_line_that_is_none_is_told_once_with_its_file_and_number() {
+fn malformed_checkpoint_line_is_reported_with_file_and_number() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let path = service.data().join("checkpoints.log");

@@ -27,7 +27,7 @@ fn migrate(from: &str, to: &str) -> Command {
 }
 
 #[test]
-fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
+fn repeatedly_killed_migration_resumes() {
     let cluster = Cluster::start();
     let relay = Relay::start(&cluster.url);
     let mut service = Service::start();
@@ -115,7 +115,7 @@ fn kill_on_its_way(from: &str, folder: &Path) {
 
 /// A start without a database used to create one, with a second history under the same key.
 #[test]
-fn a_folder_whose_database_is_on_its_way_or_elsewhere_gets_no_second_one() {
+fn partly_or_fully_migrated_folder_gets_no_new_database() {
     let cluster = Cluster::start();
     let mut service = Service::start();
     service.post("/v1/events", &json!({ "event_id": "e", "time": "2001-01-01T00:00:00Z" }));
@@ -150,7 +150,7 @@ fn a_folder_whose_database_is_on_its_way_or_elsewhere_gets_no_second_one() {
 }
 
 #[test]
-fn a_folder_with_checkpoints_alone_gets_no_new_database() {
+fn folder_with_only_checkpoints_gets_no_new_database() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let (database, aside) = (service.data().join("timenav.db"), service.data().join("aside"));

@@ -78,7 +78,7 @@ impl Drop for Cluster {
 }
 
 #[test]
-fn while_the_database_is_away_the_service_says_so_and_it_comes_back_by_itself() {
+fn service_reports_database_outage_and_recovers() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     service.errors_expected = vec![
@@ -150,7 +150,7 @@ fn service_that_starts_before_its_database_waits_for_it() {
 
 /// Server timeouts do not cover the wait for a standby; clients get an error before their own timeout.
 #[test]
-fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
+fn missing_synchronous_standby_is_reported_on_new_connections() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     service.errors_expected = vec![
@@ -200,7 +200,7 @@ fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
 
 /// Its host acknowledges packets, and its own timeouts do not apply.
 #[test]
-fn a_server_that_stands_still_is_not_waited_for_without_end() {
+fn frozen_database_server_does_not_block_forever() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url, "--shutdown-deadline-secs", "1"]);
     service.errors_expected = vec![
@@ -233,7 +233,7 @@ fn a_server_that_stands_still_is_not_waited_for_without_end() {
 
 /// It accepts connections without responding, like the host of a frozen server.
 #[test]
-fn a_server_that_lets_nobody_in_is_skipped() {
+fn unresponsive_database_host_is_skipped() {
     let cluster = Cluster::start();
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
     let (before, after) = cluster.url.split_once("host=").unwrap();
@@ -252,7 +252,7 @@ fn a_server_that_lets_nobody_in_is_skipped() {
 }
 
 #[test]
-fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
+fn second_service_or_wrong_key_cannot_use_the_database() {
     let cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     let other = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
 
 /// Services on one database would each create a different key.
 #[test]
-fn a_missing_key_is_made_by_its_command_and_not_by_the_service() {
+fn missing_signing_key_is_not_created_by_the_service() {
     let cluster = Cluster::start();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
@@ -295,7 +295,7 @@ fn a_missing_key_is_made_by_its_command_and_not_by_the_service() {
 
 /// Like a mounted secret: the data folder contains no key.
 #[test]
-fn the_key_that_signs_may_be_elsewhere() {
+fn signing_key_can_be_outside_the_data_folder() {
     let cluster = Cluster::start();
     let folder = tempfile::tempdir().unwrap();
     let (data, keys) = (folder.path().join("data"), folder.path().join("keys"));
@@ -366,7 +366,7 @@ fn doctor(service: &Service, url: &str, more: &[&str]) -> std::collections::BTre
 }
 
 #[test]
-fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
+fn doctor_checks_database_and_file_commands_name_alternatives() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     service.post("/v1/detect-tampering", &json!({ "timeline_id": "main", "scan_depth": "quick" }));
@@ -429,7 +429,7 @@ fn verify(service: &Service, url: &str, more: &[&str]) -> (Option<i32>, String) 
 
 /// The procedure of docs/postgresql.md: there, verified, and back.
 #[test]
-fn everything_moves_to_postgresql_and_back() {
+fn migration_to_postgresql_and_back_keeps_all_data() {
     let cluster = Cluster::start();
     let mut service = Service::start();
     let event = json!({ "event_id": "before", "time": "2001-01-01T00:00:00Z", "description": "x" });
@@ -480,7 +480,7 @@ fn everything_moves_to_postgresql_and_back() {
 }
 
 #[test]
-fn a_changed_row_is_found_before_the_target_is_used_and_wrong_places_are_refused() {
+fn migration_detects_changed_rows_and_rejects_invalid_targets() {
     let cluster = Cluster::start();
     let mut service = Service::start();
     service.post("/v1/events", &json!({ "event_id": "e", "time": "2001-01-01T00:00:00Z", "description": "x" }));

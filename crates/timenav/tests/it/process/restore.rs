@@ -147,7 +147,7 @@ fn while_writing<T>(service: &Service, work: impl FnOnce() -> T) -> (T, BTreeSet
 }
 
 #[test]
-fn a_backup_of_a_running_service_restores_and_verifies() {
+fn backup_of_running_service_restores_and_verifies() {
     let service = Service::start();
     let away = Away::new();
     let before: BTreeSet<String> = (0..EVENTS_BEFORE).map(|number| format!("before-{number}")).collect();
@@ -202,7 +202,7 @@ fn a_backup_of_a_running_service_restores_and_verifies() {
 }
 
 #[test]
-fn a_stopped_or_killed_service_is_backed_up_and_nothing_of_it_is_changed() {
+fn backup_of_stopped_or_killed_service_changes_nothing() {
     let mut service = Service::start();
     let away = Away::new();
     for (round, is_killed) in [false, true].into_iter().enumerate() {
@@ -236,7 +236,7 @@ fn a_stopped_or_killed_service_is_backed_up_and_nothing_of_it_is_changed() {
 }
 
 #[test]
-fn a_backup_that_is_killed_leaves_no_file_and_the_next_one_is_whole() {
+fn killed_backup_leaves_no_file_and_next_succeeds() {
     let service = Service::start();
     let events: Vec<Value> = (0..EVENTS_BEFORE).map(|number| event(&format!("event-{number}"))).collect();
     service.post("/v1/events", &events.into());
@@ -270,7 +270,7 @@ fn a_backup_that_is_killed_leaves_no_file_and_the_next_one_is_whole() {
 }
 
 #[test]
-fn a_restore_that_is_killed_leaves_no_service_and_can_be_given_again() {
+fn killed_restore_leaves_no_service_and_can_be_repeated() {
     let service = Service::start();
     let away = Away::new();
     let file = away.path("x.backup");
@@ -305,7 +305,7 @@ fn a_restore_that_is_killed_leaves_no_service_and_can_be_given_again() {
 }
 
 #[test]
-fn without_room_there_is_an_error_and_no_file() {
+fn backup_without_disk_space_fails_and_leaves_no_file() {
     let service = Service::start();
     let away = Away::new();
     let (file, whole) = (away.path("x.backup"), away.path("whole.backup"));
@@ -335,7 +335,7 @@ fn without_room_there_is_an_error_and_no_file() {
 }
 
 #[test]
-fn a_database_that_was_tampered_with_is_not_backed_up() {
+fn tampered_database_is_not_backed_up() {
     let mut service = Service::start();
     service.post("/v1/events", &event("one"));
     let away = Away::new();
@@ -393,7 +393,7 @@ fn a_database_that_was_tampered_with_is_not_backed_up() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_or_changed_is_not_restored() {
+fn truncated_or_modified_backup_is_not_restored() {
     let service = Service::start();
     service.post("/v1/events", &event("one"));
     let away = Away::new();
@@ -443,7 +443,7 @@ fn a_file_that_was_cut_off_or_changed_is_not_restored() {
 }
 
 #[test]
-fn what_was_erased_is_not_in_the_file() {
+fn erased_content_is_not_in_the_backup() {
     let service = Service::start();
     let away = Away::new();
     let named = |number: usize| json!({ "event_id": format!("event-{number}"), "time": "2001-01-01T00:00:00Z", "description": ERASED });
@@ -464,7 +464,7 @@ fn what_was_erased_is_not_in_the_file() {
 }
 
 #[test]
-fn nothing_is_written_over() {
+fn backup_and_restore_overwrite_nothing() {
     let mut service = Service::start();
     let away = Away::new();
     let (file, data) = (away.path("x.backup"), away.path("data"));
@@ -510,7 +510,7 @@ fn nothing_is_written_over() {
 }
 
 #[test]
-fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_ones() {
+fn restore_accepts_only_matching_keys_from_file_or_folder() {
     let service = Service::start();
     let other = Service::start();
     let away = Away::new();
@@ -577,7 +577,7 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
 
 /// A backup from before a rotation needs the key of that time.
 #[test]
-fn a_backup_from_before_a_rotation_needs_the_key_of_that_time() {
+fn backup_from_before_key_rotation_needs_the_old_key() {
     let mut service = Service::start();
     let away = Away::new();
     let (before, after) = (away.path("before.backup"), away.path("after.backup"));
@@ -603,7 +603,7 @@ fn a_backup_from_before_a_rotation_needs_the_key_of_that_time() {
 
 /// If the service's checkpoints still exist, a restored backup is detected as a rollback.
 #[test]
-fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
+fn external_checkpoints_reveal_a_restored_backup() {
     let away = Away::new();
     let kept = away.path("kept");
     let mut service = Service::with(&["--checkpoints", text(&kept)]);
@@ -646,7 +646,7 @@ fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
 
 /// The documented commands work.
 #[test]
-fn the_document_says_what_is_done() {
+fn documented_backup_and_restore_commands_work() {
     let commands: Vec<String> = ["Backup", "Restore"]
         .iter()
         .flat_map(|title| {

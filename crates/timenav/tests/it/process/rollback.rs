@@ -20,7 +20,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
+fn rolled_back_database_is_rejected_unless_accepted() {
     let mut service = Service::start();
     let backup = tempfile::tempdir().unwrap();
     service.post("/v1/events", &json!({ "time": "2000-01-01T00:00:00Z", "event_id": "old" }));
@@ -86,7 +86,7 @@ fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
 }
 
 #[test]
-fn another_history_is_refused() {
+fn database_with_another_history_is_rejected() {
     let mut service = Service::start();
     assert!(service.stop().success());
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -118,7 +118,7 @@ fn another_history_is_refused() {
 }
 
 #[test]
-fn checkpoints_may_be_kept_elsewhere() {
+fn external_checkpoints_detect_a_rollback() {
     let elsewhere = tempfile::tempdir().unwrap();
     let folder = elsewhere.path().join("kept").to_str().unwrap().to_owned();
     let mut service = Service::with(&["--checkpoints", &folder]);

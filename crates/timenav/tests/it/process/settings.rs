@@ -26,7 +26,7 @@ fn origin(data: &Path, command: &mut Command) -> String {
 }
 
 #[test]
-fn a_flag_beats_the_environment_which_beats_the_file() {
+fn flags_override_environment_and_environment_overrides_file() {
     for (flag, environment, file, expected) in [
         (Some("flag.example"), Some("env.example"), Some("file.example"), "flag.example/main"),
         (None, Some("env.example"), Some("file.example"), "env.example/main"),
@@ -54,7 +54,7 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
 }
 
 #[test]
-fn everything_can_be_said_in_the_environment() {
+fn settings_can_be_given_in_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut command = timenav();
@@ -64,7 +64,7 @@ fn everything_can_be_said_in_the_environment() {
 }
 
 #[test]
-fn settings_that_are_none_are_named() {
+fn unknown_or_invalid_settings_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("timenav.toml");
     let named = config.to_str().unwrap().to_owned();
@@ -85,7 +85,7 @@ fn settings_that_are_none_are_named() {
 }
 
 #[test]
-fn flags_that_are_none_are_a_wrong_command_line() {
+fn invalid_flags_exit_with_code_2() {
     for wrong in [
         vec!["serve", "--lisen", "x"],
         vec!["serve", "--listen", "nowhere"],
@@ -100,7 +100,7 @@ fn flags_that_are_none_are_a_wrong_command_line() {
 }
 
 #[test]
-fn the_service_name_is_chosen_once() {
+fn service_name_cannot_be_changed() {
     let mut service = Service::with(&["--service-name", "clock.example"]);
     assert_eq!(service.remembered["main"].origin, "clock.example/main");
     assert!(service.stop().success());
@@ -111,7 +111,7 @@ fn the_service_name_is_chosen_once() {
 }
 
 #[test]
-fn a_log_can_be_read_by_machines() {
+fn json_log_is_parseable_and_contains_no_keys() {
     let service = Service::with(&["--log-format", "json", "--log-filter", "debug"]);
     service.send(
         Request::get("/v1/clock")
@@ -133,7 +133,7 @@ fn a_log_can_be_read_by_machines() {
 }
 
 #[test]
-fn a_service_with_buffered_reads_is_as_whole() {
+fn buffered_reads_are_written_on_shutdown() {
     let mut service = Service::with(&["--read-log", "buffered"]);
     for _ in 0..50 {
         service.get("/v1/clock", &[]);

@@ -17,7 +17,7 @@ fn stream(service: &Service, connection: &mut Connection) -> Vec<(String, String
 }
 
 #[test]
-fn requests_in_flight_are_finished() {
+fn in_flight_requests_finish_on_shutdown() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut service = Service::start();
         let body = json!({ "destination_time": "2005-08-29T11:10:00Z" }).to_string();
@@ -74,7 +74,7 @@ fn draining_service_accepts_requests_and_is_not_ready() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
+fn second_signal_stops_the_service_immediately() {
     let mut service = Service::start();
     let request = service.signed(Request::post("/v1/pause-time").header("Content-Type", "application/json"));
     let mut in_flight = service.connect();
@@ -92,7 +92,7 @@ fn a_second_signal_ends_it_at_once() {
 }
 
 #[test]
-fn who_never_ends_is_cut_off_at_the_deadline() {
+fn unfinished_requests_are_dropped_at_the_shutdown_deadline() {
     let mut service = Service::with(&["--shutdown-deadline-secs", "0"]);
     let request = service.signed(Request::post("/v1/pause-time").header("Content-Type", "application/json"));
     let mut in_flight = service.connect();

@@ -122,7 +122,7 @@ fn is_logged_in(service: &Service, cookie: &str) -> bool {
 }
 
 #[test]
-fn everything_but_sessions_goes_on_under_the_new_key() {
+fn key_rotation_ends_sessions_and_keeps_data() {
     let (mut service, data_id, cookie) = lived_in();
     let ada = service.key(&json!({ "user_id": "ada" }));
     assert!(is_logged_in(&service, &cookie));
@@ -178,7 +178,7 @@ fn everything_but_sessions_goes_on_under_the_new_key() {
 }
 
 #[test]
-fn what_was_kept_before_verifies_with_the_retired_key_too() {
+fn older_checkpoints_verify_with_the_retired_key() {
     let (mut service, ..) = lived_in();
     let away = Away::new();
     let old_key = away.keep_key(&service, "old");
@@ -250,7 +250,7 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
 }
 
 #[test]
-fn a_stranger_s_script_knows_retired_keys_too() {
+fn independent_script_accepts_retired_keys() {
     let (mut service, ..) = lived_in();
     let away = Away::new();
     let old_key = away.keep_key(&service, "old");
@@ -295,7 +295,7 @@ fn a_stranger_s_script_knows_retired_keys_too() {
 }
 
 #[test]
-fn rotating_again_and_again_works() {
+fn repeated_key_rotation_keeps_ledgers_verifiable() {
     let (mut service, ..) = lived_in();
     let away = Away::new();
     away.keep_key(&service, "first");
@@ -327,7 +327,7 @@ fn rotating_again_and_again_works() {
 
 /// Whenever the process ends, the service starts and the command completes the rotation.
 #[test]
-fn a_rotation_may_be_killed_at_any_moment() {
+fn key_rotation_recovers_from_a_kill_at_any_time() {
     let (mut service, ..) = lived_in();
     assert!(service.stop().success());
     for round in 0..8 {
@@ -369,7 +369,7 @@ fn a_rotation_may_be_killed_at_any_moment() {
 }
 
 #[test]
-fn what_was_cut_off_at_its_end_is_told_and_finished() {
+fn unfinished_key_rotation_is_reported_and_completed() {
     let (mut service, ..) = lived_in();
     assert!(service.stop().success());
     let (data, away) = (service.data(), Away::new());
@@ -425,7 +425,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
 }
 
 #[test]
-fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
+fn impossible_key_rotation_is_rejected_with_advice() {
     let (mut service, ..) = lived_in();
     let data = service.data();
     let refused = |data: &Path, arguments: &[&str]| {
@@ -482,7 +482,7 @@ fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
 }
 
 #[test]
-fn a_retired_key_that_is_put_back_is_told_and_then_refused() {
+fn restored_retired_key_is_reported_then_rejected() {
     let (mut service, ..) = lived_in();
     assert!(service.stop().success());
     let key = service.data().join("signing.key");

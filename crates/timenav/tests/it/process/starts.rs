@@ -40,7 +40,7 @@ fn read_at_start(service: &mut Service) -> u64 {
 }
 
 #[test]
-fn metrics_have_an_address_of_their_own_if_asked_for() {
+fn metrics_are_served_on_a_separate_address() {
     let service = Service::with(&["--metrics-listen", "127.0.0.1:0"]);
     let log = service.log_text();
     let address = log.split_once("metrics are at http://").unwrap().1.split_once('/').unwrap().0.parse().unwrap();
@@ -54,7 +54,7 @@ fn metrics_have_an_address_of_their_own_if_asked_for() {
 }
 
 #[test]
-fn a_start_reads_as_much_after_a_long_history_as_after_a_short_one() {
+fn startup_reads_are_independent_of_history_length() {
     let mut service = Service::start();
     live(&service, 0, EVENTS[0]);
     let short = read_at_start(&mut service);

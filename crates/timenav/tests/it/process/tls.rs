@@ -25,7 +25,7 @@ pub(crate) fn certify(folder: &Path) -> [String; 4] {
 }
 
 #[test]
-fn a_certificate_makes_it_https() {
+fn certificate_enables_https_and_rejects_plain_http() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = certify(folder.path());
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -78,7 +78,7 @@ fn a_certificate_makes_it_https() {
 }
 
 #[test]
-fn a_certificate_that_cannot_be_used_is_named() {
+fn unusable_certificate_is_named_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = certify(folder.path());
     let data = folder.path().join("data");
@@ -134,7 +134,7 @@ impl Encrypted {
 }
 
 #[test]
-fn a_handshake_that_never_ends_is_cut() {
+fn unfinished_tls_handshake_is_closed() {
     let service = Encrypted::start();
     let record = |length: u16, bytes: &[u8]| [&[0x16, 3, 1][..], &length.to_be_bytes(), bytes].concat();
     let cases: [(&str, Vec<u8>); 9] = [
@@ -169,7 +169,7 @@ fn a_handshake_that_never_ends_is_cut() {
 }
 
 #[test]
-fn versions_that_are_gone_are_refused() {
+fn obsolete_tls_versions_are_rejected() {
     let service = Encrypted::start();
     for (version, speaks) in [([3, 0], false), ([3, 1], false), ([3, 2], false), ([3, 3], true)] {
         // Cipher suites that each version may have, and the curves and signatures for TLS 1.2.
@@ -189,7 +189,7 @@ fn versions_that_are_gone_are_refused() {
 }
 
 #[test]
-fn protocols_are_agreed_on_and_sessions_go_on() {
+fn alpn_negotiates_protocol_and_tls_sessions_resume() {
     let service = Encrypted::start();
     for version in [&TLS12, &TLS13] {
         for (offered, expected) in [

@@ -73,7 +73,7 @@ fn status(span: &Span) -> i64 {
 }
 
 #[test]
-fn a_collector_is_told_of_each_request_and_of_nothing_that_was_in_it() {
+fn request_spans_are_exported_without_request_content() {
     let collector = Collector::start();
     let url = format!("http://{}/team", collector.address);
     let service = Service::with(&["--otlp-endpoint", &url, "--replica-name", "one"]);
@@ -167,7 +167,7 @@ fn receiver() -> (SocketAddr, Receiver<String>) {
 }
 
 #[test]
-fn work_that_no_request_asked_for_has_spans_and_a_webhook_carries_its_own() {
+fn background_work_has_spans_and_webhooks_propagate_context() {
     let (collector, (receiver, heads)) = (Collector::start(), receiver());
     let (url, to) = (format!("http://{}/team", collector.address), format!("http://{receiver}"));
     let mut service = Service::with(&["--otlp-endpoint", &url, "--webhook-to", &to]);
@@ -214,7 +214,7 @@ fn work_that_no_request_asked_for_has_spans_and_a_webhook_carries_its_own() {
 }
 
 #[test]
-fn a_collector_that_is_away_or_does_not_answer_holds_up_nobody() {
+fn unavailable_collector_does_not_block_requests() {
     // Nothing listens there any more.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut service = Service::with(&["--otlp-endpoint", &format!("http://{address}")]);
@@ -241,7 +241,7 @@ fn a_collector_that_is_away_or_does_not_answer_holds_up_nobody() {
 }
 
 #[test]
-fn a_collector_is_named_by_an_address() {
+fn invalid_collector_address_is_rejected() {
     for (wrong, complaint) in [
         ("127.0.0.1:4318", "http://127.0.0.1:4318"),
         ("grpc://127.0.0.1:4317", "it must start with http:// or https://"),
