@@ -18,7 +18,7 @@ const TEST: &[&str] = &[
     "timenav",
     "--test",
     "it",
-    "process::replicas::rolling_upgrade::a_build_replaces_an_older_one_service_by_service",
+    "process::replicas::rolling_upgrade::rolling_upgrade_under_load_replaces_older_replicas",
     "--",
     "--ignored",
     "--nocapture",

@@ -56,7 +56,9 @@ impl Part {
                 call
             }
             Self::EngineOnPostgres => engine_on_postgres::call(root),
-            Self::Replicas => service(&["--ignored", "--nocapture", "one_order_explains_two_hundred_rounds"]),
+            Self::Replicas => {
+                service(&["--ignored", "--nocapture", "two_hundred_rounds_of_histories_are_linearizable"])
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ fn two_at(url: &str) -> (Service, Replica) {
 }
 
 #[test]
-fn what_one_service_answered_counts_at_the_other() {
+fn response_of_one_replica_holds_at_the_other() {
     let cluster = Cluster::start();
     let (first, second) = two(&cluster);
     for number in 0..20 {
@@ -160,7 +160,7 @@ fn wait() {
 }
 
 #[test]
-fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
+fn killed_or_paused_replica_blocks_and_loses_nothing() {
     let cluster = Cluster::start();
     let (mut first, mut second) = two(&cluster);
     first.errors_expected = vec![
@@ -213,7 +213,7 @@ fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
 
 /// All have the key, and one of them initializes the database.
 #[test]
-fn several_may_make_the_first_start_at_once() {
+fn concurrent_first_starts_initialize_the_database_once() {
     for _ in 0..3 {
         let cluster = Cluster::start();
         let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
@@ -252,7 +252,7 @@ fn several_may_make_the_first_start_at_once() {
 }
 
 #[test]
-fn a_database_that_is_killed_under_load_loses_nothing_and_does_nothing_twice() {
+fn database_killed_under_load_loses_and_repeats_nothing() {
     let mut cluster = Cluster::start();
     let (mut first, second) = two(&cluster);
     first.errors_expected = vec![
@@ -302,7 +302,7 @@ fn a_database_that_is_killed_under_load_loses_nothing_and_does_nothing_twice() {
 }
 
 #[test]
-fn one_that_joins_says_that_it_had_nothing_to_compare_with() {
+fn joining_replica_without_checkpoints_reports_unseen_history() {
     let cluster = Cluster::start();
     let (first, mut second) = two(&cluster);
     let unseen = |address: SocketAddr| {

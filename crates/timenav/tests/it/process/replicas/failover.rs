@@ -38,13 +38,13 @@ fn start() -> Option<(Cluster, Service, Replica)> {
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_where_a_synchronous_standby_takes_over() {
+fn failover_to_synchronous_standby_loses_no_acknowledged_write() {
     take_over_from_one_that("stop");
 }
 
 /// Its host still accepts connections and acknowledges packets.
 #[test]
-fn a_primary_that_stands_still_is_left_for_a_standby_that_takes_over() {
+fn frozen_primary_is_replaced_by_promoted_standby() {
     take_over_from_one_that("freeze");
 }
 
@@ -93,7 +93,7 @@ fn take_over_from_one_that(order: &str) {
 }
 
 #[test]
-fn all_stop_where_an_asynchronous_standby_lacks_what_they_have_seen() {
+fn replicas_reject_requests_if_promoted_standby_lost_entries() {
     let Some((mut cluster, mut first, mut second)) = start() else { return };
     first.post("/v1/events", &json!({ "event_id": "kept", "time": "2001-01-01T00:00:00Z", "description": "x" }));
     until_so("the standby to have everything", || cluster.ask(HAS_ALL));

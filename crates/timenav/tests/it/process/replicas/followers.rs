@@ -25,7 +25,7 @@ fn states(awaited: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
+fn change_waits_for_followers_of_all_replicas() {
     let cluster = Cluster::start();
     let (first, mut other) = two(&cluster);
     let [mut here, mut there] =

@@ -428,13 +428,13 @@ fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
 }
 
 #[test]
-fn one_order_explains_what_clients_of_three_services_were_told() {
+fn concurrent_histories_of_three_replicas_are_linearizable() {
     play_all(ROUNDS);
 }
 
 #[test]
 #[ignore = "takes a quarter of an hour: cargo xtask soak replicas"]
-fn one_order_explains_two_hundred_rounds() {
+fn two_hundred_rounds_of_histories_are_linearizable() {
     let said = said(ROUNDS_SAID);
     let said = said.as_deref().map(|said| said.split_once("..").unwrap_or(("0", said)));
     play_all(said.map_or(ROUNDS_MANY, |(first, end)| first.parse().unwrap()..end.parse().unwrap()));

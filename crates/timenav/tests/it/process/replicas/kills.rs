@@ -57,7 +57,7 @@ fn round(three: &mut Three, url: &str, driver: &mut Driver, crew: &Crew) -> bool
 }
 
 #[test]
-fn each_moment_comes_to_one_outcome_whichever_service_is_killed() {
+fn firing_times_have_one_outcome_despite_killed_replicas() {
     let cluster = Cluster::start();
     let mut three = Three::start(&cluster);
     three.first.post("/v1/pause-time", &json!({}));

@@ -119,7 +119,7 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
 }
 
 #[test]
-fn an_advance_outlives_the_service_that_carries_it() {
+fn advance_continues_after_its_replica_is_killed_or_stopped() {
     let cluster = Cluster::start();
     let mut services = Three::start(&cluster);
     for (year, signal) in [(2001, Signal::KILL), (2002, Signal::STOP), (2003, Signal::KILL), (2004, Signal::STOP)] {
@@ -129,7 +129,7 @@ fn an_advance_outlives_the_service_that_carries_it() {
 }
 
 #[test]
-fn what_a_worker_of_a_dead_service_had_comes_back() {
+fn firings_leased_at_dead_replica_are_redelivered() {
     let cluster = Cluster::start();
     let (first, second) = two(&cluster);
     first.post("/v1/pause-time", &json!({}));

@@ -5,7 +5,7 @@ use super::{Replica, two};
 use crate::v1::timers::model::{Services, live_all, lives};
 
 #[test]
-fn what_fires_is_the_same_whichever_service_is_asked() {
+fn firings_of_three_replicas_match_the_model() {
     let cluster = Cluster::start();
     let (first, second) = two(&cluster);
     let third = Replica::join(&first, &cluster.url);

@@ -362,7 +362,7 @@ fn check(fleet: &Fleet, load: &Load, newer: &[Process]) {
 
 #[test]
 #[ignore = "needs an older build: cargo xtask rolling-upgrade"]
-fn a_build_replaces_an_older_one_service_by_service() {
+fn rolling_upgrade_under_load_replaces_older_replicas() {
     #[expect(clippy::disallowed_methods, reason = "the command that has built it says here where it is")]
     let older = PathBuf::from(std::env::var_os(OLDER).expect("the older program, by `cargo xtask rolling-upgrade`"));
     let cluster = Cluster::start();

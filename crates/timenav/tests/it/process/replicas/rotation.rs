@@ -39,7 +39,7 @@ fn ask(cluster: &mut Cluster, statement: &str) -> bool {
 }
 
 #[test]
-fn a_rotation_is_refused_while_a_paused_service_holds_its_lock() {
+fn key_rotation_is_rejected_while_paused_replica_holds_lock() {
     let cluster = Cluster::start();
     let (mut first, second) = two(&cluster);
     assert!(first.stop().success());
@@ -60,7 +60,7 @@ fn a_rotation_is_refused_while_a_paused_service_holds_its_lock() {
 
 /// Both keys have signed the last entry of a rotation, so the retired key verifies the state before it.
 #[test]
-fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
+fn replica_paused_during_key_rotation_stops_writing() {
     for is_written_since in [false, true] {
         let mut cluster = Cluster::start();
         let (mut first, mut second) = two(&cluster);

@@ -29,7 +29,7 @@ fn go(address: SocketAddr, key: &str) {
 }
 
 #[test]
-fn a_firing_that_was_claimed_at_one_service_is_superseded_by_what_goes_back_at_the_other() {
+fn firing_leased_at_one_replica_is_superseded_by_remote_rewind() {
     let cluster = Cluster::start();
     let (first, second) = two(&cluster);
     let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());

@@ -64,7 +64,7 @@ fn read(stream: TcpStream) -> Option<(String, TcpStream)> {
 }
 
 #[test]
-fn a_webhook_is_sent_once_and_by_another_service_where_one_dies() {
+fn webhook_is_sent_once_and_taken_over_after_kill() {
     let hooks = Hooks::start();
     let cluster = Cluster::start();
     let (mut first, mut second) = two(&cluster);

@@ -34,7 +34,7 @@ fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr
 /// If responses require cosignatures, they do so at each service, whichever asks the witness, and for repetitions at
 /// another service too.
 #[test]
-fn answers_wait_for_the_witness_at_whichever_service_is_asked() {
+fn responses_wait_for_cosignatures_at_each_replica() {
     let cluster = Cluster::start();
     let (mut first, Replica { folder, process, admin }) = two(&cluster);
     let mut witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
@@ -89,7 +89,7 @@ fn upgrade(cluster: &Cluster, more: &[&str]) -> Value {
 }
 
 #[test]
-fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() {
+fn one_replica_asks_the_witness_and_either_survives_the_other() {
     let cluster = Cluster::start();
     let (mut first, Replica { folder, process, admin }) = two(&cluster);
     let witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
@@ -142,7 +142,7 @@ fn cosigned_main(asked: SocketAddr, admin: &str, size_min: u64) -> String {
 
 /// A timeline with individual cosignatures is shown to the witness by each service.
 #[test]
-fn each_service_shows_the_witness_a_named_timeline() {
+fn each_replica_submits_named_timeline_to_the_witness() {
     let cluster = Cluster::start();
     let (mut first, Replica { folder, process, admin }) = two(&cluster);
     let keys = ["system", "main"].map(|log| verifier_key(&format!("timenav.local/{log}"), &first.public_key));
@@ -178,7 +178,7 @@ fn each_service_shows_the_witness_a_named_timeline() {
 
 /// A witness with a history that the service has never signed does not prevent the start of a replica.
 #[test]
-fn one_that_joins_does_not_believe_a_witness_that_lies() {
+fn joining_replica_ignores_forged_witness_checkpoint() {
     let cluster = Cluster::start();
     let (first, Replica { folder, process, admin: _ }) = two(&cluster);
     let witness = StandIn::start("witness.test/liar", |signer, (path, _)| {
@@ -206,7 +206,7 @@ fn one_that_joins_does_not_believe_a_witness_that_lies() {
 
 /// A new replica uses the cosigned checkpoints of witnesses.
 #[test]
-fn one_that_joins_compares_with_what_the_witness_has_cosigned() {
+fn joining_replica_compares_with_cosigned_checkpoints() {
     let cluster = Cluster::start();
     let (mut first, Replica { folder, process, admin: _ }) = two(&cluster);
     let witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);

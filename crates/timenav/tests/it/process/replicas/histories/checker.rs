@@ -282,7 +282,7 @@ mod tests {
     const NO_EVENTS: Told = Told::Events(0);
 
     #[test]
-    fn what_overlaps_may_be_in_any_order() {
+    fn overlapping_operations_may_be_in_any_order() {
         // A read concurrent with a write may see it or not.
         for told in [Told::Generation(0), Told::Generation(1)] {
             let both = [one(Asked::Move, Told::Generation(1), (0, 9)), one(Asked::Clock, told, (1, 8))];
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_read_is_found() {
+    fn stale_read_is_detected() {
         has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(0), (2, 3))]);
         has_no_order(&[one(Asked::Record(3), Told::Done, (0, 1)), one(Asked::Find(3), Told::IsThere(false), (2, 3))]);
         // A value that was seen is seen by all later readers.
@@ -305,14 +305,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_write_and_one_that_happened_twice_are_found() {
+    fn lost_and_duplicated_writes_are_detected() {
         has_no_order(&[one(Asked::Record(0), Told::Done, (0, 1)), one(Asked::All, NO_EVENTS, (2, 3))]);
         has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Move, Told::Generation(1), (2, 3))]);
         has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(2), (2, 3))]);
     }
 
     #[test]
-    fn what_nobody_knows_of_may_have_happened_or_not_and_late() {
+    fn operation_with_unknown_outcome_may_apply_late_or_never() {
         let unknown = one(Asked::Move, Told::Unknown, (0, 1));
         for (before, after) in [(0, 0), (0, 1), (1, 1)] {
             let seen = [
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_works_after_its_revocation_is_found() {
+    fn key_use_after_revocation_is_detected() {
         let revoked = one(Asked::Revoke(0), Told::Done, (0, 1));
         has_no_order(&[revoked, by(0, one(Asked::Record(0), Told::Done, (2, 3)))]);
         has_no_order(&[revoked, by(0, one(Asked::Clock, Told::Generation(0), (2, 3)))]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_comes_after_a_revocation_and_what_was_looked_at_then_is_found() {
+    fn commit_after_revocation_and_later_read_is_detected() {
         // Each object alone has an order: `system` contains only the revocation, and in the timeline the event is
         // unknown before it is recorded.
         let late = by(0, one(Asked::Record(0), Told::Done, (0, 9)));
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_needs_a_revocation_and_says_nothing_of_an_earlier_try() {
+    fn rejection_needs_revocation_and_permits_an_earlier_attempt() {
         let refused = by(0, one(Asked::Record(0), Told::Refused, (0, 5)));
         assert_eq!(checked(&[refused]), Err(Violation::RefusedTooEarly(0)));
         assert_eq!(checked(&[refused, one(Asked::Revoke(1), Told::Done, (1, 2))]), Err(Violation::RefusedTooEarly(0)));
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permission_that_counts_after_it_was_withdrawn_is_found() {
+    fn permission_use_after_withdrawal_is_detected() {
         let withdrawn = one(Asked::Withdraw(0), Told::Done, (0, 1));
         has_no_order(&[withdrawn, by_user(one(Asked::Record(0), Told::Done, (2, 3)))]);
         has_no_order(&[withdrawn, by_user(one(Asked::Clock, Told::Generation(0), (2, 3)))]);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_is_forbidden_only_while_they_have_no_permission() {
+    fn forbidden_response_needs_a_missing_permission() {
         let forbidden = |at| by_user(one(Asked::Clock, Told::Forbidden, at));
         let (withdrawn, granted) =
             (one(Asked::Withdraw(0), Told::Done, (2, 3)), one(Asked::Grant(0), Told::Done, (6, 7)));
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_history_with_many_unknowns_is_decided() {
+    fn long_history_with_unknown_outcomes_is_decided() {
         let mut operations = Vec::new();
         for number in 0_u64..60 {
             let at = 10 * number;
