@@ -210,7 +210,7 @@ fn file(folder: &TempDir, name: &str) -> PathBuf {
 }
 
 #[test]
-fn programs_follow_each_change_of_the_clock() {
+fn programs_follow_each_clock_change() {
     let Some(service) = service() else { return };
     let mut teller = Teller::start(&service, Stdio::inherit());
     assert_eq!(teller.ask(), DAY.1);
@@ -242,7 +242,7 @@ fn programs_follow_each_change_of_the_clock() {
 }
 
 #[test]
-fn dates_come_when_the_clock_shows_them() {
+fn sleeps_until_a_date_end_when_clock_reaches_it() {
     let (Some(service), Some((_folder, probe))) = (service(), probe(&[])) else { return };
     for way in ["sleep", "timer"] {
         travel(&service, DAY.0);

@@ -77,7 +77,7 @@ fn check_order(earlier: &Seen, later: &Seen) {
 }
 
 #[test]
-fn two_runs_on_the_kernel_of_the_service_agree_to_the_nanosecond() {
+fn runs_on_the_service_kernel_agree_to_the_nanosecond() {
     let Some(service) = service() else { return };
     let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
     // One starts while the clock is paused, the other while it runs.
@@ -151,7 +151,7 @@ fn rename(said: &mut [u8]) {
 }
 
 #[test]
-fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
+fn run_on_another_kernel_reports_its_clock_uncertainty() {
     let Some(service) = service() else { return };
     let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
     let elsewhere = between(&service, |_| {}, rename);
@@ -188,7 +188,7 @@ fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
 }
 
 #[test]
-fn a_run_in_a_time_namespace_goes_by_the_boot_clock_of_the_kernel() {
+fn run_in_time_namespace_uses_the_kernel_boot_clock() {
     let Some(service) = service() else { return };
     if !rustix::process::geteuid().is_root() || !is_installed("unshare") {
         return service.audit();

@@ -105,7 +105,7 @@ fn build(service: &Service, project: &Path, (from, to): (&str, &str)) {
 }
 
 #[test]
-fn a_real_project_is_built_as_natively() {
+fn build_on_the_clock_equals_the_native_build() {
     let Some(service) = service() else { return };
     let (true, Some(sources)) = (is_installed("make") && is_installed("gcc"), sources()) else {
         eprintln!(

@@ -12,7 +12,7 @@ const NOBODY: u32 = 65_534;
 
 /// Scripts of a page run in a separate process, which a helper process of the browser has started.
 #[test]
-fn pages_see_the_clock() {
+fn browser_pages_see_the_virtual_clock() {
     let Some(service) = service() else { return };
     if !is_installed("chromium") {
         return service.audit();
@@ -31,7 +31,7 @@ fn pages_see_the_clock() {
 
 /// Without privileges a browser sandboxes its processes with namespaces and its own filters.
 #[test]
-fn pages_in_the_sandbox_of_a_browser_see_the_clock() {
+fn sandboxed_browser_pages_see_the_virtual_clock() {
     let Some(service) = service() else { return };
     let (folder, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let profile = format!("--user-data-dir={}/profile", home.path().display());

@@ -21,7 +21,7 @@ fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String
 /// Without privileges an undumpable program cannot be inspected: calls outside the vDSO return host time, which is
 /// reported once, and no call fails.
 #[test]
-fn a_program_that_nobody_may_look_into_has_host_time_and_is_named() {
+fn undumpable_program_has_host_time_and_is_reported() {
     let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     for via in ["exec", "trace"] {
         if notice(&service, via).is_some() {
@@ -41,7 +41,7 @@ fn a_program_that_nobody_may_look_into_has_host_time_and_is_named() {
 
 /// A child still has the timer, under another number.
 #[test]
-fn a_timer_goes_on_when_its_first_process_has_ended() {
+fn inherited_timer_survives_its_first_process() {
     let (Some(service), Some((_folder, probe))) = (service(), probe(&[])) else { return };
     for via in ["exec", "trace", "preload"] {
         if notice(&service, via).is_none() {
@@ -75,7 +75,7 @@ fn strictly(run: &Command) -> Command {
 
 /// The page is still handed over, and the program has no additional descriptors afterwards.
 #[test]
-fn a_program_without_a_free_descriptor_is_on_the_clock() {
+fn program_with_full_descriptor_table_is_on_the_clock() {
     let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &["-static"])) else { return };
     let seconds = DAY.1.to_string();
     for via in ["exec", "trace"] {
@@ -116,7 +116,7 @@ fn a_program_without_a_free_descriptor_is_on_the_clock() {
 /// While the supervisor responds, a handler without restart interrupts a call that is not interrupted natively. It has
 /// no other effect.
 #[test]
-fn calls_that_are_interrupted_do_nothing_wrong() {
+fn interrupted_calls_have_no_other_effect() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     for via in ["exec", "trace"] {
         if notice(&service, via).is_some() {

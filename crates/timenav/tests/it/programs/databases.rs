@@ -53,7 +53,7 @@ impl Teller {
 
 /// A job that polls until a date, like `pg_cron`, continues when the clock reaches it, however it gets there.
 #[test]
-fn jobs_in_a_server_wait_for_the_clock() {
+fn database_jobs_wait_for_the_virtual_clock() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     if !make_data(folder.path()) {

@@ -17,7 +17,7 @@ fn demo(look: &str) -> Command {
 }
 
 #[test]
-fn programs_of_several_languages_are_moved_by_one_travel() {
+fn demo_moves_programs_of_several_languages_together() {
     let service = Service::start();
     // If the best method is not available, one notice is printed.
     let Some(notice) = notice(&service, "auto") else { return service.audit() };

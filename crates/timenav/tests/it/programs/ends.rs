@@ -18,7 +18,7 @@ fn pid(of: u32) -> Pid {
 }
 
 #[test]
-fn a_run_ends_as_its_program_does() {
+fn run_exits_with_the_status_of_its_program() {
     let Some(service) = service() else { return };
     for (script, code, signal) in [
         ("exit 0", Some(0), None),
@@ -43,7 +43,7 @@ fn a_run_ends_as_its_program_does() {
 }
 
 #[test]
-fn signals_are_passed_on() {
+fn signals_are_forwarded_to_the_program() {
     let Some(service) = service() else { return };
     // Including graceful shutdown of a web server, stop and continue, and a realtime signal.
     let all = ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "IO", "SEGV", "RTMIN+1", "TSTP", "CONT"];
@@ -64,7 +64,7 @@ fn signals_are_passed_on() {
 
 /// The run represents the program and ends with it; background processes of the program continue, as natively.
 #[test]
-fn the_program_ends_with_the_process_that_was_called() {
+fn killing_the_run_ends_the_program_not_its_children() {
     let Some(service) = service() else { return };
     let script = "sleep 3600 & echo $!; read -r word";
     for via in ["exec", "trace", "preload"] {
@@ -89,7 +89,7 @@ fn the_program_ends_with_the_process_that_was_called() {
 
 /// Stopping the program stops the run, so that a shell regains its terminal; the same for continuing.
 #[test]
-fn stops_and_continuations_are_those_of_the_program() {
+fn run_stops_and_continues_with_its_program() {
     let Some(service) = service() else { return };
     let mut teller = Teller::start(&service, Stdio::inherit());
     assert_eq!(teller.ask(), DAY.1);
@@ -106,7 +106,7 @@ fn stops_and_continuations_are_those_of_the_program() {
 }
 
 #[test]
-fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
+fn programs_keep_the_last_clock_without_the_service() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let told = file(&folder, "stderr");
@@ -127,7 +127,7 @@ fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
 
 /// A revoked key is not a lost service, and the message has advice.
 #[test]
-fn programs_go_on_with_the_last_clock_when_their_key_is_revoked() {
+fn programs_keep_the_last_clock_after_key_revocation() {
     let Some(service) = service() else { return };
     service.post("/v1/users", &json!({ "user_id": "ada" }));
     let permissions = json!({ "admin": ["admin"], "read": ["ada"] });
@@ -155,7 +155,7 @@ fn programs_go_on_with_the_last_clock_when_their_key_is_revoked() {
 }
 
 #[test]
-fn nothing_is_left_stopped_when_the_supervisor_is_killed() {
+fn killed_supervisor_leaves_no_program_stopped() {
     let Some(service) = service() else { return };
     let script = "echo ready; read -r x; printf '%(%s)T\\n' -1; /bin/date; echo $?; read -r x; exit 3";
     let mut command = exec(&service, &["bash", "-c", script]);
@@ -185,7 +185,7 @@ fn nothing_is_left_stopped_when_the_supervisor_is_killed() {
 
 /// A daemon keeps its clock after the run has ended, and does not block readers of the output.
 #[test]
-fn what_a_program_leaves_behind_stays_on_the_clock() {
+fn daemon_stays_on_the_clock_after_run_ends() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let told = file(&folder, "told");

@@ -25,7 +25,7 @@ fn told(service: &Service, fault: &[&str], program: &[&str]) -> String {
 }
 
 #[test]
-fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
+fn clock_fault_affects_only_one_program() {
     let Some(service) = service() else { return };
     assert_eq!(told(&service, &["--offset", "-2s"], &["date", "+%s"]), (DAY.1 - 2).to_string());
     assert_eq!(told(&service, &[], &["date", "+%s"]), DAY.1.to_string());
@@ -70,7 +70,7 @@ fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
 /// A running program is shown a faulty clock, and on a fork from its start; a clock that was started with a fault
 /// returns to it once the service sets no other.
 #[test]
-fn a_running_program_is_shown_a_wrong_clock_and_a_right_one_again() {
+fn clock_fault_can_be_set_and_cleared_at_runtime() {
     let Some(service) = service() else { return };
     let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
     let start = |timeline: &str, options: &[&str]| {
@@ -116,7 +116,7 @@ fn replace(said: &mut [u8], word: &str, other: &str) {
 
 /// During a rolling upgrade, a program may reach a service that rejects an unknown parameter.
 #[test]
-fn a_service_that_knows_of_no_faults_is_followed_all_the_same() {
+fn service_without_fault_support_can_be_followed() {
     let Some(service) = service() else { return };
     let asked = |said: &mut [u8]| replace(said, "&faults=", "&faultx=");
     let told = |said: &mut [u8]| replace(said, "\"#/faultx\"", "\"#/faults\"");
@@ -137,7 +137,7 @@ fn a_service_that_knows_of_no_faults_is_followed_all_the_same() {
 }
 
 #[test]
-fn a_clock_is_slewed_to_an_offset_and_back() {
+fn clock_slews_to_an_offset_and_back() {
     let Some(service) = service() else { return };
     if !is_installed("python3") {
         return service.audit();
@@ -162,7 +162,7 @@ fn a_clock_is_slewed_to_an_offset_and_back() {
 }
 
 #[test]
-fn a_leap_second_comes_twice_for_one_program() {
+fn leap_second_is_inserted_or_deleted_for_one_program() {
     let Some(service) = service() else { return };
     let second = DAY.0;
     let (insert, delete) = (format!("insert@{second}"), format!("delete@{second}"));

@@ -23,7 +23,7 @@ const LATER: (&str, i64) = ("2041-01-01T00:00:00Z", 2_240_611_200);
 const LAST: (&str, i64) = ("2000-02-29T12:00:00Z", 951_825_600);
 
 #[test]
-fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
+fn change_waits_for_followers_and_names_unconfirmed_ones() {
     let Some(service) = service() else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = Client::builder().url(service.url()).key(service.admin.as_str()).timeline("main").build().unwrap();
@@ -87,7 +87,7 @@ fn states(service: &Service) -> Vec<String> {
 /// Once a program has shown output, the clock may be changed, and the change waits for the run. Here its stream is
 /// opened late, as on a busy machine.
 #[test]
-fn a_program_begins_once_the_service_knows_that_its_run_follows() {
+fn program_starts_after_its_run_is_registered_as_follower() {
     let Some(service) = service() else { return };
     for via in ["exec", "trace", "preload"] {
         if notice(&service, via).is_none() {
@@ -117,7 +117,7 @@ fn a_program_begins_once_the_service_knows_that_its_run_follows() {
 
 /// A firing handler that asks a program for the time always gets the time of the firing.
 #[test]
-fn handlers_never_meet_a_program_at_an_earlier_instant() {
+fn handlers_never_see_a_program_at_earlier_time() {
     let Some(service) = service() else { return };
     let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
@@ -153,7 +153,7 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
 
 /// Even if the last message of the run was its confirmation, on a connection that was idle from then on.
 #[test]
-fn a_run_with_a_name_comes_back_when_the_service_does() {
+fn named_run_reconnects_after_service_restart() {
     let Some(mut service) = service() else { return };
     let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));

@@ -19,7 +19,7 @@ const SOURCE: &str = include_str!("../../programs/host.c");
 const RING_TOLD: &str = "goes by host time: it is in a ring of io_uring, which nobody but the kernel reads\n";
 
 #[test]
-fn what_the_page_says_is_host_time_is() {
+fn documented_host_time_uses_stay_on_host_time() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
     let made = file(&folder, "made");
     let now = host_seconds(&folder);
@@ -79,7 +79,7 @@ fn narrow_program() -> Vec<u8> {
 
 /// A 32-bit program has host time, with a warning; with --strict it is not started.
 #[test]
-fn narrow_programs_have_host_time_or_are_not_started() {
+fn thirty_two_bit_programs_have_host_time_or_are_rejected() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = file(&folder, "narrow");
@@ -112,7 +112,7 @@ fn host_seconds(folder: &TempDir) -> String {
 /// A realtime timeout in a ring is reported once, even if the clock never changes; other uses of rings work without a
 /// warning.
 #[test]
-fn rings_are_named_only_where_they_go_by_realtime() {
+fn io_uring_is_reported_only_for_realtime_timeouts() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
     let made = file(&folder, "made").to_str().unwrap().to_owned();
     let (now, shown, told) = (host_seconds(&folder), DAY.1.to_string(), file(&folder, "told"));
@@ -164,7 +164,7 @@ fn what_archives_and_processes_tell(service: &Service, folder: &TempDir) {
 
 /// Measurements by the time of day stand still while the clock is paused.
 #[test]
-fn a_database_sleeps_for_as_long_as_the_clock_stands() {
+fn database_sleep_lasts_while_the_clock_is_paused() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     if !make_data(folder.path()) {

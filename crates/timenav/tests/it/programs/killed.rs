@@ -18,7 +18,7 @@ const ROUNDS: u64 = 24;
 /// The supervisor serves many programs that fork, wait, sleep and read the time: no process stays stopped, all exits
 /// are known, and none has host time.
 #[test]
-fn nothing_is_left_of_a_supervisor_that_is_killed_at_work() {
+fn killed_supervisor_does_not_disturb_busy_programs() {
     let (Some(service), Some((folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
     for round in 0..ROUNDS {
         let mut teller = killed(&service, "exec", &crowd, round);
@@ -36,7 +36,7 @@ fn nothing_is_left_of_a_supervisor_that_is_killed_at_work() {
 /// With this method, pending calls continue in the kernel (docs/program-compatibility.md), so some may wait long; but
 /// no process stays stopped.
 #[test]
-fn nothing_is_left_stopped_by_a_tracer_that_is_killed_at_work() {
+fn killed_tracer_leaves_no_busy_program_stopped() {
     let (Some(service), Some((folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
     if notice(&service, "trace").is_none() {
         return service.audit();

@@ -291,7 +291,7 @@ fn page() -> PathBuf {
 }
 
 #[test]
-fn every_program_sees_the_clock_as_the_page_says() {
+fn programs_see_clock_changes_as_documented() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     // For programs that switch users.

@@ -74,7 +74,7 @@ fn pid(of: u32) -> Pid {
 }
 
 #[test]
-fn programs_that_load_the_library_see_one_clock_whichever_way_they_ask() {
+fn preloaded_programs_see_one_clock_in_every_call() {
     let Some(bare) = Bare::start() else { return };
     let seconds = DAY.1.to_string();
     let python = "from subprocess import run; import time; print(int(time.time()), flush=True)\n\
@@ -114,7 +114,7 @@ fn programs_that_load_the_library_see_one_clock_whichever_way_they_ask() {
 
 /// A static program has no page of its own, and would otherwise use a second clock inside the first.
 #[test]
-fn a_run_inside_is_refused_that_did_not_load_the_library() {
+fn nested_run_without_the_library_is_rejected() {
     let Some(bare) = Bare::start() else { return };
     let page = file(&bare.place, "timenav-clock");
     for (is_there, code) in [(false, 0), (true, 1)] {
@@ -130,7 +130,7 @@ fn a_run_inside_is_refused_that_did_not_load_the_library() {
 }
 
 #[test]
-fn what_no_library_reaches_is_said_and_with_strict_not_started() {
+fn static_programs_are_reported_and_rejected_in_strict_mode() {
     let (Some(bare), Some((folder, fixed))) = (Bare::start(), compiled(TELLER, &["-static"])) else { return };
     let child = format!("echo | {fixed} | grep -c {}", DAY.1);
     let (code, stdout, stderr) = run(&mut bare.exec(&["sh", "-c", &child]), "");
@@ -168,7 +168,7 @@ fn what_no_library_reaches_is_said_and_with_strict_not_started() {
 }
 
 #[test]
-fn waits_and_dates_of_programs_that_load_the_library_go_by_the_clock() {
+fn waits_of_preloaded_programs_follow_the_clock() {
     let Some(bare) = Bare::start() else { return };
     let (Some((_waits, waits)), Some((_probe, probe))) = (compiled(WAITS, &[]), probe(&[])) else { return };
     let (later, far) = ((DAY.1 + 3600).to_string(), (DAY.1 + 86_400).to_string());
@@ -220,7 +220,7 @@ fn waits_and_dates_of_programs_that_load_the_library_go_by_the_clock() {
 }
 
 #[test]
-fn a_run_whose_programs_load_the_library_ends_as_its_program_does() {
+fn preloaded_run_exits_with_its_program_status() {
     let Some(bare) = Bare::start() else { return };
     for (script, code, signal) in
         [("exit 7", Some(7), None), ("kill -TERM $$", None, Some(15)), ("kill -KILL $$", None, Some(9))]
@@ -250,7 +250,7 @@ fn a_run_whose_programs_load_the_library_ends_as_its_program_does() {
 
 /// Without a supervisor, programs and their children keep the last clock.
 #[test]
-fn programs_that_load_the_library_outlive_the_supervisor() {
+fn preloaded_programs_outlive_the_supervisor() {
     let Some(bare) = Bare::start() else { return };
     let script = "echo ready; read -r x; printf '%(%s)T\\n' -1; /bin/date +%s; exit 3";
     let mut teller = Teller::of(bare.exec(&["bash", "-c", script]).stderr(Stdio::piped()));

@@ -65,7 +65,7 @@ fn rare_starts_are_on_the_clock() {
 
 /// A script whose interpreter is a script, and one without an interpreter line.
 #[test]
-fn scripts_of_scripts_are_on_the_clock() {
+fn nested_script_interpreters_are_on_the_clock() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| file(&folder, name).to_str().unwrap().to_owned();
@@ -86,7 +86,7 @@ fn scripts_of_scripts_are_on_the_clock() {
 
 /// All wait for the supervisor, which has one more task at each jump.
 #[test]
-fn three_hundred_threads_ask_the_kernel() {
+fn three_hundred_threads_see_each_clock_jump() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     let last = (DAY.1 + 4 * 3600).to_string();
     let words = [ways.as_str(), "threads", &DAY.1.to_string(), &last, "300"].map(str::to_owned);
@@ -102,7 +102,7 @@ fn three_hundred_threads_ask_the_kernel() {
 
 /// Children of a program under a debugger are on the clock, since the debugger detaches from them.
 #[test]
-fn what_a_watched_program_starts_is_on_the_clock() {
+fn children_of_debugged_program_are_on_the_clock() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     if !is_installed("gdb") {
         return service.audit();

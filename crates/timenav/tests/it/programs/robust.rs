@@ -17,7 +17,7 @@ fn seconds() -> String {
 }
 
 #[test]
-fn none_of_a_crowd_of_starts_is_missed() {
+fn concurrent_starts_all_show_virtual_time() {
     let (Some(service), Some((_folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
     let shown = done(&service, &[&crowd, "starts", &DAY.1.to_string(), &seconds()]);
     println!("{shown}");
@@ -43,7 +43,7 @@ fn three_hundred_threads_see_one_change() {
 
 /// A leak checker stops all threads of its own program, as a debugger would.
 #[test]
-fn leaks_are_found_inside() {
+fn leak_sanitizer_works_in_supervised_programs() {
     let Some(service) = service() else { return };
     let leaks = "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nint main(void) {\n\
                  printf(\"%ld\\n\", (long)time(0));\nfflush(stdout);\nfor (int i = 0; i < 9; i++) malloc(111);\nreturn 0;\n}\n";
@@ -59,7 +59,7 @@ fn leaks_are_found_inside() {
 }
 
 #[test]
-fn a_shell_at_a_terminal_controls_its_jobs() {
+fn interactive_shell_controls_its_jobs() {
     let Some(service) = service() else { return };
     if !is_installed("python3") || !is_installed("perl") {
         return;
@@ -81,7 +81,7 @@ fn a_shell_at_a_terminal_controls_its_jobs() {
 
 /// An unprivileged user can have programs on the clock, even with `no_new_privs`.
 #[test]
-fn rights_are_not_needed() {
+fn unprivileged_user_can_run_programs_on_the_clock() {
     let (Some(service), Some((folder, probe))) = (service(), probe(&[])) else { return };
     for more in [&[][..], &["--no-new-privs"]] {
         let Some(mut command) = unprivileged(&service, &folder, more, &[&probe, "readings", &DAY.1.to_string()]) else {

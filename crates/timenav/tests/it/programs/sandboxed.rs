@@ -20,7 +20,7 @@ const COPY_TOLD: &str = "has host time if it looks for the vDSO in the kernel's 
 
 /// Some programs look for the vDSO in the kernel's copy of the auxiliary vector.
 #[test]
-fn whichever_vdso_a_program_finds_shows_the_clock() {
+fn every_vdso_location_shows_the_virtual_clock() {
     let Some(service) = service() else { return };
     let expected = ["proc", "prctl", "stack"].map(|place| format!("{place}: {}", DAY.1));
     for flags in [&[][..], &["-static"]] {
@@ -41,7 +41,7 @@ fn whichever_vdso_a_program_finds_shows_the_clock() {
 
 /// If the kernel's copy cannot be changed, one warning says so; with --strict, nothing is started.
 #[test]
-fn a_vdso_that_shows_host_time_is_told_of() {
+fn vdso_with_host_time_is_reported_and_rejected_if_strict() {
     let (Some(service), Some((_folder, auxv))) = (service(), compiled(AUXV, &[])) else { return };
     let Some((_deny, deny)) = compiled(DENY, &[]) else { return };
     for via in ["exec", "trace"] {
@@ -71,7 +71,7 @@ fn a_vdso_that_shows_host_time_is_told_of() {
 /// A program executed under a filter is on the clock, whichever of the supervisor's calls the filter forbids. Only root
 /// can bypass one that kills programs.
 #[test]
-fn programs_under_filters_of_their_own_are_on_the_clock() {
+fn programs_under_own_seccomp_filters_are_on_the_clock() {
     let Some(service) = service() else { return };
     let seconds = DAY.1.to_string();
     for flags in [&[][..], &["-static"]] {
@@ -98,7 +98,7 @@ fn programs_under_filters_of_their_own_are_on_the_clock() {
 
 /// Without privileges a set-id program cannot be traced, wherever it is found along `PATH`. It is reported once.
 #[test]
-fn an_undumpable_program_is_named_once() {
+fn undumpable_set_id_program_is_reported_once() {
     let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     let seconds = DAY.1.to_string();
     assert_eq!(done(&service, &[&ways, "undumpable", &seconds]), "");
@@ -112,14 +112,14 @@ fn an_undumpable_program_is_named_once() {
 
 /// It was put on the clock before, and waits, sleeps and reads as before.
 #[test]
-fn a_program_that_shuts_itself_in_keeps_its_clock() {
+fn program_that_sandboxes_itself_keeps_its_clock() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     assert_eq!(done(&service, &[&ways, "shut-in", &DAY.1.to_string()]), "shut in\nlooked\n");
     service.audit();
 }
 
 #[test]
-fn programs_in_namespaces_of_their_own_are_on_the_clock() {
+fn programs_in_own_namespaces_are_on_the_clock() {
     let Some(service) = service() else { return };
     let expected = format!("{0}\n{0}\n", DAY.1);
     let script = "date +%s; (date +%s)";
@@ -146,7 +146,7 @@ fn programs_in_namespaces_of_their_own_are_on_the_clock() {
 
 /// `timenav doctor` probes the same methods.
 #[test]
-fn the_doctor_says_how_programs_get_a_clock() {
+fn doctor_reports_the_available_exec_method() {
     let Some(service) = service() else { return };
     let examined = |denied: &[&str], deny: &str| {
         let mut inner = command(&service, &["doctor", "--json", "--data"]);

@@ -8,7 +8,7 @@ use crate::service::run;
 use crate::waiting::until;
 
 #[test]
-fn programs_of_any_language_see_the_clock() {
+fn programs_in_any_language_see_the_clock() {
     let Some(service) = service() else { return };
     let script = "from subprocess import run; import time; print(int(time.time()), flush=True); run(['date', '+%s'])";
     for (program, twice) in [
@@ -38,7 +38,7 @@ fn programs_of_any_language_see_the_clock() {
 
 /// Every call of the C library and the kernel, and every way to start a program.
 #[test]
-fn programs_see_one_clock_whichever_way_they_ask() {
+fn time_calls_and_program_starts_show_one_clock() {
     let Some(service) = service() else { return };
     let seconds = DAY.1.to_string();
     for flags in [&[][..], &["-static"]] {
@@ -51,7 +51,7 @@ fn programs_see_one_clock_whichever_way_they_ask() {
 
 /// A single start with host time in thousands would be detected.
 #[test]
-fn none_of_many_starts_is_missed() {
+fn thousand_program_starts_show_virtual_time() {
     let Some(service) = service() else { return };
     let script = "i=0; while [ $i -lt 250 ]; do date +%s; i=$((i+1)); done";
     let beside = format!("for j in 1 2 3 4; do ({script}) & done; wait");
@@ -63,7 +63,7 @@ fn none_of_many_starts_is_missed() {
 }
 
 #[test]
-fn debuggers_work_inside() {
+fn debuggers_work_in_supervised_programs() {
     let Some(service) = service() else { return };
     for tool in ["strace", "gdb"] {
         if !is_installed(tool) {
@@ -99,7 +99,7 @@ fn debuggers_work_inside() {
 }
 
 #[test]
-fn a_program_is_on_one_clock_only() {
+fn nested_exec_is_rejected_for_all_methods() {
     let Some(service) = service() else { return };
     // For all methods of the outer and the inner run.
     for outer in ["auto", "exec", "trace", "preload"] {
@@ -116,7 +116,7 @@ fn a_program_is_on_one_clock_only() {
 }
 
 #[test]
-fn what_is_not_there_is_not_pretended() {
+fn unknown_method_timeline_or_missing_command_is_rejected() {
     let Some(service) = service() else { return };
     let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--via", "magic", "--", "date"]), "");
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
@@ -129,7 +129,7 @@ fn what_is_not_there_is_not_pretended() {
 }
 
 #[test]
-fn a_command_is_inspected_and_not_started() {
+fn inspected_command_is_not_started() {
     let Some(service) = service() else { return };
     let inspect =
         |words: &[&str]| run(command(&service, &[&["exec", "--inspect"], words].concat()).env("PATH", PATH), "");
@@ -152,7 +152,7 @@ fn a_command_is_inspected_and_not_started() {
 }
 
 #[test]
-fn a_process_is_inspected_with_those_beside_it() {
+fn process_inspection_lists_all_programs_of_its_run() {
     let Some(service) = service() else { return };
     let inspect = |pid: &str| {
         let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", pid]), "");

@@ -37,7 +37,7 @@ fn nothing_is_left(service: &Service) -> bool {
 }
 
 #[test]
-fn a_sweep_tells_the_dates_that_fail() {
+fn sweep_reports_the_failing_dates() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let dates = ["2028-02-28", "2028-02-29", "2028-03-01", "2037-12-31T23:59:00Z", "2038-06-01"];
@@ -76,7 +76,7 @@ fn a_sweep_tells_the_dates_that_fail() {
 }
 
 #[test]
-fn bisection_finds_the_first_date_that_fails() {
+fn bisection_finds_the_first_failing_date() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = "test $(date -u +%s) -lt 2145916800 || exit 4";
@@ -96,7 +96,7 @@ fn bisection_finds_the_first_date_that_fails() {
 }
 
 #[test]
-fn what_runs_is_ended_by_its_time_and_by_ctrl_c() {
+fn sweep_commands_end_at_timeout_and_ctrl_c() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (code, swept) = told(&service, &folder, &["--date", "2030-01-01", "--timeout", "4s"], &["sleep", "600"]);
@@ -129,7 +129,7 @@ fn what_runs_is_ended_by_its_time_and_by_ctrl_c() {
 }
 
 #[test]
-fn a_sweep_that_cannot_begin_says_why() {
+fn sweep_that_cannot_start_reports_the_reason() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     for (options, program, expected, said) in [

@@ -37,7 +37,7 @@ fn pid(of: u32) -> Pid {
 }
 
 #[test]
-fn traced_programs_see_one_clock_whichever_way_they_ask() {
+fn traced_programs_see_one_clock_in_every_call() {
     let (Some(service), Some((_folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     let seconds = DAY.1.to_string();
     let script = "date +%s; (date +%s; (date +%s)); exec date +%s";
@@ -69,7 +69,7 @@ fn traced_programs_see_one_clock_whichever_way_they_ask() {
 }
 
 #[test]
-fn what_a_system_forbids_is_said() {
+fn unavailable_exec_methods_are_reported_with_a_reason() {
     let (Some(service), Some((_folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     let told = |denied: &[&str], words: &[&str]| {
         let mut inner = command(&service, &[&["exec"], words].concat());
@@ -140,7 +140,7 @@ fn traced_waits_end_by_the_clock_and_by_signals() {
 }
 
 #[test]
-fn a_traced_run_ends_as_its_program_does() {
+fn traced_run_exits_with_its_program_status() {
     let (Some(service), Some((folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
     for denied in DENIED.map(|denied| [denied]) {
         for (script, code, signal) in

@@ -8,7 +8,7 @@ const SOURCE: &str = include_str!("../../programs/waits.c");
 
 /// If the clock is ahead of the host's, the kernel alone would wait for years; if it is behind, not at all.
 #[test]
-fn waits_end_when_as_much_time_has_passed() {
+fn waits_end_after_their_length_on_shifted_clock() {
     let (Some(service), Some((_folder, waits))) = (service(), compiled(SOURCE, &[])) else { return };
     for day in [DAY.0, "1985-10-26T01:21:00Z"] {
         travel(&service, day);
@@ -21,7 +21,7 @@ fn waits_end_when_as_much_time_has_passed() {
 }
 
 #[test]
-fn waits_end_when_the_clock_shows_their_moment() {
+fn waits_end_when_clock_reaches_their_time() {
     let (Some(service), Some((_folder, waits))) = (service(), compiled(SOURCE, &[])) else { return };
     let later = (DAY.1 + 7200).to_string();
     let mut waiting = Teller::of(&mut exec(&service, &[&waits, "until", &later]));
@@ -48,7 +48,7 @@ fn waits_end_when_the_clock_shows_their_moment() {
 }
 
 #[test]
-fn waits_end_by_whatever_ends_them_natively() {
+fn waits_end_early_for_native_reasons() {
     let Some(service) = service() else { return };
     let far = (DAY.1 + 86_400).to_string();
     for flags in [&[][..], &["-static"]] {

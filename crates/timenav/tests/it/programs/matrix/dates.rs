@@ -349,7 +349,7 @@ fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
 }
 
 #[test]
-fn every_wait_until_a_date_ends_as_the_page_says() {
+fn waits_until_a_date_end_as_documented() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut all = waiters(&service, folder.path());

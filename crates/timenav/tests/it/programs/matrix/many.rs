@@ -19,7 +19,7 @@ fn asked() -> Option<u32> {
 }
 
 #[test]
-fn no_start_of_any_program_is_missed() {
+fn repeated_program_starts_always_show_virtual_time() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     // For programs that switch users.
