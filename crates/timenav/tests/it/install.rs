@@ -69,7 +69,7 @@ fn serve(listener: &TcpListener, folder: &Path) {
 }
 
 #[test]
-fn the_script_installs_the_program_of_a_page() {
+fn install_script_installs_the_released_program() {
     let (page, home) = (Page::new(), tempfile::tempdir().unwrap());
     let into = home.path().join("a folder/bin");
     let sum = page.sums()[..64].to_owned();
@@ -83,7 +83,7 @@ fn the_script_installs_the_program_of_a_page() {
 }
 
 #[test]
-fn the_script_installs_nothing_that_it_cannot_vouch_for() {
+fn install_script_rejects_unverifiable_downloads() {
     let home = tempfile::tempdir().unwrap();
     let into = home.path().join("bin");
     let refused = |page: &Page, sum: &str, why: &str| {
@@ -111,7 +111,7 @@ fn the_script_installs_nothing_that_it_cannot_vouch_for() {
 }
 
 #[test]
-fn the_unit_starts_the_service_with_options_that_there_are() {
+fn systemd_unit_uses_existing_serve_options() {
     let start = UNIT.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/timenav ")).unwrap();
     let (code, _, stderr) = run(timenav().args(start.split(' ')), "");
     assert_eq!(code, Some(1), "{stderr}");

@@ -37,21 +37,21 @@ macro_rules! pages {
 }
 
 pages! {
-    an_agent_lives_through_a_month: "agent-month",
-    a_billing_year: "billing-year",
-    a_retry_schedule: "retry-schedule",
-    a_cron_job_in_summer_time: "cron-summer-time",
-    a_token_that_expires: "jwt-expiry",
-    a_certificate_that_expires: "certificate-expiry",
-    test_clocks_replaced: "stripe-test-clocks",
-    a_sweep_over_four_years: "four-year-sweep",
-    tests_side_by_side: "parallel-tests",
-    rows_of_a_database: "postgres-rows",
-    an_incident_played_back: "incident-playback",
-    clocks_that_do_not_agree: "wrong-clocks",
-    services_of_a_compose_file: "docker-compose",
-    a_sidecar: "kubernetes-sidecar",
-    a_workflow_of_github: "github-actions",
+    recipe_agent_month_prints_the_shown_output: "agent-month",
+    recipe_billing_year_prints_the_shown_output: "billing-year",
+    recipe_retry_schedule_prints_the_shown_output: "retry-schedule",
+    recipe_cron_summer_time_prints_the_shown_output: "cron-summer-time",
+    recipe_jwt_expiry_prints_the_shown_output: "jwt-expiry",
+    recipe_certificate_expiry_prints_the_shown_output: "certificate-expiry",
+    recipe_stripe_test_clocks_prints_the_shown_output: "stripe-test-clocks",
+    recipe_four_year_sweep_prints_the_shown_output: "four-year-sweep",
+    recipe_parallel_tests_prints_the_shown_output: "parallel-tests",
+    recipe_postgres_rows_prints_the_shown_output: "postgres-rows",
+    recipe_incident_playback_prints_the_shown_output: "incident-playback",
+    recipe_wrong_clocks_prints_the_shown_output: "wrong-clocks",
+    recipe_docker_compose_prints_the_shown_output: "docker-compose",
+    recipe_kubernetes_sidecar_prints_the_shown_output: "kubernetes-sidecar",
+    recipe_github_actions_prints_the_shown_output: "github-actions",
 }
 
 /// Pages that are tested elsewhere, and where.
@@ -224,7 +224,7 @@ pub(crate) fn provide_postgres(folder: &Path) {
 }
 
 #[test]
-fn every_page_is_run_and_listed() {
+fn recipe_pages_are_all_tested_and_listed() {
     let names = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let pages = names.filter(|path| path.extension() == Some(OsStr::new("md")));
     let found: BTreeSet<String> = pages.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
@@ -243,7 +243,7 @@ fn every_page_is_run_and_listed() {
 }
 
 #[test]
-fn blocks_are_told_apart() {
+fn recipe_parser_distinguishes_block_kinds() {
     let page = "a\n```console recipe\n$ one\n1\n2\n$ two\n```\n```python a.py\nx = 1\n```\n```json\n{}\n```\n\
                 ```text step Go on\n3\n```\n```text a.txt\n```\n";
     let recipe = recipe(page);

@@ -45,7 +45,7 @@ pub(crate) fn is_like(pattern: &str, text: &str) -> bool {
 }
 
 #[test]
-fn patterns_tell_texts_apart() {
+fn output_patterns_match_with_ellipses() {
     for (pattern, text, expected) in [
         ("abc", "abc", true),
         ("abc", "abcd", false),
@@ -100,7 +100,7 @@ fn story(file: Option<&Path>) -> String {
 }
 
 #[test]
-fn the_story_of_the_examples_is_told_to_its_end() {
+fn example_story_runs_to_completion() {
     let told = story(None);
     assert!(told.contains("\"taken\":10,"), "{told}");
     let looks: Vec<&str> = told.lines().filter(|line| line.contains("\"events\":")).collect();
@@ -110,7 +110,7 @@ fn the_story_of_the_examples_is_told_to_its_end() {
 }
 
 #[test]
-fn the_story_can_be_told_with_every_hurricane() {
+fn example_story_runs_with_all_hurricanes() {
     let file = root().join("../shared/data/hurricanes/hurdat2_atlantic_1851_2025.csv");
     if !file.exists() {
         println!("skipped: there is no {}", file.display());

@@ -139,7 +139,7 @@ fn check_proxy(proxy: &Value, caddyfile: &str, replicas: &[(&String, &Value)]) {
 }
 
 #[test]
-fn the_compose_file_of_several_replicas_agrees_with_itself() {
+fn replica_compose_file_is_consistent() {
     let (right, caddyfile) = (read("deploy/compose/compose.yaml"), read("deploy/compose/Caddyfile"));
     let check = |yaml: &str| check_compose(yaml, &caddyfile);
     check(&right);
@@ -224,7 +224,7 @@ fn check_secrets(yaml: &str, pod: &Value) {
 }
 
 #[test]
-fn the_manifest_of_several_replicas_agrees_with_itself() {
+fn replica_kubernetes_manifest_is_consistent() {
     let right = read("deploy/kubernetes/timenav.yaml");
     check_kubernetes(&right);
     for (from, to) in [
@@ -314,7 +314,7 @@ fn check_rules(yaml: &str) {
 }
 
 #[test]
-fn alerts_are_whole_and_name_what_there_is_to_read() {
+fn alert_rules_are_complete_and_link_existing_runbooks() {
     let right = read("deploy/monitoring/timenav.rules.yaml");
     check_rules(&right);
     for (from, to) in [
@@ -334,7 +334,7 @@ fn alerts_are_whole_and_name_what_there_is_to_read() {
 }
 
 #[test]
-fn kubernetes_has_the_same_alerts() {
+fn kubernetes_alerts_match_the_rules_file() {
     let rules = document(&read("deploy/monitoring/timenav.rules.yaml"));
     let of_operator = document(&read("deploy/kubernetes/monitoring/prometheus-rule.yaml"));
     assert_eq!(of_operator["spec"]["groups"], rules["groups"]);
@@ -347,7 +347,7 @@ fn kubernetes_has_the_same_alerts() {
 }
 
 #[test]
-fn kustomizations_name_files_that_are_there() {
+fn kustomizations_reference_existing_files() {
     for folder in ["", "gateway/", "jobs/", "monitoring/"] {
         let folder = format!("deploy/kubernetes/{folder}");
         let kustomization = document(&read(&format!("{folder}kustomization.yaml")));
@@ -358,7 +358,7 @@ fn kustomizations_name_files_that_are_there() {
 }
 
 #[test]
-fn jobs_mount_what_the_replicas_have() {
+fn kubernetes_jobs_mount_the_replica_volume() {
     let set = documents(&read("deploy/kubernetes/timenav.yaml"));
     let set = set.iter().find(|one| one["kind"] == "StatefulSet").unwrap();
     let first = format!("{}-0", text(&set["metadata"]["name"]));
@@ -413,7 +413,7 @@ fn check_dashboard(json: &str) {
 }
 
 #[test]
-fn the_dashboard_is_whole() {
+fn dashboard_definition_is_consistent() {
     let right = read("deploy/monitoring/timenav-dashboard.json");
     check_dashboard(&right);
     for (from, to) in [
@@ -428,7 +428,7 @@ fn the_dashboard_is_whole() {
 
 /// Every setting of `timenav serve` is in the table of settings.
 #[test]
-fn the_table_of_settings_has_each_flag() {
+fn settings_table_lists_every_serve_flag() {
     let page = read("docs/operations.md");
     let (_, table) = page.split_once("\n## Configuration\n").unwrap();
     let (table, _) = table.split_once("\n## ").unwrap();

@@ -67,7 +67,7 @@ fn write_package(at: &Path, script: &str) {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "Cargo is where it was for whoever runs the tests")]
-fn each_test_of_nextest_has_a_clock() {
+fn nextest_gives_each_test_its_own_clock() {
     let is_there = Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|it| it.status.success());
     if !is_there {
         println!("skipped: cargo-nextest is not installed");

@@ -46,7 +46,7 @@ pub(super) fn texts(list: &Value) -> Vec<String> {
 }
 
 #[test]
-fn own_members_go_before_merged_ones() {
+fn own_members_override_merged_ones() {
     let text = "a: &a { x: 1, y: [1.5, true, null] }\nb:\n  z: 2\n  <<: *a\n  x: '3'\n";
     let expected = serde_json::json!({
         "a": { "x": 1, "y": [1.5, true, null] },
