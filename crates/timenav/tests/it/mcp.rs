@@ -19,7 +19,7 @@ fn at_new_year() -> Service {
 }
 
 #[test]
-fn a_session_begins_lists_and_calls() {
+fn session_initializes_lists_tools_and_calls_them() {
     let service = at_new_year();
     let mut agent = Agent::unbegun(&service, &["--allow", "write,travel"]);
     let begun = agent.begin("2025-06-18");
@@ -49,7 +49,7 @@ fn a_session_begins_lists_and_calls() {
 
 /// The revision without `initialize`: each request states its protocol version.
 #[test]
-fn a_session_needs_no_beginning_where_requests_say_what_they_speak() {
+fn stateless_requests_work_without_initialize() {
     let service = at_new_year();
     let mut agent = Agent::unbegun(&service, &[]);
     let meta = json!({
@@ -66,7 +66,7 @@ fn a_session_needs_no_beginning_where_requests_say_what_they_speak() {
 }
 
 #[test]
-fn a_refusal_says_what_would_be_right() {
+fn tool_errors_suggest_the_correction() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &["--allow", "write,travel"]);
     for (tool, arguments, expected) in [
@@ -110,7 +110,7 @@ fn a_refusal_says_what_would_be_right() {
 }
 
 #[test]
-fn long_lists_come_in_pages() {
+fn long_tool_results_are_paged() {
     let service = at_new_year();
     let text = "x".repeat(10_000);
     let events: Vec<Value> = (0..40)
@@ -142,7 +142,7 @@ fn long_lists_come_in_pages() {
 }
 
 #[test]
-fn a_call_can_be_given_up_and_gives_back_what_it_waits_for() {
+fn canceled_claim_call_takes_no_firing() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &["--allow", "write"]);
     let waits = agent.sent(
@@ -168,7 +168,7 @@ fn a_call_can_be_given_up_and_gives_back_what_it_waits_for() {
 }
 
 #[test]
-fn no_key_is_told_anywhere() {
+fn api_key_never_appears_in_mcp_output() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &["--allow", "all"]);
     for tool in ["session", "api_keys", "users", "limits", "access_logs", "timelines"] {
@@ -180,7 +180,7 @@ fn no_key_is_told_anywhere() {
 }
 
 #[test]
-fn a_service_that_is_gone_is_a_refusal_and_no_end() {
+fn unreachable_service_is_a_tool_error_not_session_end() {
     let mut service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
     let address = service.address().to_string();

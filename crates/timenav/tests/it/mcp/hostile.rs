@@ -8,7 +8,7 @@ use crate::cli::command;
 use crate::service::run;
 
 #[test]
-fn garbage_ends_nothing() {
+fn malformed_messages_do_not_end_the_session() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
     for garbage in [
@@ -41,7 +41,7 @@ fn garbage_ends_nothing() {
 }
 
 #[test]
-fn what_is_not_there_is_told_by_the_codes_of_the_protocol() {
+fn unknown_methods_and_tools_return_protocol_error_codes() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
     for (method, params, code) in [
@@ -73,7 +73,7 @@ fn what_is_not_there_is_told_by_the_codes_of_the_protocol() {
 }
 
 #[test]
-fn a_stranger_who_never_begins_gets_nothing() {
+fn uninitialized_client_gets_no_data() {
     let service = at_new_year();
     for (lines, is_silent) in [
         ("", true),
@@ -88,7 +88,7 @@ fn a_stranger_who_never_begins_gets_nothing() {
 }
 
 #[test]
-fn more_calls_than_there_are_places_are_all_answered() {
+fn excess_concurrent_calls_all_get_responses() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
     let call = json!({ "name": "clock", "arguments": {} });

@@ -8,7 +8,7 @@ use crate::cli::command;
 use crate::service::{Service, run};
 
 #[test]
-fn an_agent_can_only_look_unless_more_is_allowed() {
+fn agent_is_read_only_by_default() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
     let (names, tools) = agent.tools();
@@ -42,7 +42,7 @@ fn an_agent_can_only_look_unless_more_is_allowed() {
 }
 
 #[test]
-fn an_agent_that_is_kept_to_a_timeline_reaches_no_other() {
+fn agent_bound_to_timeline_cannot_reach_others() {
     let service = Service::start();
     for timeline in ["mine", "other"] {
         service.post("/timelines", &json!({ "timeline_id": timeline }));
@@ -80,7 +80,7 @@ fn an_agent_that_is_kept_to_a_timeline_reaches_no_other() {
 
 /// The flags are an upper bound: the key decides first.
 #[test]
-fn a_key_that_may_only_read_stays_so() {
+fn read_only_key_cannot_write_despite_allow_all() {
     let service = at_new_year();
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
@@ -110,7 +110,7 @@ fn a_key_that_may_only_read_stays_so() {
 }
 
 #[test]
-fn there_is_no_session_without_a_key() {
+fn session_without_api_key_is_rejected() {
     let service = Service::start();
     let mut command = command(&service, &["mcp"]);
     command.env("TIMENAV_API_KEY", "");

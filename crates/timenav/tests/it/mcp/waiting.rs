@@ -28,7 +28,7 @@ fn shown(found: &Value) -> &str {
 }
 
 #[test]
-fn events_are_told_once_and_none_is_missed() {
+fn wait_for_returns_each_event_exactly_once() {
     let service = at_new_year();
     let mut agent = agent(&service);
     let nothing = agent.done("wait_for", &json!({ "event": {}, "timeout": "0.05s" }));
@@ -66,7 +66,7 @@ fn events_are_told_once_and_none_is_missed() {
 }
 
 #[test]
-fn a_clock_that_runs_is_waited_for() {
+fn wait_for_returns_when_clock_reaches_time_or_timer() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
     timer(&service, "soon", "2027-01-01T01:40:00Z", "q");
@@ -90,7 +90,7 @@ fn a_clock_that_runs_is_waited_for() {
 }
 
 #[test]
-fn a_clock_that_stands_goes_from_one_thing_to_the_next() {
+fn wait_for_advances_paused_clock_to_next_firing() {
     let service = at_new_year();
     let mut agent = agent(&service);
     timer(&service, "one", "2027-01-05T09:00:00Z", "inbox");
@@ -120,7 +120,7 @@ fn a_clock_that_stands_goes_from_one_thing_to_the_next() {
 }
 
 #[test]
-fn what_a_handler_records_on_the_way_ends_the_waiting() {
+fn wait_for_ends_at_event_recorded_by_handler() {
     let service = at_new_year();
     let mut agent = agent(&service);
     let (heard, is_heard) = channel();
@@ -159,7 +159,7 @@ fn what_a_handler_records_on_the_way_ends_the_waiting() {
 }
 
 #[test]
-fn a_clock_is_moved_by_what_a_step_cost() {
+fn spend_moves_the_clock_by_the_step_duration() {
     let service = at_new_year();
     let mut agent = agent(&service);
     timer(&service, "due", "2027-01-01T00:30:00Z", "nobody");
