@@ -72,7 +72,7 @@ async fn standing_at(url: &str, key: &str, timeline: &str) -> Client {
 }
 
 #[test]
-fn a_handler_lives_through_a_month() {
+fn handler_processes_a_month_of_firings() {
     let service = Service::start();
     runtime().block_on(async {
         let client = standing(&service, "month").await;
@@ -126,7 +126,7 @@ fn a_handler_lives_through_a_month() {
 }
 
 #[test]
-fn what_fails_is_tried_again_and_what_is_stopped_says_so() {
+fn failed_handlers_are_retried_and_stopped_advances_reported() {
     let service = Service::start();
     runtime().block_on(async {
         let client = standing(&service, "failing").await;
@@ -192,7 +192,7 @@ fn what_fails_is_tried_again_and_what_is_stopped_says_so() {
 }
 
 #[test]
-fn a_listener_and_a_clock_come_back_after_a_crash() {
+fn listener_and_clock_reconnect_after_a_crash() {
     let mut service = Service::start();
     let runtime = runtime();
     let fired = Arc::new(Notify::new());

@@ -56,7 +56,7 @@ fn standing_at(service: &Service, timeline: &str, moment: &str) {
 }
 
 #[test]
-fn each_request_is_served_by_its_clock() {
+fn requests_use_the_clock_of_their_baggage() {
     let service = Service::start();
     let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
     standing_at(&service, "leap:day", "2028-02-29T09:00:00Z");
@@ -102,7 +102,7 @@ fn is_same(one: &VirtualClock, other: &VirtualClock) -> bool {
 }
 
 #[test]
-fn clocks_are_kept_and_the_least_used_gives_way() {
+fn clocks_are_shared_and_unused_ones_evicted() {
     let service = Service::start();
     let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
     for (number, timeline) in ["a", "b", "c"].into_iter().enumerate() {
@@ -135,7 +135,7 @@ fn clocks_are_kept_and_the_least_used_gives_way() {
 }
 
 #[test]
-fn the_example_of_the_readme_is_the_one_above() {
+fn readme_example_matches_this_file() {
     let own = include_str!("baggage.rs");
     let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
     let (example, _) = example.split_once("// So much for the README.").unwrap();

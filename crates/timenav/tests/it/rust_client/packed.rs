@@ -32,7 +32,7 @@ fn host() -> String {
 }
 
 #[test]
-fn the_package_stands_alone_and_has_its_licences() {
+fn package_builds_alone_and_includes_its_licenses() {
     let folder = tempfile::tempdir().unwrap();
     let package = ["package", "--package", "timenav-client", "--no-verify", "--allow-dirty", "--target-dir"];
     told(cargo(&package).arg(folder.path()));

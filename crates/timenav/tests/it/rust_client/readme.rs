@@ -57,7 +57,7 @@ fn between(text: &str, start: &str, end: &str) -> String {
 }
 
 #[test]
-fn the_examples_of_the_readme_are_those_above() {
+fn readme_examples_match_this_file() {
     let own = include_str!("readme.rs");
     let readme = include_str!("../../../../timenav-client/README.md");
     let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
@@ -68,7 +68,7 @@ fn the_examples_of_the_readme_are_those_above() {
 }
 
 #[test]
-fn they_do_what_they_say() {
+fn readme_examples_run_as_described() {
     let service = Service::start();
     let client = Client::builder().url(service.url()).key(&service.admin).timeline("main").build().unwrap();
     runtime().block_on(async {

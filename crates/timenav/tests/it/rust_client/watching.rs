@@ -34,7 +34,7 @@ async fn failures(client: &Client) -> Result<Vec<String>, Error> {
 // So much for the README.
 
 #[test]
-fn the_example_of_the_readme_is_the_one_above() {
+fn readme_example_matches_this_file() {
     let own = include_str!("watching.rs");
     let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
     let (example, _) = example.split_once("// So much for the README.").unwrap();
@@ -68,7 +68,7 @@ async fn record(client: &Client, timeline: &str, days: &[u8]) {
 }
 
 #[test]
-fn firings_are_watched_and_none_is_claimed() {
+fn watched_firings_are_not_claimed() {
     let service = Service::start();
     runtime().block_on(async {
         let client = standing(&service, "watched").await;
@@ -112,7 +112,7 @@ fn firings_are_watched_and_none_is_claimed() {
 }
 
 #[test]
-fn what_the_clock_passes_is_watched() {
+fn watch_reports_events_passed_by_the_clock() {
     let service = Service::start();
     runtime().block_on(async {
         let client = standing(&service, "played").await;
@@ -131,7 +131,7 @@ fn what_the_clock_passes_is_watched() {
 }
 
 #[test]
-fn a_watch_comes_back_after_a_crash_and_ends_with_its_key() {
+fn watch_reconnects_after_crash_and_ends_with_its_key() {
     let mut service = Service::start();
     let runtime = runtime();
     let (front, client, mut firings, mut due) = runtime.block_on(async {
@@ -170,7 +170,7 @@ fn a_watch_comes_back_after_a_crash_and_ends_with_its_key() {
 }
 
 #[test]
-fn the_command_line_watches_across_a_crash() {
+fn command_line_watches_reconnect_after_a_crash() {
     let mut service = Service::start();
     let runtime = runtime();
     let (front, client) = runtime.block_on(async {
