@@ -97,7 +97,7 @@ fn count(lines: &[Value], kind: &str) -> usize {
 }
 
 #[test]
-fn a_timeline_that_was_lived_in_is_carried_away_whole() {
+fn bundle_of_used_timeline_is_complete_and_verifies() {
     let service = Service::start();
     let away = Away::new();
     for number in 0..300 {
@@ -135,7 +135,7 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
 }
 
 #[test]
-fn an_empty_timeline_is_a_bundle() {
+fn empty_timeline_exports_a_verifiable_bundle() {
     let service = Service::start();
     let away = Away::new();
     service.post("/timelines", &json!({ "timeline_id": "empty" }));
@@ -155,7 +155,7 @@ fn an_empty_timeline_is_a_bundle() {
 }
 
 #[test]
-fn a_fork_of_a_fork_has_what_it_goes_on_from() {
+fn bundle_of_nested_fork_includes_parent_entries() {
     let service = Service::start();
     let away = Away::new();
     event(&service, "main", "first");
@@ -182,7 +182,7 @@ fn a_fork_of_a_fork_has_what_it_goes_on_from() {
 }
 
 #[test]
-fn a_rotated_key_is_followed_with_its_proof_alone() {
+fn rotated_key_is_followed_only_with_its_rotation_proof() {
     let mut service = Service::start();
     let away = Away::new();
     event(&service, "main", "before");
@@ -219,7 +219,7 @@ fn a_rotated_key_is_followed_with_its_proof_alone() {
 }
 
 #[test]
-fn only_who_administers_every_layer_may() {
+fn bundle_export_requires_admin_on_every_layer() {
     let service = Service::start();
     let away = Away::new();
     let (ada, bob) = (service.user("ada"), service.user("bob"));
@@ -254,7 +254,7 @@ fn only_who_administers_every_layer_may() {
 
 #[test]
 #[ignore = "moves hundreds of megabytes; `cargo xtask soak` runs it"]
-fn memory_does_not_grow_with_the_bundle() {
+fn memory_use_is_independent_of_bundle_size() {
     let service = Service::start();
     let away = Away::new();
     let mut file = Vec::new();
@@ -296,7 +296,7 @@ fn memory_does_not_grow_with_the_bundle() {
 }
 
 #[test]
-fn the_published_vectors_are_told_apart_by_the_script() {
+fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
     if !has_python() {
         return;
     }
@@ -330,7 +330,7 @@ fn the_published_vectors_are_told_apart_by_the_script() {
 }
 
 #[test]
-fn a_bundle_says_how_much_sweeps_let_go() {
+fn bundle_verification_reports_the_number_of_pruned_payloads() {
     let mut service = Service::start();
     let let_go = crate::verifier::let_some_go(&mut service);
     let away = Away::new();

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_those_of_the_vectors() {
+    fn tree_roots_match_published_vectors() {
         let Some(vectors) = vectors() else { return };
         let roots = hashes(&vectors["series"]["roots"]);
         assert_eq!(roots.len(), 41);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn proofs_of_the_vectors_hold_and_no_others() {
+    fn vector_proofs_verify_and_altered_ones_fail() {
         let Some(vectors) = vectors() else { return };
         let roots = hashes(&vectors["series"]["roots"]);
         let root_of = |size: u64| &roots[usize::try_from(size).unwrap()];

@@ -60,7 +60,7 @@ fn replace_in_entry(service: &mut Service, position: u64, old: &str, new: &str) 
 }
 
 #[test]
-fn a_stranger_s_script_verifies_a_ledger() {
+fn independent_script_verifies_a_ledger() {
     if !has_python() {
         return;
     }
@@ -134,7 +134,7 @@ fn check_by_program(saved: &str, bare: &str, key: &str) {
 }
 
 #[test]
-fn proof_of_one_entry_is_verified_offline_by_the_program_and_by_a_script() {
+fn entry_proof_is_verified_offline_by_program_and_script() {
     if !has_python() {
         return;
     }

@@ -59,7 +59,7 @@ fn check(service: &Service, url: &str, timeline: &str, api_key: &str) -> (Option
 }
 
 #[test]
-fn a_script_checks_what_was_erased_together() {
+fn script_verifies_jointly_erased_events() {
     if !has_python() {
         return;
     }
@@ -83,7 +83,7 @@ fn a_script_checks_what_was_erased_together() {
 }
 
 #[test]
-fn a_stranger_s_script_checks_what_entries_say() {
+fn script_verifies_entry_contents() {
     if !has_python() {
         return;
     }
@@ -234,7 +234,7 @@ fn pruned(service: &Service) -> u64 {
 }
 
 #[test]
-fn what_a_sweep_let_go_is_told_and_what_went_without_one_is_found() {
+fn script_reports_pruned_and_detects_removed_payloads() {
     if !has_python() {
         return;
     }
@@ -326,7 +326,7 @@ fn rewrite(database: &Database) {
 }
 
 #[test]
-fn whatever_is_changed_in_the_database_is_found() {
+fn script_detects_database_modifications() {
     if !has_python() {
         return;
     }
@@ -390,7 +390,7 @@ sys.exit(verify.main())
 "#;
 
 #[test]
-fn what_is_erased_while_the_script_looks_is_no_finding() {
+fn erasure_during_verification_is_not_a_finding() {
     if !has_python() {
         return;
     }
@@ -458,7 +458,7 @@ for found in (
 "#;
 
 #[test]
-fn reads_of_version_2_are_compared_whole_and_with_some_erased() {
+fn version_2_reads_verify_with_and_without_erasures() {
     if !has_python() {
         return;
     }

@@ -84,7 +84,7 @@ fn found(told: Told, vector: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_command_finds_what_no_erasure_may_name() {
+fn command_detects_invalid_erasures() {
     for vector in vectors() {
         let expected = "payload-mismatch at 2: salt and payload are missing, but no entry erased or pruned them";
         assert_eq!(found(Told::of(&vector), &vector), [expected], "{}", vector["about"]);
@@ -92,7 +92,7 @@ fn the_command_finds_what_no_erasure_may_name() {
 }
 
 #[test]
-fn the_command_finds_what_is_hidden_from_readers() {
+fn command_detects_contents_hidden_from_readers() {
     let vector = &vectors()[0];
     let mut told = Told::of(vector);
     told.entries[3] = json!({ "position": 3, "leaf": told.entries[3]["leaf"], "contents": "admins_only" });
@@ -128,7 +128,7 @@ for vector in json.loads(sys.stdin.read()):
 "#;
 
 #[test]
-fn the_script_finds_what_no_erasure_may_name() {
+fn script_detects_invalid_erasures() {
     if !has_python() {
         return;
     }

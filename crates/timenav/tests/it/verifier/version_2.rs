@@ -67,7 +67,7 @@ fn entries_and_their_payloads_verify() {
 }
 
 #[test]
-fn reads_are_shown_and_erased_one_by_one() {
+fn reads_verify_individually_and_after_erasure() {
     if !has_python() {
         return;
     }
@@ -93,7 +93,7 @@ fn reads_are_shown_and_erased_one_by_one() {
 }
 
 #[test]
-fn head_statements_verify_and_are_no_checkpoints() {
+fn head_statements_verify_and_are_not_checkpoints() {
     if !has_python() {
         return;
     }
@@ -155,7 +155,7 @@ except ValueError as wrong:
 "#;
 
 #[test]
-fn the_script_reads_a_fork_that_was_adopted() {
+fn script_reads_an_adopted_fork() {
     if !has_python() {
         return;
     }
