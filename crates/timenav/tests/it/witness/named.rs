@@ -55,7 +55,7 @@ fn wait_for_state(service: &Service, timeline: &str, state: &str) {
 }
 
 #[test]
-fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
+fn named_timeline_has_its_own_cosigned_checkpoints() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service), &books_key(&service)]);
     naming(&mut service, &witness.option(), &["books"]);
@@ -96,7 +96,7 @@ fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
 }
 
 #[test]
-fn a_witness_that_does_not_know_a_named_timeline_still_cosigns_system() {
+fn witness_without_named_timeline_still_cosigns_system() {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
     naming(&mut service, &witness.option(), &["books"]);
@@ -110,7 +110,7 @@ fn a_witness_that_does_not_know_a_named_timeline_still_cosigns_system() {
 
 /// The witness only knows this timeline, so nothing else could detect it.
 #[test]
-fn a_named_timeline_that_was_taken_back_stops_the_service() {
+fn rolled_back_named_timeline_stops_the_service() {
     let mut service = Service::start();
     let witness = Witness::start(&[&books_key(&service)]);
     naming(&mut service, &witness.option(), &["books"]);
@@ -166,7 +166,7 @@ fn a_named_timeline_that_was_taken_back_stops_the_service() {
 
 /// A timeline that ends during a request is not a rollback, whatever the witness returns.
 #[test]
-fn the_end_of_a_named_timeline_is_no_rollback() {
+fn ended_named_timeline_is_not_a_rollback() {
     let mut service = Service::start();
     let [is_asked, has_ended] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let (asked, waits_for) = (Arc::clone(&is_asked), Arc::clone(&has_ended));
@@ -190,7 +190,7 @@ fn the_end_of_a_named_timeline_is_no_rollback() {
 }
 
 #[test]
-fn settings_of_named_timelines_are_checked() {
+fn invalid_named_timeline_settings_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str]| {
         let mut command = timenav();

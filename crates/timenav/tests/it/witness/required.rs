@@ -18,7 +18,7 @@ fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
 }
 
 #[test]
-fn an_answer_waits_for_witnesses_where_that_is_required() {
+fn response_waits_for_required_witnesses() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service)]);
     requiring(&mut service, &[&witness.option()], "1");
@@ -55,7 +55,7 @@ fn an_answer_waits_for_witnesses_where_that_is_required() {
 }
 
 #[test]
-fn so_many_witnesses_are_required() {
+fn required_number_of_witnesses_must_cosign() {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
     let silent = StandIn::start("silent.test/w2", |_, _| None);
@@ -74,7 +74,7 @@ fn so_many_witnesses_are_required() {
 }
 
 #[test]
-fn what_changes_nothing_waits_for_no_witness() {
+fn requests_without_changes_do_not_wait_for_witnesses() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service)]);
     service.set_password("admin", "correct horse battery");

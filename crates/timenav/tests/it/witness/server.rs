@@ -27,7 +27,7 @@ fn cosigned(witness: &Witness, log: &Log, old: usize, new: usize) -> String {
 }
 
 #[test]
-fn it_cosigns_what_grows_and_keeps_it() {
+fn witness_cosigns_and_stores_a_growing_log() {
     let log = Log::new("log.test/system");
     let mut witness = Witness::start(&[&log.key()]);
     let latest = |witness: &Witness| witness.send(&Request::get(&address(log.origin)).anonymous());
@@ -47,7 +47,7 @@ fn it_cosigns_what_grows_and_keeps_it() {
 }
 
 #[test]
-fn what_does_not_continue_is_answered_as_the_standard_says() {
+fn inconsistent_checkpoints_are_rejected_per_standard() {
     let log = Log::new("log.test/system");
     let (stranger, other) = (Log::new("log.test/stranger"), Log { history: "other", ..Log::new("log.test/system") });
     let witness = Witness::start(&[&log.key()]);
@@ -93,7 +93,7 @@ fn what_does_not_continue_is_answered_as_the_standard_says() {
 }
 
 #[test]
-fn an_empty_log_has_the_empty_root() {
+fn empty_log_must_have_the_empty_root() {
     let log = Log::new("log.test/system");
     let witness = Witness::start(&[&log.key()]);
     let not_empty = log.note_of(&format!("{}\n0\n{}\n", log.origin, BASE64.encode(&[7; 32])));
@@ -103,7 +103,7 @@ fn an_empty_log_has_the_empty_root() {
 }
 
 #[test]
-fn whoever_does_not_hear_the_answer_asks_again_after_a_crash() {
+fn lost_response_can_be_requested_again_after_crash() {
     let log = Log::new("log.test/system");
     let mut witness = Witness::start(&[&log.key()]);
     cosigned(&witness, &log, 0, 7);
@@ -124,7 +124,7 @@ fn whoever_does_not_hear_the_answer_asks_again_after_a_crash() {
 }
 
 #[test]
-fn a_log_has_keys_and_a_pace_of_its_own() {
+fn each_log_has_its_own_keys_and_rate_limit() {
     let (log, other) = (Log::new("log.test/system"), Log::new("log.test/other"));
     let witness = Witness::start(&[&log.key(), &format!("{}=named.test", other.key())]);
     // The origin may differ from the key name.
@@ -139,7 +139,7 @@ fn a_log_has_keys_and_a_pace_of_its_own() {
 }
 
 #[test]
-fn a_folder_is_held_once_and_nothing_of_it_may_be_missing() {
+fn witness_folder_is_locked_and_must_be_complete() {
     let log = Log::new("log.test/system");
     let mut witness = Witness::start(&[&log.key()]);
     cosigned(&witness, &log, 0, 7);
@@ -171,7 +171,7 @@ fn a_folder_is_held_once_and_nothing_of_it_may_be_missing() {
 }
 
 #[test]
-fn a_prefix_lets_in_all_logs_of_one_key() {
+fn log_prefix_admits_all_logs_of_one_key() {
     let [system, apollo, elsewhere] = ["log.test/system", "log.test/apollo", "log.tests/apollo"].map(Log::new);
     let mut witness = Witness::told(&["--log-prefix", &format!("log.test/={}", system.key())]);
     let file =

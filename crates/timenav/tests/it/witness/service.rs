@@ -113,7 +113,7 @@ fn one_cosignature_covers_every_timeline() {
 }
 
 #[test]
-fn a_witness_that_knows_the_service_by_its_prefix_cosigns() {
+fn witness_with_log_prefix_cosigns_the_service() {
     let mut service = Service::start();
     let prefix = format!("timenav.local/={}", verifier_key("timenav.local/main", &service.public_key));
     let witness = Witness::told(&["--log-prefix", &prefix]);
@@ -161,7 +161,7 @@ fn wrong_ones(proof: &Value, position: u64) -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn a_proof_is_verified_offline_by_both_verifiers() {
+fn witnessed_proof_is_verified_offline_by_both_verifiers() {
     let (service, witness) = witnessed();
     let position = record(&service, "apollo", "eagle");
     let proof = proof(&service, "apollo", position);
@@ -211,7 +211,7 @@ fn a_proof_is_verified_offline_by_both_verifiers() {
 }
 
 #[test]
-fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
+fn system_checkpoint_stays_cosigned_after_a_restart() {
     let (mut service, mut witness) = witnessed();
     let checkpoint = |service: &Service, newest: &str| {
         service
@@ -252,7 +252,7 @@ fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
 
 /// docs/security.md: the attacker owns the disk and has restored all of it.
 #[test]
-fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
+fn rollback_of_whole_disk_is_detected_for_every_timeline() {
     let (mut service, witness) = witnessed();
     let old = record(&service, "apollo", "old");
     proof(&service, "apollo", old);
@@ -328,7 +328,7 @@ pub(super) fn cosigned_by(witness: &Witness) -> PathBuf {
 
 /// Only one timeline was rolled back, with its checkpoint line.
 #[test]
-fn a_timeline_that_was_taken_back_contradicts_what_system_was_committed_to() {
+fn rolled_back_timeline_contradicts_the_system_ledger() {
     let (mut service, witness) = witnessed();
     let position = record(&service, "apollo", "old");
     proof(&service, "apollo", position);
@@ -359,7 +359,7 @@ fn a_timeline_that_was_taken_back_contradicts_what_system_was_committed_to() {
 }
 
 #[test]
-fn a_witness_that_lies_is_slow_or_dead_holds_nobody_back() {
+fn faulty_witness_does_not_block_while_another_cosigns() {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
     // A different size each time without evidence; a signature on something else; a wrong clock; no response.
@@ -416,7 +416,7 @@ fn a_witness_that_lies_is_slow_or_dead_holds_nobody_back() {
 }
 
 #[test]
-fn settings_of_witnesses_are_checked() {
+fn invalid_witness_settings_are_rejected() {
     let mut service = Service::start();
     let witness = StandIn::start("w.test", |_, _| None).option();
     assert!(service.stop().success());
