@@ -18,7 +18,7 @@ use crate::snapshot;
 const PREFIXES: [&str; 3] = ["", "/v1", "/api/v1"];
 
 #[test]
-fn timelines_are_made_listed_and_read() {
+fn timelines_are_created_listed_and_read() {
     for prefix in PREFIXES {
         let service = Service::start();
         let made = Request::post(&format!("{prefix}/timelines")).json(&json!({ "timeline_id": "billing-2027" }));
@@ -38,7 +38,7 @@ fn timelines_are_made_listed_and_read() {
 }
 
 #[test]
-fn names_that_are_none_or_taken() {
+fn invalid_or_taken_timeline_names_are_rejected() {
     let service = Service::start();
     let make = |name: &str| service.send(Request::post("/timelines").json(&json!({ "timeline_id": name })));
     for taken in ["main", "system"] {
@@ -58,7 +58,7 @@ fn names_that_are_none_or_taken() {
 }
 
 #[test]
-fn who_makes_a_timeline_administers_it() {
+fn timeline_creator_becomes_its_administrator() {
     let service = Service::start();
     let ada = service.user("ada");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "made" })).key(&ada)).expect(201);
@@ -88,7 +88,7 @@ fn who_makes_a_timeline_administers_it() {
 }
 
 #[test]
-fn first_writes_make_nothing_where_that_is_switched_off() {
+fn first_writes_create_nothing_if_disabled() {
     let service = Service::with(&["--no-timelines-by-first-write"]);
     let ada = service.user("ada");
     let event = json!({ "time": "2001-01-01T00:00:00Z", "timeline_id": "new" });
@@ -109,7 +109,7 @@ fn first_writes_make_nothing_where_that_is_switched_off() {
 }
 
 #[test]
-fn timelines_are_listed_page_by_page_by_name() {
+fn timelines_are_paged_by_name() {
     let service = Service::start();
     for number in 0..12 {
         service.post("/timelines", &json!({ "timeline_id": format!("t-{number:02}") }));
@@ -141,7 +141,7 @@ fn timelines_are_listed_page_by_page_by_name() {
 }
 
 #[test]
-fn counts_are_those_of_what_is_there() {
+fn timeline_counts_match_its_events_and_anchors() {
     let service = Service::start();
     service.post("/v1/events?timeline_id=counted", &json!(vec![json!({ "time": "2001-01-01T00:00:00Z" }); 7]));
     for _ in 0..3 {
@@ -156,7 +156,7 @@ fn counts_are_those_of_what_is_there() {
 }
 
 #[test]
-fn a_fork_tells_what_it_goes_on_from() {
+fn fork_response_includes_its_parent_and_position() {
     let service = Service::start();
     service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z" }));
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main", "at": 0 }));

@@ -297,7 +297,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "expired_ended_at_once_max" => Tested(ENDS, "expired_timelines_are_ended_in_bounded_batches"),
         "expires_in_seconds_min" | "expires_in_days_max" => {
-            Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
+            Tested("timenav/tests/it/timelines/ends.rs", "timeline_lifetime_has_a_minimum_and_maximum")
         }
         "host_clock_offset_millis_max" => {
             Tested("timenav-engine/src/clock_offset.rs", "clock_offset_is_a_fault_only_if_certain")

@@ -28,7 +28,7 @@ fn writers(timeline: &str) -> Vec<(Request, u16)> {
 }
 
 #[test]
-fn the_first_write_to_a_name_says_that_it_created_the_timeline() {
+fn first_write_reports_the_created_timeline() {
     let service = Service::start();
     let ada = service.user("ada");
     for number in 0..writers("").len() {
@@ -50,7 +50,7 @@ fn the_first_write_to_a_name_says_that_it_created_the_timeline() {
 }
 
 #[test]
-fn a_repeated_request_is_told_again_that_it_created_the_timeline() {
+fn replayed_response_reports_the_created_timeline() {
     let service = Service::start();
     let body = json!({ "timeline_id": "once", "destination_time": "2001-01-01T00:00:00Z" });
     let request = Request::post("/v1/travel").json(&body).header("Idempotency-Key", "one");
@@ -62,7 +62,7 @@ fn a_repeated_request_is_told_again_that_it_created_the_timeline() {
 }
 
 #[test]
-fn nothing_is_created_where_the_timeline_must_be_there() {
+fn if_match_prevents_creation_of_the_timeline() {
     let service = Service::start();
     let ada = service.user("ada");
     let before = service.timelines();

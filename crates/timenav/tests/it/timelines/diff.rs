@@ -43,7 +43,7 @@ fn parted() -> Service {
 }
 
 #[test]
-fn what_stands_otherwise_is_listed() {
+fn differing_events_are_listed() {
     for prefix in PREFIXES {
         let service = parted();
         let path = target(&format!("{prefix}/timelines/diff"), &[("a", "main"), ("b", "fork")]);
@@ -67,7 +67,7 @@ fn what_stands_otherwise_is_listed() {
 }
 
 #[test]
-fn timers_and_outcomes_of_firings_are_compared() {
+fn timers_and_firing_outcomes_are_compared() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
@@ -97,7 +97,7 @@ fn timers_and_outcomes_of_firings_are_compared() {
 }
 
 #[test]
-fn siblings_and_forks_of_forks_are_compared() {
+fn sibling_and_nested_forks_are_compared() {
     let service = parted();
     for (timeline, of) in [("of-main", "main"), ("of-fork", "fork"), ("of-of-fork", "of-fork")] {
         service.post("/timelines", &json!({ "timeline_id": timeline, "fork_of": of }));
@@ -115,7 +115,7 @@ fn siblings_and_forks_of_forks_are_compared() {
 }
 
 #[test]
-fn timelines_with_nothing_in_common_are_refused_and_both_must_be_seen() {
+fn unrelated_or_hidden_timelines_are_rejected() {
     let service = parted();
     service.post("/timelines", &json!({ "timeline_id": "other" }));
     let ask = |a: &str, b: &str| Request::get(&target("/timelines/diff", &[("a", a), ("b", b)]));

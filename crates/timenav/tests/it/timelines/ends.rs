@@ -35,7 +35,7 @@ fn contents(data: &Path, name: &str) -> i64 {
 }
 
 #[test]
-fn a_timeline_is_ended() {
+fn delete_ends_a_timeline() {
     for prefix in ["", "/v1", "/api/v1"] {
         let service = Service::start();
         make(&service, &json!({ "timeline_id": "job" })).expect(201);
@@ -48,7 +48,7 @@ fn a_timeline_is_ended() {
 }
 
 #[test]
-fn nothing_of_it_is_told_by_any_operation_or_key() {
+fn ended_timeline_is_unavailable_to_all_operations_and_keys() {
     let mut service = Service::start();
     record(&service, "job", "e");
     let key = service.key(&json!({ "timeline_id": "job" }));
@@ -83,7 +83,7 @@ fn nothing_of_it_is_told_by_any_operation_or_key() {
 }
 
 #[test]
-fn a_stream_ends_with_its_timeline() {
+fn stream_closes_when_its_timeline_ends() {
     let service = Service::start();
     record(&service, "job", "e");
     let request = service.signed(Request::get("/v1/stream?timeline_id=job"));
@@ -99,7 +99,7 @@ fn a_stream_ends_with_its_timeline() {
 }
 
 #[test]
-fn a_timeline_stands_neither_too_short_nor_too_long() {
+fn timeline_lifetime_has_a_minimum_and_maximum() {
     let service = Service::start();
     for (number, wrong) in ["PT0.5S", "PT0S", "P3661D", "P1M", "soon"].into_iter().enumerate() {
         let refused = make(&service, &json!({ "timeline_id": format!("t{number}"), "expires_in": wrong }));
@@ -114,7 +114,7 @@ fn a_timeline_stands_neither_too_short_nor_too_long() {
 }
 
 #[test]
-fn what_was_cut_off_by_a_kill_is_let_go_later() {
+fn ended_timeline_is_pruned_after_a_kill() {
     let mut service = Service::with(&["--ended-grace-days", "0"]);
     record(&service, "job", "e");
     end(&service, "job").expect(200);
@@ -138,7 +138,7 @@ fn what_was_cut_off_by_a_kill_is_let_go_later() {
 }
 
 #[test]
-fn a_timeline_that_expires_ends_by_itself() {
+fn expired_timeline_ends_automatically() {
     let service = Service::start();
     make(&service, &json!({ "timeline_id": "job", "expires_in": "4s" })).expect(201);
     record(&service, "job", "e");
@@ -153,7 +153,7 @@ fn a_timeline_that_expires_ends_by_itself() {
 }
 
 #[test]
-fn the_command_line_makes_and_ends_them() {
+fn command_line_creates_and_ends_timelines() {
     let service = Service::start();
     let command = |arguments: &[&str]| {
         let mut command = timenav();

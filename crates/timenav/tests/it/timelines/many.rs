@@ -16,7 +16,7 @@ const KIB_EACH_MAX: u64 = 12;
 const KIB_LISTENED_MAX: u64 = 18;
 
 #[test]
-fn a_timeline_that_nobody_listens_to_takes_little_memory() {
+fn timelines_without_open_streams_use_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let process = Process::start(&data, &folder.path().join("log"), &[]);

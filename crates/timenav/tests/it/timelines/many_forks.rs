@@ -90,7 +90,7 @@ fn measured(service: &Service, timeline: &str, first: usize) -> Vec<(&'static st
 }
 
 #[test]
-fn a_request_costs_the_same_however_many_forks_there_are() {
+fn request_io_is_independent_of_fork_count() {
     let service = Service::start();
     let events: Vec<Value> = (0..EVENTS).map(event).collect();
     service.post("/v1/events", &events.into());

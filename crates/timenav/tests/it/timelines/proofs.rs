@@ -11,7 +11,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn a_checkpoint_is_a_note_unless_json_is_asked_for() {
+fn checkpoint_is_a_note_unless_json_is_requested() {
     let service = Service::start();
     for prefix in PREFIXES {
         let path = format!("{prefix}/timeline/main/checkpoint");
@@ -34,7 +34,7 @@ fn a_checkpoint_is_a_note_unless_json_is_asked_for() {
 }
 
 #[test]
-fn a_head_statement_is_signed_and_of_a_tree_that_goes_on() {
+fn head_statement_is_signed_and_extends_the_tree() {
     let service = Service::start();
     for prefix in PREFIXES {
         for timeline in ["main", "system"] {
@@ -74,7 +74,7 @@ fn hex(hash: &ledger::Hash) -> String {
 }
 
 #[test]
-fn the_whole_ledger_can_be_checked_entry_by_entry() {
+fn every_entry_of_a_ledger_is_provable() {
     let service = Service::start();
     for number in 0..40 {
         service.post(
@@ -97,7 +97,7 @@ fn the_whole_ledger_can_be_checked_entry_by_entry() {
 }
 
 #[test]
-fn proofs_that_cannot_be() {
+fn invalid_proof_requests_are_rejected() {
     let service = Service::start();
     let size = service.checkpoint("main").size;
     let ask = |query: &str| service.send(Request::get(&format!("/timeline/main/proof{query}")));
@@ -123,7 +123,7 @@ fn proofs_that_cannot_be() {
 }
 
 #[test]
-fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
+fn entry_proof_is_available_as_tlog_file() {
     let service = Service::start();
     for number in 0..20 {
         service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z", "event_id": number.to_string() }));
@@ -176,7 +176,7 @@ fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
 
 /// A read is durable before its response, so the tree in the response includes it.
 #[test]
-fn reads_are_entries_too() {
+fn reads_are_recorded_as_entries() {
     let service = Service::start();
     let first = service.checkpoint("main").size;
     let user = service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));

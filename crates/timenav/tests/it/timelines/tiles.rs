@@ -29,7 +29,7 @@ fn entries(bundle: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_monitor_builds_the_tree_from_tiles_and_from_entries() {
+fn tree_can_be_built_from_tiles_and_entries() {
     let service = Service::start();
     let line = |number| json!({ "time": "2000-01-01T00:00:00Z", "name": i32::to_string(&number) }).to_string();
     let lines = (0..700).map(line).collect::<Vec<_>>().join("\n");
@@ -65,7 +65,7 @@ fn hex(hash: &[u8; 32]) -> String {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn missing_or_hidden_tiles_are_not_found() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     for path in [
