@@ -216,11 +216,11 @@ fn edge(name: &str) -> Option<Edge> {
         | "lease_seconds_min"
         | "lease_seconds_max"
         | "settle_wait_seconds_max"
-        | "failure_reason_bytes_max" => Tested(TIMERS, "what_cannot_be_a_timer_is_refused"),
+        | "failure_reason_bytes_max" => Tested(TIMERS, "invalid_timers_and_firing_requests_are_rejected"),
         "timers_per_timeline_max" => Tested(TIMERS_CORE, "armed_timers_are_limited"),
         "holds_per_timeline_max" => Tested(TIMERS_CORE, "hold_delays_an_advance_without_a_firing"),
         "hold_reason_bytes_max" => {
-            Tested("timenav/tests/it/v1/timers/holding.rs", "an_advance_goes_on_once_nobody_holds_it")
+            Tested("timenav/tests/it/v1/timers/holding.rs", "advance_continues_once_its_hold_is_released")
         }
         "firings_at_instant_max" | "hold_seconds_max" => Tested(TIMERS_CORE, "instant_with_too_many_firings_is_stuck"),
         "firings_at_once_max" => Tested(TIMERS_CORE, "due_firings_are_in_sorted_order"),
@@ -228,16 +228,14 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(TIMERS_AGAIN, "restored_timers_and_firings_are_limited")
         }
         "firings_looked_max" => {
-            Tested("timenav/tests/it/v1/timers/listing.rs", "so_many_are_looked_through_and_the_rest_is_another_page")
+            Tested("timenav/tests/it/v1/timers/listing.rs", "firings_examined_per_page_are_limited")
         }
         "firings_per_advance_max" => Tested(TIMERS_CORE, "foreseen_firings_are_limited"),
         "pending_of_rules_max" | "foreseen_firings_max" => {
             Tested(TIMERS_CORE, "overdue_moments_fire_per_misfire_policy")
         }
-        "catch_up_moments_max" => {
-            Tested(TIMER_RULES, "moments_that_have_passed_are_caught_up_with_if_that_is_asked_for")
-        }
-        "webhook_url_bytes_max" => Tested(WEBHOOKS, "what_the_operator_does_not_allow_is_refused_at_its_field"),
+        "catch_up_moments_max" => Tested(TIMER_RULES, "past_firing_times_are_caught_up_on_request"),
+        "webhook_url_bytes_max" => Tested(WEBHOOKS, "disallowed_webhook_targets_are_rejected_at_their_field"),
         "webhook_secret_bytes_min" | "webhook_secret_bytes_max" => {
             Tested("timenav/src/standard_webhooks.rs", "webhook_secret_is_decoded_as_specified")
         }
@@ -245,7 +243,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/src/config/webhook_to.rs", "loopback_webhooks_require_a_loopback_service")
         }
         "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
-            Tested(WEBHOOKS, "a_receiver_that_hangs_gets_so_many_requests_and_no_more")
+            Tested(WEBHOOKS, "hanging_receiver_gets_a_limited_number_of_requests")
         }
         "webhooks_patient_pending_max" => Tested(
             "timenav-store/tests/it/engine/webhooks_again.rs",
@@ -266,7 +264,7 @@ fn edge(name: &str) -> Option<Edge> {
         "attempts_in_advance_max" | "attempts_max" => {
             Tested(TIMERS_CORE, "attempts_in_an_advance_end_within_ten_seconds")
         }
-        "lease_seconds_default" => Tested(TIMERS, "a_lease_that_ends_is_given_to_another"),
+        "lease_seconds_default" => Tested(TIMERS, "expired_lease_is_given_to_another_worker"),
         "queue_heard_seconds_max" => Tested(TIMERS_CORE, "instant_is_held_by_claimed_firings_and_listeners"),
         "faults_per_timeline_max" => Tested(FAULTS, "fault_is_rejected_for_followers_without_fault_support"),
         "followers_per_timeline_max" | "followers_away_max" => {
@@ -277,10 +275,10 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "follower_away_seconds_max" => Tested(FOLLOWERS_CORE, "disconnected_follower_is_listed_for_a_limited_time"),
         "follower_step_seconds_max" => Tested(FOLLOWERS_CORE, "timed_out_follower_is_not_awaited_until_it_confirms"),
-        "followers_named_max" => Tested(FOLLOWERS, "followers_are_refused_with_what_would_be_right"),
-        "follower_wait_seconds_default" => Tested(FOLLOWERS, "a_change_waits_until_everybody_has_confirmed_it"),
+        "followers_named_max" => Tested(FOLLOWERS, "invalid_followers_are_rejected_with_advice"),
+        "follower_wait_seconds_default" => Tested(FOLLOWERS, "change_waits_until_all_followers_confirm"),
         "settle_wait_seconds_default" | "receipt_firings_max" => {
-            Tested("timenav/tests/it/v1/timers/advances.rs", "timers_that_nobody_listens_to_hold_nothing")
+            Tested("timenav/tests/it/v1/timers/advances.rs", "timers_without_listeners_do_not_hold_advance")
         }
         "anchors_per_timeline_max" => {
             Tested("timenav-store/tests/it/engine/pages.rs", "anchors_over_the_limit_are_rejected")

@@ -37,7 +37,7 @@ fn states(awaited: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_change_waits_until_everybody_has_confirmed_it() {
+fn change_waits_until_all_followers_confirm() {
     let service = standing();
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
@@ -116,7 +116,7 @@ fn a_change_waits_until_everybody_has_confirmed_it() {
 /// Every clock change supports followers, and is kept without their confirmation. A script that continues only when all
 /// have confirmed would otherwise fail on the way.
 #[test]
-fn nobody_has_confirmed_the_end_of_an_advance_that_is_on_its_way() {
+fn unfinished_advance_is_not_reported_as_confirmed() {
     let service = standing();
     service.post("/v1/timers", &json!({ "timer_id": "t", "at": "2000-01-01T01:00:00Z" }));
     service.post("/v1/leases", &json!({ "reason": "somebody looks", "ttl": "10m" }));
@@ -145,7 +145,7 @@ fn nobody_has_confirmed_the_end_of_an_advance_that_is_on_its_way() {
 }
 
 #[test]
-fn every_change_of_a_clock_waits() {
+fn every_clock_change_waits_for_followers() {
     let service = standing();
     let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
     let mut connection = service.connect();
@@ -202,7 +202,7 @@ fn length(duration: &Value) -> i128 {
 
 /// The location reported by a follower, and how long its last confirmation took.
 #[test]
-fn followers_say_where_they_run_and_are_told_how_long_they_took() {
+fn follower_location_and_confirmation_time_are_listed() {
     let service = standing();
     let mut connections: Vec<Connection> = (0..2).map(|_| service.connect()).collect();
     let [web, db] = connections.as_mut_slice() else { unreachable!() };
@@ -358,7 +358,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
 }
 
 #[test]
-fn followers_are_refused_with_what_would_be_right() {
+fn invalid_followers_are_rejected_with_advice() {
     let service = standing();
     let field = |refused: &Value| refused["errors"][0]["pointer"].as_str().unwrap().to_owned();
     for (follow, said) in [("all", "choose another name"), ("a%20b", "an id can contain only"), ("", "at least one")] {
@@ -403,7 +403,7 @@ fn set_fault(service: &Service, follower_id: &Value, body: &Value) -> Answer {
 }
 
 #[test]
-fn a_follower_is_told_what_is_wrong_with_its_clock() {
+fn follower_receives_its_clock_fault() {
     let service = standing();
     let (mut one, mut other) = (service.connect(), service.connect());
     let following = |name: &str| following(&format!("{name}&faults=true"));
@@ -446,7 +446,7 @@ fn a_follower_is_told_what_is_wrong_with_its_clock() {
 }
 
 #[test]
-fn faults_are_refused_with_what_would_be_right() {
+fn invalid_faults_are_rejected_with_advice() {
     let service = standing();
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));

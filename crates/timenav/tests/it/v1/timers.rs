@@ -76,7 +76,7 @@ fn of<'a>(firings: &'a [Value], field: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_timer_is_set_shown_changed_and_cancelled() {
+fn timer_is_set_shown_changed_and_canceled() {
     let service = standing();
     let timer = set(&service, "renew", "2000-02-01T00:00:00Z");
     assert_eq!((&timer["state"], &timer["next"]), (&json!("armed"), &json!("2000-02-01T00:00:00Z")));
@@ -107,7 +107,7 @@ fn a_timer_is_set_shown_changed_and_cancelled() {
 }
 
 #[test]
-fn a_moment_that_has_passed_fires_at_once() {
+fn timer_in_the_past_fires_immediately() {
     let service = standing();
     set(&service, "late", "1999-12-31T00:00:00Z");
     let firings = claim(&service, 1, "20s");
@@ -126,7 +126,7 @@ fn a_moment_that_has_passed_fires_at_once() {
 }
 
 #[test]
-fn a_running_clock_comes_to_its_timers() {
+fn running_clock_fires_due_timers() {
     let service = Service::start();
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
     set(&service, "soon", "2000-01-01T00:00:02Z");
@@ -144,7 +144,7 @@ fn a_running_clock_comes_to_its_timers() {
 }
 
 #[test]
-fn a_firing_that_fails_is_tried_again() {
+fn failed_firing_is_redelivered() {
     let service = standing();
     set(&service, "card", "1999-01-01T00:00:00Z");
     let firings = claim(&service, 1, "20s");
@@ -162,7 +162,7 @@ fn a_firing_that_fails_is_tried_again() {
 }
 
 #[test]
-fn a_lease_that_ends_is_given_to_another() {
+fn expired_lease_is_given_to_another_worker() {
     let service = standing();
     set(&service, "slow", "1999-01-01T00:00:00Z");
     let first = service.post("/v1/queues/default/claim", &json!({ "wait": "20s", "ack_timeout": "5s" }));
@@ -193,7 +193,7 @@ fn a_lease_that_ends_is_given_to_another() {
 }
 
 #[test]
-fn firings_of_one_key_are_worked_on_one_after_the_other() {
+fn firings_with_one_order_key_are_sequential() {
     let service = standing();
     for (timer_id, key) in [("a", "x"), ("b", "x"), ("c", "y")] {
         let body = json!({ "timer_id": timer_id, "at": "1999-01-01T00:00:00Z", "order_key": key });
@@ -213,7 +213,7 @@ fn firings_of_one_key_are_worked_on_one_after_the_other() {
 }
 
 #[test]
-fn what_cannot_be_a_timer_is_refused() {
+fn invalid_timers_and_firing_requests_are_rejected() {
     let service = standing();
     let at = "2001-01-01T00:00:00Z";
     for (body, pointer) in [
@@ -248,7 +248,7 @@ fn what_cannot_be_a_timer_is_refused() {
 }
 
 #[test]
-fn whoever_may_not_write_sets_and_claims_nothing() {
+fn reader_cannot_set_or_claim_timers() {
     let service = standing();
     let reader = service.user("reader");
     let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin"], "read": ["reader"] } });
@@ -267,7 +267,7 @@ fn whoever_may_not_write_sets_and_claims_nothing() {
 }
 
 #[test]
-fn a_listener_that_waits_is_given_what_falls_due() {
+fn waiting_claim_receives_due_firings() {
     let service = standing();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| claim(&service, 1, "30s"));

@@ -9,7 +9,7 @@ use crate::http::Request;
 use crate::v1::{send, standing};
 
 #[test]
-fn a_clock_that_passes_no_timer_says_nothing_of_them() {
+fn move_without_due_timers_returns_no_receipt() {
     let service = standing();
     set(&service, "far", "2010-01-01T00:00:00Z");
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "1d" }));
@@ -20,7 +20,7 @@ fn a_clock_that_passes_no_timer_says_nothing_of_them() {
 }
 
 #[test]
-fn timers_that_nobody_listens_to_hold_nothing() {
+fn timers_without_listeners_do_not_hold_advance() {
     let service = standing();
     for day in 2..=4 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
@@ -48,7 +48,7 @@ fn timers_that_nobody_listens_to_hold_nothing() {
 }
 
 #[test]
-fn an_advance_stands_still_until_what_fires_is_done() {
+fn advance_pauses_until_firings_are_settled() {
     let service = standing();
     for day in 2..=6 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
@@ -74,7 +74,7 @@ fn an_advance_stands_still_until_what_fires_is_done() {
 }
 
 #[test]
-fn a_handler_that_sets_a_timer_on_the_way_has_it_fire() {
+fn timer_set_by_handler_fires_during_advance() {
     let service = standing();
     set(&service, "first", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
@@ -97,7 +97,7 @@ fn a_handler_that_sets_a_timer_on_the_way_has_it_fire() {
 }
 
 #[test]
-fn whoever_moves_the_clock_meanwhile_is_refused_but_may_stop_it() {
+fn concurrent_move_is_rejected_but_advance_can_be_stopped() {
     let service = standing();
     set(&service, "held", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
@@ -129,7 +129,7 @@ fn whoever_moves_the_clock_meanwhile_is_refused_but_may_stop_it() {
 }
 
 #[test]
-fn a_repeated_request_joins_the_advance() {
+fn repeated_request_joins_the_advance() {
     let service = standing();
     set(&service, "once", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
@@ -151,7 +151,7 @@ fn a_repeated_request_joins_the_advance() {
 }
 
 #[test]
-fn who_waits_for_an_advance_is_told_nothing_once_their_role_has_expired() {
+fn advance_receipt_is_hidden_after_role_expires() {
     let service = standing();
     let key = service.user("ada");
     set(&service, "once", "2000-01-02T00:00:00Z");
@@ -166,7 +166,7 @@ fn who_waits_for_an_advance_is_told_nothing_once_their_role_has_expired() {
 }
 
 #[test]
-fn a_firing_that_fails_three_times_lets_the_clock_go_on() {
+fn advance_continues_after_three_failed_attempts() {
     let service = standing();
     set(&service, "bad", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
@@ -187,7 +187,7 @@ fn a_firing_that_fails_three_times_lets_the_clock_go_on() {
 }
 
 #[test]
-fn a_clock_may_jump_over_timers() {
+fn unsettled_move_jumps_over_timers() {
     let service = standing();
     for day in 2..=4 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
@@ -213,7 +213,7 @@ fn work_off_of_three(service: &crate::service::Service) -> Vec<String> {
 }
 
 #[test]
-fn a_running_clock_goes_on_from_its_destination() {
+fn running_clock_continues_from_its_destination() {
     let service = standing();
     service.post("/v1/resume-time", &json!({}));
     set(&service, "on-the-way", "2000-06-01T00:00:00Z");

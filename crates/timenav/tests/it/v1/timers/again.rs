@@ -34,7 +34,7 @@ fn work_off_on(service: &Service, timeline: &str, count: usize) -> (Vec<String>,
 }
 
 #[test]
-fn a_clock_that_goes_back_fires_again_if_it_is_told_to() {
+fn rewind_refires_timers_only_on_request() {
     let service = standing();
     set(&service, "single", "2000-01-05T00:00:00Z");
     service.post(
@@ -66,7 +66,7 @@ fn a_clock_that_goes_back_fires_again_if_it_is_told_to() {
 }
 
 #[test]
-fn who_acknowledges_too_late_is_told_that_it_was_superseded() {
+fn late_acknowledgement_returns_superseded() {
     let service = standing();
     set(&service, "held", "2000-01-03T00:00:00Z");
     go(&service, "main", 4);
@@ -86,7 +86,7 @@ fn who_acknowledges_too_late_is_told_that_it_was_superseded() {
 }
 
 #[test]
-fn a_return_takes_timers_back() {
+fn return_to_anchor_restores_timers() {
     let service = standing();
     set(&service, "before", "2000-01-03T00:00:00Z");
     set(&service, "cancelled", "2000-01-04T00:00:00Z");
@@ -111,7 +111,7 @@ fn a_return_takes_timers_back() {
 }
 
 #[test]
-fn a_fork_fires_what_the_original_would_have_fired() {
+fn fork_fires_the_pending_timers_of_its_parent() {
     let mut service = standing();
     set(&service, "in-flight", "2000-01-02T00:00:00Z");
     set(&service, "later", "2000-01-05T00:00:00Z");
@@ -140,7 +140,7 @@ fn a_fork_fires_what_the_original_would_have_fired() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_come_again() {
+fn rewind_dry_run_lists_timers_to_refire() {
     let service = standing();
     for (timer_id, day) in [("done", 3), ("held", 4), ("early", 2)] {
         set(&service, timer_id, &format!("2000-01-{day:02}T00:00:00Z"));
@@ -183,7 +183,7 @@ fn a_dry_run_tells_what_would_come_again() {
 }
 
 #[test]
-fn a_dry_run_tells_what_a_return_would_change() {
+fn return_dry_run_lists_timer_changes() {
     let service = standing();
     set(&service, "flying", "2000-01-01T12:00:00Z");
     set(&service, "cancelled", "2000-01-04T00:00:00Z");

@@ -43,7 +43,7 @@ fn orphan(day: u32, how: &str) -> (String, String, Value) {
 }
 
 #[test]
-fn events_of_a_timer_that_was_cancelled_before_they_happened_are_orphans() {
+fn later_events_of_canceled_timer_are_orphans() {
     let service = standing();
     daily(&service, "daily", &recorded());
     go(&service, 4, false);
@@ -73,7 +73,7 @@ fn events_of_a_timer_that_was_cancelled_before_they_happened_are_orphans() {
 }
 
 #[test]
-fn who_listens_to_paradoxes_hears_of_those_that_timers_make() {
+fn paradox_stream_includes_paradoxes_of_timers() {
     let service = standing();
     daily(&service, "daily", &recorded());
     go(&service, 3, false);
@@ -88,7 +88,7 @@ fn who_listens_to_paradoxes_hears_of_those_that_timers_make() {
 }
 
 #[test]
-fn a_moment_that_comes_again_leaves_what_it_caused_before() {
+fn refired_timer_orphans_its_earlier_events() {
     let mut service = standing();
     daily(&service, "daily", &recorded());
     go(&service, 3, false);
@@ -113,7 +113,7 @@ fn a_moment_that_comes_again_leaves_what_it_caused_before() {
 }
 
 #[test]
-fn a_handler_may_name_its_firing_as_a_cause() {
+fn firing_can_be_a_cause_of_events() {
     let service = standing();
     daily(&service, "work", &json!({ "to": "queue", "queue": "default" }));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T00:00:00Z", "settle": false }));

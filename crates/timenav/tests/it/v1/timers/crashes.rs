@@ -6,7 +6,7 @@ use super::{acknowledge, claim, of, set, work_off};
 use crate::v1::standing;
 
 #[test]
-fn an_advance_goes_on_after_a_crash_from_where_it_was() {
+fn advance_resumes_after_a_crash() {
     let mut service = standing();
     for day in 2..=5 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));

@@ -24,7 +24,7 @@ fn set_late(service: &Service, timer_id: &str, moments: u64) {
 }
 
 #[test]
-fn timers_that_arm_themselves_for_now_are_named() {
+fn stuck_advance_names_self_rearming_timer() {
     let service = standing();
     set(&service, "first", "2000-01-02T00:00:00Z");
     set(&service, "then", "2000-01-03T00:00:00Z");
@@ -61,7 +61,7 @@ fn timers_that_arm_themselves_for_now_are_named() {
 }
 
 #[test]
-fn beyond_ten_thousand_waiting_firings_rules_skip_and_single_timers_fire() {
+fn pending_firing_limit_skips_rules_but_fires_single_timers() {
     let service = standing();
     let hourly = |timer_id: &str, misfire: &str| {
         let every = json!({ "rule": "FREQ=HOURLY", "starts": "2000-01-01T00:30:00Z" });
@@ -125,7 +125,7 @@ fn listen(service: &Service, ack_timeout: &str) -> Connection {
 }
 
 #[test]
-fn a_listener_that_has_gone_is_given_nothing() {
+fn disconnected_listener_receives_no_firings() {
     let service = standing();
     for number in 0..10 {
         drop(listen(&service, "10m"));
@@ -141,7 +141,7 @@ fn a_listener_that_has_gone_is_given_nothing() {
 
 /// A firing handed to a listener that disconnects is available to others at once, or when its lease ends.
 #[test]
-fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
+fn firing_survives_disconnect_of_its_listener() {
     let service = standing();
     for number in 0..6 {
         let timer_id = format!("t-{number}");
@@ -160,7 +160,7 @@ fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
 
 /// Two timers are due at the same instant in order. The second is canceled while the first is handled.
 #[test]
-fn cancelled_timer_says_which_firings_are_still_delivered() {
+fn canceled_timer_lists_firings_still_delivered() {
     let service = standing();
     for timer_id in ["stop", "interval"] {
         let body = json!({ "timer_id": timer_id, "at": "2000-01-02T00:00:00Z", "order_key": "one" });
@@ -183,7 +183,7 @@ fn cancelled_timer_says_which_firings_are_still_delivered() {
 
 /// A change without effect returns the last entry, which may be a read.
 #[test]
-fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
+fn change_without_effect_after_read_passes_scan() {
     let service = standing();
     service.post("/v1/timers", &json!({ "timer_id": "once", "at": "2000-01-02T00:00:00Z" }));
     service.post("/v1/fast-forward", &json!({ "duration": "3d" }));
@@ -203,7 +203,7 @@ fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
 }
 
 #[test]
-fn what_is_missing_to_say_when_a_timer_fires_is_named() {
+fn timer_without_firing_time_is_rejected() {
     let service = Service::start();
     let refused = service.send(Request::post("/v1/timers").json(&json!({}))).refused(400, "invalid_parameter");
     assert_eq!(refused["detail"], "say when the timer fires, with `at`, `every` or `cron`");

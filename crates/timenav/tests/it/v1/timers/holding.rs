@@ -8,7 +8,7 @@ use crate::http::Request;
 use crate::waiting::until_so;
 
 #[test]
-fn an_advance_goes_on_once_nobody_holds_it() {
+fn advance_continues_once_its_hold_is_released() {
     let service = standing();
     set(&service, "on-the-way", "2000-01-01T00:10:00Z");
     let held = service.post("/v1/leases", &json!({ "reason": "somebody looks", "ttl": "10m" }));
@@ -60,7 +60,7 @@ fn an_advance_goes_on_once_nobody_holds_it() {
 
 /// A user who lost access cannot release a lease, so an admin can.
 #[test]
-fn who_administers_a_timeline_releases_leases_of_others() {
+fn admin_can_release_holds_of_others() {
     let service = standing();
     let writer = service.user("writer");
     let write = json!({ "timeline_id": "main", "permissions": { "write": ["writer"] } });

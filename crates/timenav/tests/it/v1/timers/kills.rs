@@ -216,7 +216,7 @@ pub(crate) fn kills_wanted() -> u64 {
 }
 
 #[test]
-fn each_moment_comes_to_one_outcome_however_often_the_service_is_killed() {
+fn firing_times_have_one_outcome_despite_kills() {
     let mut service = standing();
     let (mut driver, crew) = (Driver::new(14), Crew::default());
     let (mut kills, mut in_advance) = (0, 0);

@@ -29,7 +29,7 @@ fn all(service: &Service, filters: &[(&str, &str)]) -> Vec<Value> {
 }
 
 #[test]
-fn firings_are_listed_page_by_page_and_by_what_came_of_them() {
+fn firings_are_paged_and_filtered_by_outcome() {
     let service = standing();
     let every = json!({ "rule": "FREQ=HOURLY;COUNT=250", "starts": "2000-01-01T01:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "hourly", "every": every }));
@@ -77,7 +77,7 @@ fn firings_are_listed_page_by_page_and_by_what_came_of_them() {
 }
 
 #[test]
-fn so_many_are_looked_through_and_the_rest_is_another_page() {
+fn firings_examined_per_page_are_limited() {
     let service = standing();
     // As many as are examined per page, and one match.
     let every = json!({ "rule": "FREQ=SECONDLY;COUNT=10000", "starts": "1999-12-01T00:00:00Z" });

@@ -416,7 +416,7 @@ pub(crate) fn lives() -> u64 {
 }
 
 #[test]
-fn what_fires_is_what_a_sorted_list_says_and_what_a_dry_run_foresaw() {
+fn firings_match_the_model_and_the_dry_run() {
     let service = Service::start();
     live_all(&Services::of(vec![Box::new(|request| service.send(request))]), lives());
     for timeline in service.timelines() {

@@ -16,7 +16,7 @@ fn next(service: &Service, body: &Value) -> Value {
 }
 
 #[test]
-fn the_clock_goes_from_one_moment_to_the_next() {
+fn advance_to_next_stops_at_each_firing_time() {
     let service = standing();
     let every = json!({ "rule": "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "starts": "2000-01-31T09:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }));
@@ -57,7 +57,7 @@ fn the_clock_goes_from_one_moment_to_the_next() {
 }
 
 #[test]
-fn nothing_is_due_until_then() {
+fn advance_to_next_without_due_timers_is_rejected() {
     let service = standing();
     let refused = send(&service, PATH, &json!({})).refused(409, "nothing_due");
     assert!(refused["detail"].as_str().unwrap().contains("`until`"), "{refused}");
@@ -90,7 +90,7 @@ fn nothing_is_due_until_then() {
 }
 
 #[test]
-fn a_request_that_is_repeated_goes_one_moment_on() {
+fn repeated_advance_to_next_moves_only_once() {
     let service = standing();
     for day in 2..=6 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
@@ -115,7 +115,7 @@ fn a_request_that_is_repeated_goes_one_moment_on() {
 }
 
 #[test]
-fn a_running_clock_is_sent_on_and_never_back() {
+fn advance_to_next_never_moves_running_clock_back() {
     let service = Service::start();
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
     // A thousand virtual seconds per host second: timers fire between any two requests.

@@ -39,7 +39,7 @@ fn jump(service: &Service, duration: &str) {
 }
 
 #[test]
-fn firings_of_a_queue_are_told_and_none_is_claimed() {
+fn observed_firings_are_not_claimed() {
     for prefix in PREFIXES {
         let service = standing();
         set(&service, "one", "2000-01-02T00:00:00Z");
@@ -84,7 +84,7 @@ fn firings_of_a_queue_are_told_and_none_is_claimed() {
 }
 
 #[test]
-fn whoever_may_not_look_any_more_is_told_no_more() {
+fn firing_stream_closes_when_permission_is_lost() {
     let service = standing();
     let ada = service.user("ada");
     let lists = |read: &[&str]| {

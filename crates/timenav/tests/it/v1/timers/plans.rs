@@ -155,7 +155,7 @@ pub(super) fn moment(stamp: &Value) -> i64 {
 }
 
 #[test]
-fn moments_are_worked_out() {
+fn planned_firing_times_are_computed() {
     for (minutes, text) in [
         (0, "2000-01-01T00:00:00Z"),
         (-1, "1999-12-31T23:59:00Z"),

@@ -13,7 +13,7 @@ fn recording(timer_id: &str, at: &str, event: &Value) -> Value {
 }
 
 #[test]
-fn each_firing_is_an_event_and_everybody_sees_it() {
+fn recorded_firings_are_visible_events() {
     let service = standing();
     let mut connection = service.connect();
     let request = Request::get("/v1/stream?topics=advances,events").header("Accept", "text/event-stream");
@@ -64,7 +64,7 @@ fn each_firing_is_an_event_and_everybody_sees_it() {
 }
 
 #[test]
-fn what_no_timer_can_record_is_refused_at_its_field() {
+fn invalid_recorded_event_is_rejected_at_its_field() {
     let service = standing();
     let at = "2000-01-02T00:00:00Z";
     let deliver = |deliver: Value| json!({ "at": at, "deliver": deliver });

@@ -26,7 +26,7 @@ fn redeliver(service: &Service, firing: &Value) -> Request {
 }
 
 #[test]
-fn a_firing_that_failed_for_good_is_delivered_again() {
+fn finally_failed_firing_can_be_redelivered() {
     let service = standing();
     set(&service, "once", "2000-01-02T00:00:00Z");
     let rule = json!({ "rule": "FREQ=DAILY", "starts": "2000-01-04T00:00:00Z" });

@@ -7,7 +7,7 @@ use crate::http::{Request, target};
 use crate::v1::{send, standing};
 
 #[test]
-fn a_rule_fires_at_each_of_its_moments() {
+fn rule_fires_at_each_of_its_times() {
     let service = standing();
     let every = json!({ "rule": "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "starts": "2000-01-31T09:00:00Z", "zone": "Europe/Paris" });
     let timer = service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }))["timer"].clone();
@@ -24,7 +24,7 @@ fn a_rule_fires_at_each_of_its_moments() {
 }
 
 #[test]
-fn moments_that_come_together_fire_as_the_timer_says() {
+fn coinciding_firing_times_follow_the_misfire_policy() {
     let service = standing();
     for misfire in ["all", "once", "skip"] {
         let cron = json!({ "expression": "0 12 * * *" });
@@ -49,7 +49,7 @@ fn moments_that_come_together_fire_as_the_timer_says() {
 
 /// Each part of a rule can be changed alone, and optional ones can be removed.
 #[test]
-fn what_is_not_named_stays_as_it_is() {
+fn omitted_timer_fields_stay_unchanged() {
     let service = standing();
     let cron = json!({ "expression": "0 12 * * *", "zone": "UTC" });
     let noon = json!({ "timer_id": "noon", "cron": cron, "order_key": "one", "payload": { "invoice": 1 } });
@@ -82,7 +82,7 @@ fn what_is_not_named_stays_as_it_is() {
 
 /// More rules than are processed together are skipped: a timer after all of them is not forgotten.
 #[test]
-fn rules_that_skip_hide_no_timer() {
+fn skipped_rules_do_not_hide_other_timers() {
     let service = standing();
     for number in 0..600 {
         let starts = format!("2000-01-01T12:{:02}:{:02}Z", number / 60, number % 60);
@@ -98,7 +98,7 @@ fn rules_that_skip_hide_no_timer() {
 }
 
 #[test]
-fn moments_that_have_passed_are_caught_up_with_if_that_is_asked_for() {
+fn past_firing_times_are_caught_up_on_request() {
     let service = standing();
     let every = json!({ "rule": "FREQ=DAILY;COUNT=4", "starts": "1999-12-30T12:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "late", "every": every, "catch_up": true }));
@@ -115,7 +115,7 @@ fn moments_that_have_passed_are_caught_up_with_if_that_is_asked_for() {
 }
 
 #[test]
-fn what_is_no_rule_is_refused() {
+fn invalid_rules_are_rejected() {
     let service = standing();
     for (body, pointer) in [
         (json!({ "every": { "rule": "FREQ=NEVER" } }), "#/every/rule"),
@@ -133,7 +133,7 @@ fn what_is_no_rule_is_refused() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_fire_and_moves_nothing() {
+fn dry_run_lists_firings_and_moves_nothing() {
     let service = standing();
     set(&service, "single", "2000-01-02T12:00:00Z");
     service.post("/v1/timers", &json!({ "timer_id": "daily", "cron": { "expression": "0 12 * * *" } }));
@@ -155,7 +155,7 @@ fn a_dry_run_tells_what_would_fire_and_moves_nothing() {
 }
 
 #[test]
-fn a_clock_that_would_pass_too_much_does_not_move() {
+fn move_past_too_many_firings_is_rejected() {
     let service = standing();
     service.post("/v1/timers", &json!({ "timer_id": "often", "every": { "rule": "FREQ=SECONDLY" } }));
     let refused = send(&service, "/v1/fast-forward", &json!({ "duration": "30d" })).refused(422, "too_many_firings");
@@ -166,7 +166,7 @@ fn a_clock_that_would_pass_too_much_does_not_move() {
 
 /// Previewed moments of a timer are those at which it fires once it is set.
 #[test]
-fn moments_are_told_before_a_timer_is_set() {
+fn previewed_firing_times_match_the_set_timer() {
     let service = standing();
     let rule = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD";
     let asked = [("rule", rule), ("starts", "2000-01-31T09:00:00Z"), ("zone", "Europe/Paris"), ("limit", "3")];
@@ -195,7 +195,7 @@ fn moments_are_told_before_a_timer_is_set() {
 }
 
 #[test]
-fn what_is_no_rule_is_refused_before_a_timer_is_set() {
+fn invalid_previewed_rules_are_rejected() {
     let service = standing();
     let wrong: [(&[(&str, &str)], &str); 6] = [
         (&[("rule", "")], "rule"),

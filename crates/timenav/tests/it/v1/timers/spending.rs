@@ -14,7 +14,7 @@ fn spend(service: &Service, body: &Value) -> Value {
 }
 
 #[test]
-fn what_several_spend_adds_up_and_passes_once_if_they_say_since_when() {
+fn spent_time_adds_up_and_parallel_work_counts_once() {
     let service = standing();
     assert_eq!(spend(&service, &json!({ "duration": "20m" }))["current_time"], "2000-01-01T00:20:00Z");
     // In parallel, since one time: the longest counts.

@@ -137,7 +137,7 @@ fn check_kept_nowhere(service: &Service, secret: &[u8]) {
 }
 
 #[test]
-fn an_advance_waits_for_webhooks_and_its_receipt_says_what_came_of_them() {
+fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     let (hooks, elsewhere) = (Hooks::start(), Hooks::start());
     let mut service = sending(&hooks);
     let signed = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "secret": SECRET });
@@ -331,7 +331,7 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
 }
 
 #[test]
-fn what_the_operator_does_not_allow_is_refused_at_its_field() {
+fn disallowed_webhook_targets_are_rejected_at_their_field() {
     let hooks = Hooks::start();
     let service = sending(&hooks);
     let url = hooks.url("/in");
@@ -382,7 +382,7 @@ fn what_the_operator_does_not_allow_is_refused_at_its_field() {
 }
 
 #[test]
-fn a_receiver_that_hangs_gets_so_many_requests_and_no_more() {
+fn hanging_receiver_gets_a_limited_number_of_requests() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let service = Service::with(&["--webhook-to", &url]);

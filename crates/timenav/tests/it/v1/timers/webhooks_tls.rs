@@ -99,7 +99,7 @@ fn sending(url: &str, authority: Option<&Path>) -> Service {
 }
 
 #[test]
-fn who_is_sent_a_webhook_is_who_its_certificate_says() {
+fn webhooks_require_a_valid_receiver_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let (issuer, root) = authority(folder.path(), "root");
     let (_, other) = authority(folder.path(), "other");
@@ -142,7 +142,7 @@ fn who_is_sent_a_webhook_is_who_its_certificate_says() {
 }
 
 #[test]
-fn a_file_without_authorities_is_named_at_the_start() {
+fn ca_file_without_certificates_is_named_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("none.pem");
     std::fs::write(&file, "no certificate").unwrap();
