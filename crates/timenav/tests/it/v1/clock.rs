@@ -13,7 +13,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn a_clock_is_read() {
+fn clock_read_matches_its_snapshot() {
     let service = standing();
     for prefix in PREFIXES {
         snapshot::check("clock", &service.send(Request::get(&format!("{prefix}/clock"))));
@@ -22,7 +22,7 @@ fn a_clock_is_read() {
 }
 
 #[test]
-fn a_new_clock_runs_at_host_time() {
+fn new_clock_runs_at_host_time() {
     let service = Service::start();
     let clock = service.get("/v1/clock", &[]);
     assert_eq!((&clock["state"], &clock["rate"], &clock["generation"]), (&json!("running"), &json!(1.0), &json!(0)));
@@ -43,7 +43,7 @@ fn a_new_clock_runs_at_host_time() {
 
 /// The origin by the boot clock is only for users who may read the complete clock, and is the same everywhere.
 #[test]
-fn a_clock_tells_its_origin_by_the_boot_clock() {
+fn clock_reports_its_origin_by_boot_clock() {
     let service = standing();
     let told = |clock: &Value| (clock["boot_id"].clone(), clock["origin_boot"].clone());
     let read = told(&service.get("/v1/clock", &[]));
@@ -67,7 +67,7 @@ fn a_clock_tells_its_origin_by_the_boot_clock() {
 }
 
 #[test]
-fn a_clock_that_somebody_else_has_changed_is_left_alone() {
+fn stale_generation_rejects_a_clock_change() {
     let service = Service::start();
     let change = |generation: &str, path: &str, body: &Value| {
         service.send(Request::post(path).header("If-Match", generation).json(body))
@@ -100,7 +100,7 @@ fn a_clock_that_somebody_else_has_changed_is_left_alone() {
 }
 
 #[test]
-fn generations_count_changes_and_nothing_else() {
+fn generation_counts_only_effective_changes() {
     let service = Service::start();
     let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200)["anchor_id"].clone();
     let mut generation = 0;
@@ -129,7 +129,7 @@ fn generations_count_changes_and_nothing_else() {
 }
 
 #[test]
-fn a_clock_survives_a_restart() {
+fn clock_survives_a_restart() {
     let mut service = Service::start();
     let stand =
         json!({ "destination_time": "2005-08-29T11:10:00.123456Z", "location": "New Orleans", "timeline_id": "still" });
@@ -161,7 +161,7 @@ fn a_clock_survives_a_restart() {
 }
 
 #[test]
-fn a_clock_that_reaches_the_end_of_time_stands_there() {
+fn clock_stops_at_the_end_of_time() {
     let service = Service::start();
     send(&service, "/v1/set-rate", &json!({ "rate": 1_000_000 })).expect(200);
     send(&service, "/v1/travel", &json!({ "destination_time": "9999-12-31T23:59:59.999999Z" })).expect(200);

@@ -12,7 +12,7 @@ const HOUR: i128 = 60 * MINUTE;
 const DAY: i128 = 24 * HOUR;
 
 #[test]
-fn forward_and_back() {
+fn fast_forward_and_rewind_move_the_clock() {
     for prefix in PREFIXES {
         let service = standing();
         let shift = |operation: &str, duration: &str| {
@@ -26,7 +26,7 @@ fn forward_and_back() {
 }
 
 #[test]
-fn durations_of_all_kinds() {
+fn duration_formats_are_all_accepted() {
     let service = standing();
     for (duration, length) in [
         ("1s", 1_000_000),
@@ -64,7 +64,7 @@ fn durations_of_all_kinds() {
 }
 
 #[test]
-fn months_and_years_are_those_of_the_calendar() {
+fn months_and_years_follow_the_calendar() {
     let service = standing();
     for (from, operation, duration, place, to) in [
         ("2024-01-31T12:00:00Z", "fast-forward", "P1M", None, "2024-02-29T12:00:00Z"),
@@ -92,7 +92,7 @@ fn months_and_years_are_those_of_the_calendar() {
 }
 
 #[test]
-fn durations_that_are_none() {
+fn invalid_durations_are_rejected() {
     let service = standing();
     for duration in [
         "",
@@ -128,7 +128,7 @@ fn durations_that_are_none() {
 }
 
 #[test]
-fn beyond_the_end_of_time_the_clock_stays() {
+fn moves_beyond_the_end_of_time_are_rejected() {
     let service = standing();
     for (from, path, duration) in [
         ("9999-12-31T23:59:59.999999Z", "/v1/fast-forward", "0.000001s"),
@@ -150,7 +150,7 @@ fn beyond_the_end_of_time_the_clock_stays() {
 }
 
 #[test]
-fn the_state_is_kept() {
+fn clock_moves_keep_the_running_state() {
     let service = Service::start();
     for (state, before) in [("running", "/v1/resume-time"), ("paused", "/v1/pause-time")] {
         send(&service, before, &json!({})).expect(200);

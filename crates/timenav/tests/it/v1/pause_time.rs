@@ -9,7 +9,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn a_pause_and_its_end() {
+fn pause_and_resume_match_their_snapshots() {
     for prefix in PREFIXES {
         let service = standing();
         let ask = |operation: &str| service.send(Request::post(&format!("{prefix}/{operation}")));
@@ -25,7 +25,7 @@ fn a_pause_and_its_end() {
 }
 
 #[test]
-fn a_body_is_not_needed() {
+fn pause_and_resume_need_no_body() {
     let service = Service::start();
     for path in ["/v1/pause-time", "/v1/resume-time"] {
         service.send(Request::post(path)).expect(200);
@@ -38,7 +38,7 @@ fn a_body_is_not_needed() {
 }
 
 #[test]
-fn to_pause_twice_changes_nothing() {
+fn second_pause_changes_nothing() {
     let service = Service::start();
     let pause = || send(&service, "/v1/pause-time", &json!({})).expect(200);
     let first = pause();
@@ -56,7 +56,7 @@ fn to_pause_twice_changes_nothing() {
 }
 
 #[test]
-fn to_resume_twice_changes_nothing() {
+fn second_resume_changes_nothing() {
     let service = standing();
     let resume = || send(&service, "/v1/resume-time", &json!({})).expect(200);
     let first = resume();
@@ -70,7 +70,7 @@ fn to_resume_twice_changes_nothing() {
 }
 
 #[test]
-fn time_goes_on_from_the_moment_of_the_pause() {
+fn resumed_time_continues_from_the_pause() {
     let service = Service::start();
     let mut paused_at = Value::Null;
     for _ in 0..5 {

@@ -8,7 +8,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn another_rate() {
+fn rate_changes_match_their_snapshots() {
     for prefix in PREFIXES {
         let service = standing();
         let set = |rate: Value| send(&service, &format!("{prefix}/set-rate"), &json!({ "rate": rate }));
@@ -20,7 +20,7 @@ fn another_rate() {
 }
 
 #[test]
-fn a_clock_goes_on_from_where_it_is() {
+fn rate_change_continues_from_the_current_time() {
     let service = Service::start();
     let mut earlier = service.get("/v1/clock", &[]);
     for rate in [1_000_000.0, 0.5, 86_400.0, 0.000_001, 1.0, 3.25] {
@@ -40,7 +40,7 @@ fn a_clock_goes_on_from_where_it_is() {
 }
 
 #[test]
-fn the_rate_of_a_paused_clock_is_for_later() {
+fn rate_of_paused_clock_applies_on_resume() {
     let service = standing();
     let set = send(&service, "/v1/set-rate", &json!({ "rate": 86_400 })).expect(200);
     assert_eq!((&set["state"], &set["current_time"]), (&json!("paused"), &json!("2000-01-01T00:00:00Z")));
@@ -55,7 +55,7 @@ fn the_rate_of_a_paused_clock_is_for_later() {
 }
 
 #[test]
-fn rates_that_are_none() {
+fn invalid_rates_are_rejected() {
     let service = standing();
     for rate in
         [json!(0), json!(-1), json!(0.000_000_1), json!(1e7), json!(1e300), json!("fast"), json!(null), json!([1])]

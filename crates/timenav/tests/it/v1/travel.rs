@@ -9,7 +9,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn a_journey() {
+fn travel_responses_match_their_snapshots() {
     let service = Service::start();
     for prefix in PREFIXES {
         let path = format!("{prefix}/travel");
@@ -32,7 +32,7 @@ fn a_journey() {
 }
 
 #[test]
-fn destinations() {
+fn destination_formats_are_all_accepted() {
     let service = standing();
     for (destination, expected) in [
         ("1969-07-20T20:17:40Z", "1969-07-20T20:17:40Z"),
@@ -62,7 +62,7 @@ fn destinations() {
 }
 
 #[test]
-fn destinations_that_are_none() {
+fn invalid_destinations_are_rejected() {
     let service = standing();
     let missing_zone = "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as \
         `[Europe/Paris]`, like `2024-07-20T20:17:40Z`";
@@ -97,7 +97,7 @@ fn destinations_that_are_none() {
 }
 
 #[test]
-fn places_are_kept_until_another_is_named() {
+fn location_is_kept_until_another_is_given() {
     let service = standing();
     let go = |body: &serde_json::Value| send(&service, "/v1/travel", body);
     assert_eq!(service.get("/v1/clock", &[])["location"], json!(null));
@@ -128,7 +128,7 @@ fn places_are_kept_until_another_is_named() {
 }
 
 #[test]
-fn the_local_time_is_that_of_the_place() {
+fn local_time_follows_the_location() {
     let service = standing();
     for (at, place, local) in [
         ("2005-08-29T11:10:00Z", "America/Chicago", json!("2005-08-29T06:10:00-05:00")),
@@ -158,7 +158,7 @@ fn the_local_time_is_that_of_the_place() {
 }
 
 #[test]
-fn a_running_clock_runs_on_and_a_paused_one_stands() {
+fn travel_keeps_the_running_or_paused_state() {
     let service = Service::start();
     let go = |at: &str| send(&service, "/v1/travel", &json!({ "destination_time": at })).expect(200);
     let running = go("1900-01-01T00:00:00Z");
@@ -175,7 +175,7 @@ fn a_running_clock_runs_on_and_a_paused_one_stands() {
 }
 
 #[test]
-fn a_key_is_bound_to_a_timeline_and_a_request_may_name_another() {
+fn request_can_override_the_timeline_of_its_key() {
     let service = Service::start();
     let early = Request::post("/v1/api-keys").json(&json!({ "timeline_id": "hers" }));
     service.send(early).refused(404, "not_found");

@@ -168,7 +168,7 @@ fn check(service: &Service, timeline: &str, steps: &[Step]) -> Result<(), TestCa
 }
 
 #[test]
-fn the_clock_is_its_model() {
+fn clock_matches_its_model_in_random_operations() {
     let service = Service::start();
     let count = std::cell::Cell::new(0);
     let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
@@ -185,7 +185,7 @@ fn the_clock_is_its_model() {
 }
 
 #[test]
-fn the_model_writes_what_it_reads() {
+fn model_timestamps_survive_a_round_trip() {
     for text in [
         "-009999-01-01T00:00:00Z",
         "0000-02-29T00:00:00Z",

@@ -17,7 +17,7 @@ fn forward(service: &Service) -> Value {
 }
 
 #[test]
-fn one_message_a_change() {
+fn stream_sends_one_message_per_change() {
     for prefix in PREFIXES {
         let service = standing();
         let mut connection = service.connect();
@@ -58,7 +58,7 @@ fn one_message_a_change() {
 }
 
 #[test]
-fn a_listener_that_comes_back_misses_nothing_and_hears_nothing_twice() {
+fn resumed_stream_misses_and_repeats_nothing() {
     let service = standing();
     let changes: Vec<Value> = (0..20).map(|_| forward(&service)).collect();
     let newest = changes[19]["generation"].as_u64().unwrap();
@@ -87,7 +87,7 @@ fn a_listener_that_comes_back_misses_nothing_and_hears_nothing_twice() {
 }
 
 #[test]
-fn changes_between_a_look_and_a_listener_are_not_lost() {
+fn changes_between_read_and_stream_are_not_lost() {
     let service = standing();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
@@ -115,7 +115,7 @@ fn changes_between_a_look_and_a_listener_are_not_lost() {
 }
 
 #[test]
-fn who_asks_for_what_is_not_kept_is_told_where_the_clock_is() {
+fn unknown_resume_id_resets_to_the_current_clock() {
     let mut service = standing();
     let newest = forward(&service);
     let check = |service: &Service, seen: &str, expected: &Value| {
@@ -150,7 +150,7 @@ fn who_asks_for_what_is_not_kept_is_told_where_the_clock_is() {
 
 /// Messages come from the ledger: nothing is kept without listeners, and nothing is lost in a restart.
 #[test]
-fn a_listener_that_comes_back_after_a_restart_misses_nothing() {
+fn resumed_stream_misses_nothing_after_a_restart() {
     let mut service = standing();
     let mut changes = vec![service.get("/v1/clock", &[])];
     for number in 0..10 {
@@ -175,7 +175,7 @@ fn a_listener_that_comes_back_after_a_restart_misses_nothing() {
 }
 
 #[test]
-fn a_listener_without_permission_hears_nothing_more() {
+fn stream_closes_when_permission_is_lost() {
     let service = standing();
     let made = service.post("/v1/api-keys", &json!({ "label": "listener" }));
     let key = made["api_key"].as_str().unwrap();
@@ -205,7 +205,7 @@ fn a_listener_without_permission_hears_nothing_more() {
 }
 
 #[test]
-fn a_stream_ends_with_the_service() {
+fn streams_close_when_the_service_stops() {
     let mut service = standing();
     let mut connections: Vec<Connection> = (0..5).map(|_| service.connect()).collect();
     let mut streams: Vec<Messages<'_>> =
@@ -223,7 +223,7 @@ fn a_stream_ends_with_the_service() {
 }
 
 #[test]
-fn refusals_come_before_the_stream() {
+fn unauthorized_or_invalid_streams_are_rejected() {
     let service = Service::start();
     let ada = service.user("ada");
     snapshot::check("stream-hidden", &service.send(stream_of("/v1").key(&ada)));
