@@ -88,7 +88,7 @@ fn edge(name: &str) -> Option<Edge> {
             vec![(event(&json!({ "asserts": [assert] })), "asserts/0/value")]
         }),
         "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
-        "action_bytes_max" => Tested(DEEDS, "what_is_done_is_told_in_so_many_words"),
+        "action_bytes_max" => Tested(DEEDS, "action_length_is_limited"),
         "erase_events_batch_max" => Tested(ERASING, "many_events_are_erased_in_batches"),
         "erase_events_selected_max" => Tested("timenav-engine/src/erasing.rs", "selected_events_are_limited"),
         "erased_outcomes_max" => {
@@ -174,7 +174,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-store/tests/it/engine/history/counted.rs", "event_counts_match_counting_one_at_a_time")
         }
         "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tally/tests.rs", "tallied_groups_are_limited"),
-        "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
+        "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "rare_match_is_returned_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "stream_firings_kept_max" => {
             Tested("timenav-engine/src/observing.rs", "slow_observer_is_notified_of_missed_firings")
@@ -186,7 +186,7 @@ fn edge(name: &str) -> Option<Edge> {
         "entries_page_bytes_max" => {
             Tested("timenav-store/tests/it/engine/entries.rs", "entry_page_size_is_limited_in_bytes")
         }
-        "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
+        "page_items_default" => Tested(PAGING, "page_length_follows_the_limit_parameter"),
         "password_bytes_max" => Tested(PASSWORD, "password_length_is_limited"),
         "password_chars_min" => Tested(PASSWORD, "short_or_guessable_new_password_is_rejected"),
         "sessions_per_user_max" | "sessions_swept_max" => {
@@ -359,7 +359,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "import_refusals_listed_max" => Tested(
             "timenav/tests/it/v1/import_events/refusals.rs",
-            "refusals_are_all_counted_and_the_first_hundred_listed",
+            "rejections_are_all_counted_and_first_hundred_listed",
         ),
         "import_trace_document_bytes_max" | "import_trace_spans_max" => {
             Tested("timenav-import/src/trace_file/tests.rs", "spans_per_document_are_limited")
@@ -367,7 +367,7 @@ fn edge(name: &str) -> Option<Edge> {
         "import_calendar_bytes_max" => {
             Tested("timenav-import/src/calendar_file/tests.rs", "lines_events_and_calendars_have_size_limits")
         }
-        "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "limits_hold_at_the_edge"),
+        "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "data_and_key_size_limits_are_enforced"),
         "decrypt_failures_free_max"
         | "decrypt_wait_seconds_min"
         | "decrypt_wait_seconds_max"

@@ -23,7 +23,7 @@ fn actions(logs: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn changes_reads_and_refusals_are_told() {
+fn changes_reads_and_rejections_are_logged() {
     let service = Service::start();
     let stranger = service.user("eve");
     send(&service, "/v1/pause-time", &json!({})).expect(200);
@@ -65,7 +65,7 @@ fn positions(service: &Service, more: &[(&str, &str)]) -> Vec<u64> {
 }
 
 #[test]
-fn the_newest_come_first_where_that_is_asked_for_and_pages_stay_as_they_were() {
+fn newest_first_order_keeps_pages_stable() {
     let service = Service::start();
     let first = service.get("/v1/access-logs", &[ALWAYS[0], ALWAYS[1], ("order", "newest"), ("limit", "1")]);
     let size = first["logs"][0]["position"].as_u64().unwrap() + 1;
@@ -88,7 +88,7 @@ fn the_newest_come_first_where_that_is_asked_for_and_pages_stay_as_they_were() {
 }
 
 #[test]
-fn filters_and_pages() {
+fn access_log_is_filtered_and_paged() {
     let service = Service::start();
     let ada = service.user("ada");
     for number in 0..30 {
@@ -108,7 +108,7 @@ fn filters_and_pages() {
 }
 
 #[test]
-fn a_range_is_of_host_time_and_includes_both_ends() {
+fn time_range_is_inclusive_in_host_time() {
     let service = Service::start();
     send(&service, "/v1/travel", &json!({ "destination_time": "1900-01-01T00:00:00Z" })).expect(200);
     for _ in 0..5 {
@@ -132,7 +132,7 @@ fn a_range_is_of_host_time_and_includes_both_ends() {
 }
 
 #[test]
-fn what_is_needed_and_who_may() {
+fn access_log_requires_parameters_and_admin_role() {
     let service = Service::start();
     let key = service.user("ada");
     let lists = json!({ "timeline_id": "main", "permissions": { "write": ["ada"] } });

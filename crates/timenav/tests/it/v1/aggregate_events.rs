@@ -31,7 +31,7 @@ fn groups(answer: &Value) -> Vec<(String, u64, String, String)> {
 }
 
 #[test]
-fn events_are_counted_by_what_they_have_in_common() {
+fn events_are_counted_by_each_group_key() {
     for prefix in PREFIXES {
         let service = Service::start();
         record(&service);
@@ -85,7 +85,7 @@ fn events_are_counted_by_what_they_have_in_common() {
 
 /// All ways of counting, and searching, give the same result.
 #[test]
-fn counts_are_those_of_what_is_found() {
+fn counts_match_the_search_results() {
     let service = Service::start();
     record(&service);
     let before = service.post("/v1/set-anchor", &json!({}))["anchor_id"].as_str().unwrap().to_owned();
@@ -115,7 +115,7 @@ fn counts_are_those_of_what_is_found() {
 
 /// More events at one time than the search limit of a response.
 #[test]
-fn a_count_is_continued_within_a_moment() {
+fn count_continues_within_events_of_equal_time() {
     let service = Service::start();
     let mut file = String::new();
     for number in 0..100_011 {
@@ -163,7 +163,7 @@ fn a_count_is_continued_within_a_moment() {
 }
 
 #[test]
-fn a_wrong_count_names_its_parameter() {
+fn invalid_count_request_names_its_parameter() {
     let service = Service::start();
     for (parameters, pointer) in [
         (&[][..], "#/by"),

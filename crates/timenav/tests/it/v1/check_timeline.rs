@@ -7,7 +7,7 @@ use crate::http::Request;
 use crate::service::Service;
 
 #[test]
-fn an_event_is_found_by_its_exact_description() {
+fn event_is_found_by_its_exact_description() {
     let service = Service::start();
     let told = "The \"Eagle\" lands \\ on the moon.\nAll is well: café.";
     for (event_id, time, description) in [

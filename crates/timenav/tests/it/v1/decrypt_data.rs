@@ -28,7 +28,7 @@ fn settled(answer: &Answer) -> (u16, Vec<String>, Value) {
 }
 
 #[test]
-fn the_key_opens_the_data() {
+fn right_key_decrypts_the_data() {
     for prefix in PREFIXES {
         let service = Service::start();
         let data_id = seal(&service, &json!({ "agent": "Ada", "n": [1, 2.5, null, "ü"] }), "a passphrase");
@@ -43,7 +43,7 @@ fn the_key_opens_the_data() {
 }
 
 #[test]
-fn data_comes_back_as_it_was_sent() {
+fn decrypted_data_equals_the_original_text() {
     let service = Service::start();
     // Numbers beyond a double's precision, and a specific member order.
     let text = r#"{"z":12345678901234567890,"a":1.10, "e":1E2,"b":{}}"#;
@@ -58,7 +58,7 @@ fn data_comes_back_as_it_was_sent() {
 }
 
 #[test]
-fn what_does_not_open_is_told_alike() {
+fn decryption_failures_are_indistinguishable() {
     let mut service = Service::start();
     let data_ids: Vec<(Value, &str)> = ["a passphrase", RANDOM]
         .into_iter()
@@ -97,7 +97,7 @@ fn what_does_not_open_is_told_alike() {
 }
 
 #[test]
-fn wrong_keys_are_counted_by_record() {
+fn wrong_keys_are_limited_per_record() {
     let service = Service::start();
     let (one, other) = (seal(&service, &json!({}), RANDOM), seal(&service, &json!({}), RANDOM));
     for _ in 0..5 {
@@ -115,7 +115,7 @@ fn wrong_keys_are_counted_by_record() {
 }
 
 #[test]
-fn opening_stands_in_the_ledger() {
+fn decryption_attempts_are_recorded_in_the_ledger() {
     let service = Service::with(&["--read-log", "buffered"]);
     let data_id = seal(&service, &json!({}), RANDOM);
     open(&service, &data_id, RANDOM).expect(200);
@@ -136,7 +136,7 @@ fn opening_stands_in_the_ledger() {
 }
 
 #[test]
-fn a_stranger_does_not_learn_what_is_there() {
+fn hidden_and_missing_data_return_the_same_error() {
     let service = Service::start();
     let ada = service.user("ada");
     let data_id = seal(&service, &json!({}), RANDOM);

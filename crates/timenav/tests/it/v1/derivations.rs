@@ -40,7 +40,7 @@ fn opening(service: &Service, data_id: &Value, key: &str) -> Request {
 }
 
 #[test]
-fn no_more_keys_are_compared_at_once_than_one_after_the_other() {
+fn concurrent_key_guesses_are_limited_like_sequential_ones() {
     let service = Service::start();
     let data_id = seal(&service);
     let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
@@ -58,7 +58,7 @@ fn no_more_keys_are_compared_at_once_than_one_after_the_other() {
 }
 
 #[test]
-fn right_keys_wait_for_each_other_and_open_the_record() {
+fn concurrent_correct_keys_all_decrypt_the_record() {
     let service = Service::start();
     let data_id = seal(&service);
     for answer in at_once(&service, &opening(&service, &data_id, "a passphrase")) {
@@ -71,7 +71,7 @@ fn right_keys_wait_for_each_other_and_open_the_record() {
 /// not count, and an answered one was not cut off. The threshold depends on the machine, so it is searched for, while
 /// other requests make every guess wait.
 #[test]
-fn a_connection_that_is_cut_has_tried_a_key() {
+fn key_guess_counts_after_client_disconnects() {
     let service = Service::start();
     let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
     let is_over = AtomicBool::new(false);
@@ -121,7 +121,7 @@ impl Drop for Ends<'_> {
 }
 
 #[test]
-fn nobody_is_kept_from_logging_in_by_those_who_seal() {
+fn login_is_not_blocked_by_concurrent_encryption() {
     let service = Service::start();
     service.set_password("admin", PASSWORD);
     let eve = service.user("eve");

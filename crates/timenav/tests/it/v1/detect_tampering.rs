@@ -19,7 +19,7 @@ fn count(answer: &Value, what: &str) -> u64 {
 }
 
 #[test]
-fn a_service_that_nobody_touched_has_no_findings() {
+fn intact_service_has_no_findings() {
     for prefix in PREFIXES {
         let service = Service::start();
         service.post("/v1/events", &json!([{ "time": "2000-01-01T00:00:00Z", "description": "midnight" }]));
@@ -51,7 +51,7 @@ fn a_service_that_nobody_touched_has_no_findings() {
 }
 
 #[test]
-fn an_unknown_depth_is_told_which_there_are() {
+fn unknown_scan_depth_error_lists_known_ones() {
     let service = Service::start();
     for depth in ["deep", "", "tail:0", "tail:x", "sample", "FULL"] {
         let body = json!({ "timeline_id": "main", "scan_depth": depth });
@@ -66,7 +66,7 @@ fn an_unknown_depth_is_told_which_there_are() {
 }
 
 #[test]
-fn who_may_read_may_look() {
+fn scan_requires_read_permission() {
     let service = Service::start();
     let key = service.user("ada");
     let ask = |timeline: &str| {

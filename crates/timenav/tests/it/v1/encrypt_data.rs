@@ -18,7 +18,7 @@ fn sealing(data: &Value, key: &str) -> Value {
 }
 
 #[test]
-fn data_is_sealed() {
+fn encryption_is_recorded_in_the_ledger() {
     for prefix in PREFIXES {
         let service = Service::start();
         let answer = send(&service, &format!("{prefix}/encrypt-data"), &sealing(&json!({ "where": SECRET }), KEY));
@@ -36,7 +36,7 @@ fn data_is_sealed() {
 }
 
 #[test]
-fn every_call_makes_a_record_and_a_repetition_makes_none() {
+fn each_encryption_creates_a_record_except_replays() {
     let service = Service::start();
     let body = sealing(&json!({}), KEY);
     let one = send(&service, "/v1/encrypt-data", &body).expect(200);
@@ -51,7 +51,7 @@ fn every_call_makes_a_record_and_a_repetition_makes_none() {
 }
 
 #[test]
-fn limits_hold_at_the_edge() {
+fn data_and_key_size_limits_are_enforced() {
     let service = Service::start();
     let of_length = |bytes: usize| json!({ "x": "y".repeat(bytes - r#"{"x":""}"#.len()) });
     send(&service, "/v1/encrypt-data", &sealing(&of_length(1 << 20), KEY)).expect(200);
@@ -76,7 +76,7 @@ fn limits_hold_at_the_edge() {
 }
 
 #[test]
-fn secrets_have_no_place_in_an_address() {
+fn encryption_key_in_query_string_is_rejected() {
     let service = Service::start();
     let body = json!({ "timeline_id": "main", "data": {} });
     let refused = send(&service, "/v1/encrypt-data?encryption_key=k", &body).refused(400, "invalid_parameter");
@@ -87,7 +87,7 @@ fn secrets_have_no_place_in_an_address() {
 }
 
 #[test]
-fn writers_seal_and_readers_do_not() {
+fn encryption_requires_write_permission() {
     let service = Service::start();
     let ada = service.user("ada");
     let on = |timeline: &str| {
@@ -104,7 +104,7 @@ fn writers_seal_and_readers_do_not() {
 }
 
 #[test]
-fn an_operator_can_switch_it_off() {
+fn encryption_can_be_disabled_by_the_operator() {
     let mut service = Service::start();
     let made = send(&service, "/v1/encrypt-data", &sealing(&json!({}), KEY)).expect(200);
     assert!(service.stop().success());
@@ -137,7 +137,7 @@ pub(super) fn holds(bytes: &[u8], text: &[u8]) -> bool {
 }
 
 #[test]
-fn neither_key_nor_data_is_kept_or_logged() {
+fn encryption_key_and_plaintext_are_never_stored() {
     use sha2::{Digest as _, Sha256};
 
     let mut service = Service::with(&["--log-filter", "trace"]);

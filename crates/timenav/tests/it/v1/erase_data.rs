@@ -17,7 +17,7 @@ fn event(service: &Service, event_id: &str) -> u64 {
 }
 
 #[test]
-fn a_record_is_erased() {
+fn erased_record_cannot_be_decrypted() {
     for prefix in PREFIXES {
         let service = Service::start();
         let sealing = json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" });
@@ -36,7 +36,7 @@ fn a_record_is_erased() {
 }
 
 #[test]
-fn an_event_is_erased_and_its_proof_stays() {
+fn erased_event_keeps_its_proof() {
     let mut service = Service::start();
     let position = event(&service, "gone");
     event(&service, "stays");
@@ -62,7 +62,7 @@ fn an_event_is_erased_and_its_proof_stays() {
 }
 
 #[test]
-fn administrators_erase() {
+fn erasure_requires_admin_permission() {
     let service = Service::start();
     let ada = service.user("ada");
     let position = event(&service, "a");

@@ -16,7 +16,7 @@ fn event(service: &Service, event_id: &str, year: u32) {
 }
 
 #[test]
-fn events_are_found_by_a_dry_run_and_erased() {
+fn dry_run_selects_events_that_are_then_erased() {
     for prefix in PREFIXES {
         let mut service = Service::start();
         for (event_id, year) in [("a", 1999), ("b", 2000), ("c", 2001)] {
@@ -63,7 +63,7 @@ fn events_are_found_by_a_dry_run_and_erased() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_told() {
+fn invalid_erasure_requests_name_the_field() {
     let service = Service::start();
     for (wrong, pointer) in [
         (json!({}), "#/event_ids"),
@@ -95,7 +95,7 @@ fn what_is_asked_wrongly_is_told() {
 }
 
 #[test]
-fn a_timeline_with_forks_asks_for_them() {
+fn erasure_with_forks_requires_include_forks() {
     let service = Service::start();
     event(&service, "a", 2000);
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
@@ -109,7 +109,7 @@ fn a_timeline_with_forks_asks_for_them() {
 }
 
 #[test]
-fn a_read_is_erased_from_the_access_log() {
+fn erased_read_disappears_from_access_log() {
     let service = Service::start();
     for _ in 0..2 {
         service.get("/v1/clock", &[]);

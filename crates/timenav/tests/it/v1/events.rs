@@ -21,7 +21,7 @@ fn everything() -> Value {
 }
 
 #[test]
-fn events_are_recorded_and_found() {
+fn recorded_events_are_found() {
     for prefix in PREFIXES {
         let service = Service::start();
         let path = format!("{prefix}/events");
@@ -38,7 +38,7 @@ fn events_are_recorded_and_found() {
 }
 
 #[test]
-fn what_lasts_into_a_range_is_found_where_it_is_asked_for() {
+fn overlapping_events_are_found_on_request() {
     let service = Service::start();
     service.post(
         "/v1/events",
@@ -80,7 +80,7 @@ fn what_lasts_into_a_range_is_found_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_answered_is_what_is_kept() {
+fn record_response_matches_the_ledger() {
     let service = Service::start();
     let recorded = service.post("/v1/events", &json!([{ "time": AT }, { "time": AT }, { "time": AT }]));
     let ids: Vec<&str> = recorded["event_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
@@ -159,7 +159,7 @@ fn errors_name_the_field_and_the_event() {
 }
 
 #[test]
-fn an_id_is_taken_once() {
+fn duplicate_event_id_is_rejected() {
     let service = Service::start();
     let one = json!({ "time": AT, "event_id": "one" });
     let other = json!({ "time": AT, "event_id": "one", "name": "other" });
@@ -184,7 +184,7 @@ fn an_id_is_taken_once() {
 }
 
 #[test]
-fn the_timeline_is_named_in_the_query_or_in_the_body() {
+fn timeline_can_be_given_in_query_or_body() {
     let service = Service::start();
     let record = |query: &str, body: &Value| send(&service, &format!("/v1/events{query}"), body);
     assert_eq!(record("", &json!({ "time": AT })).expect(201)["timeline_id"], "main");
@@ -209,7 +209,7 @@ fn the_timeline_is_named_in_the_query_or_in_the_body() {
 }
 
 #[test]
-fn nothing_that_a_caller_writes_is_lost_or_changed() {
+fn event_fields_are_stored_unchanged() {
     let service = Service::start();
     let texts =
         ["\u{0}\u{1f}\u{7f}", "\"\\/\u{8}\u{c}\n\r\t", "\u{2028}\u{2029}", "😀 e\u{301} é", "<script>", "' OR 1=1 --"];
@@ -234,7 +234,7 @@ fn nothing_that_a_caller_writes_is_lost_or_changed() {
 }
 
 #[test]
-fn integers_that_no_double_is_equal_to_are_refused() {
+fn integers_beyond_double_precision_are_rejected() {
     let service = Service::start();
     for number in ["9007199254740993", "100000000000000000001", "-123456789012345678901234567890"] {
         let event = format!("{{\"time\":\"{AT}\",\"attributes\":{{\"n\":{number}}}}}");

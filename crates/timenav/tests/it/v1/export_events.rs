@@ -36,7 +36,7 @@ fn events(service: &Service, timeline: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_exported_is_imported_as_it_was() {
+fn exported_events_import_unchanged() {
     let service = Service::start();
     record(&service, "main");
     for (format, content_type) in [
@@ -62,7 +62,7 @@ fn what_is_exported_is_imported_as_it_was() {
 }
 
 #[test]
-fn attributes_get_columns_of_their_own_where_they_are_asked_for() {
+fn requested_attributes_get_csv_columns() {
     let service = Service::start();
     record(&service, "main");
     let asked = [("format", "csv"), ("columns", "attribute.stages,attribute.program,attribute.none")];
@@ -83,7 +83,7 @@ fn attributes_get_columns_of_their_own_where_they_are_asked_for() {
 }
 
 #[test]
-fn calendars_are_written_too() {
+fn export_writes_icalendar_files() {
     let service = Service::start();
     record(&service, "main");
     let answer = export(&service, &[("format", "icalendar")]);
@@ -103,7 +103,7 @@ fn calendars_are_written_too() {
 }
 
 #[test]
-fn the_format_is_told_by_the_query_or_by_accept() {
+fn export_format_follows_query_or_accept_header() {
     let service = Service::start();
     let content_type = |accept: &str, query: &str| {
         let request = Request::get(&format!("{PATH}{query}")).header("Accept", accept);
@@ -121,7 +121,7 @@ fn the_format_is_told_by_the_query_or_by_accept() {
 }
 
 #[test]
-fn place_and_time_are_those_of_monitor_events() {
+fn export_filters_match_monitor_events() {
     for prefix in PREFIXES {
         let service = Service::start();
         record(&service, "main");
@@ -144,7 +144,7 @@ fn place_and_time_are_those_of_monitor_events() {
 }
 
 #[test]
-fn a_large_export_is_whole_and_one_entry() {
+fn large_export_is_complete_and_logged_once() {
     let service = Service::start();
     let line = |number: usize| {
         format!("{{\"event_id\":\"e{number}\",\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n")

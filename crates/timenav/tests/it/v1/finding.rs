@@ -47,7 +47,7 @@ fn find(service: &Service, filter: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn events_are_found_by_what_they_say() {
+fn events_are_filtered_by_text_actor_and_attributes() {
     let service = Service::start();
     record(&service);
     let all = ["sputnik_1", "apollo_11", "apollo_12", "luna_24"];
@@ -89,7 +89,7 @@ fn events_are_found_by_what_they_say() {
 }
 
 #[test]
-fn a_wrong_filter_names_its_parameter() {
+fn invalid_filter_names_its_parameter() {
     let service = Service::start();
     let long = |length: usize| "x".repeat(length);
     for (filter, pointer) in [
@@ -132,7 +132,7 @@ fn a_wrong_filter_names_its_parameter() {
 
 /// A cursor continues its own query in its order.
 #[test]
-fn pages_are_of_one_filter_and_one_order() {
+fn cursor_is_bound_to_its_filter_and_order() {
     let service = Service::start();
     record(&service);
     let page = |parameters: &[(&str, &str)]| {
@@ -171,7 +171,7 @@ fn pages_are_of_one_filter_and_one_order() {
 
 /// The number of events examined per page is limited, and the next page continues from there.
 #[test]
-fn a_rare_word_comes_on_a_later_page() {
+fn rare_match_is_returned_on_a_later_page() {
     let service = Service::start();
     let mut file = String::new();
     for number in 0..50_002 {
@@ -199,7 +199,7 @@ fn a_rare_word_comes_on_a_later_page() {
 }
 
 #[test]
-fn events_are_found_as_they_stand_and_as_they_stood() {
+fn filters_apply_to_current_and_past_states() {
     let service = Service::start();
     record(&service);
     let landed = |timeline: &str, as_of: &str| -> Vec<String> {
@@ -231,7 +231,7 @@ fn events_are_found_as_they_stand_and_as_they_stood() {
 }
 
 #[test]
-fn a_stream_tells_of_events_that_pass_before_or_after() {
+fn filtered_stream_sends_events_matching_before_or_after() {
     let service = Service::start();
     record(&service);
     let mut connection = service.connect();
@@ -274,7 +274,7 @@ fn a_stream_tells_of_events_that_pass_before_or_after() {
 
 /// The query is recorded in the ledger, as for every read.
 #[test]
-fn the_ledger_tells_what_was_looked_for() {
+fn search_parameters_are_recorded_in_the_ledger() {
     let service = Service::start();
     let asked = [("location", "*"), ("time_range", "../.."), ("text", "eagle"), ("attribute.net", "us")];
     service.get("/v1/monitor-events", &[&asked[..], &[("order", "newest")]].concat());
@@ -288,7 +288,7 @@ fn the_ledger_tells_what_was_looked_for() {
 
 /// Runs the example of the user documentation.
 #[test]
-fn the_examples_of_the_page_are_answered() {
+fn documented_search_examples_find_the_event() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
     let page = std::fs::read_to_string(path).unwrap();
     let service = Service::start();

@@ -42,7 +42,7 @@ fn counts(answer: Answer) -> [u64; 3] {
 }
 
 #[test]
-fn files_of_every_format() {
+fn each_import_format_is_read() {
     for prefix in PREFIXES {
         let service = Service::start();
         let import = |parameters: &[(&str, &str)], content_type: &str, file: &str| {
@@ -62,7 +62,7 @@ fn files_of_every_format() {
 }
 
 #[test]
-fn a_file_that_comes_twice_adds_nothing() {
+fn reimported_file_adds_nothing() {
     let service = Service::start();
     for (content_type, map, file, records) in
         [(NDJSON, "", LINES, 3), ("text/csv", TABLE_MAP, TABLE, 2), ("application/geo+json", "", FEATURES, 2)]
@@ -81,7 +81,7 @@ fn a_file_that_comes_twice_adds_nothing() {
 }
 
 #[test]
-fn records_repeated_in_a_file_are_counted_apart_from_known_ones() {
+fn repeated_records_are_counted_separately_from_known_ones() {
     let service = Service::start();
     let import = |timeline: &str, dry_run: &str, file: &str| {
         let parameters = [("timeline_id", timeline), ("dry_run", dry_run)];
@@ -111,7 +111,7 @@ fn records_repeated_in_a_file_are_counted_apart_from_known_ones() {
 }
 
 #[test]
-fn the_format_is_told_by_the_query_or_the_content_type() {
+fn import_format_follows_query_or_content_type() {
     let service = Service::start();
     for (format, content_type, file) in [
         (None, "application/x-ndjson", LINES),
@@ -138,7 +138,7 @@ fn the_format_is_told_by_the_query_or_the_content_type() {
 }
 
 #[test]
-fn a_timeline_is_made_by_its_first_import() {
+fn first_import_creates_the_timeline() {
     let service = Service::start();
     let answer = import(&service, &[("timeline_id", "apollo")], NDJSON, LINES).expect(200);
     assert_eq!((&answer["timeline_id"], &answer["taken"]), (&json!("apollo"), &json!(3)));
@@ -152,7 +152,7 @@ fn a_timeline_is_made_by_its_first_import() {
 }
 
 #[test]
-fn an_empty_file_has_no_events() {
+fn empty_file_imports_no_events() {
     let service = Service::start();
     for (content_type, file) in [
         (NDJSON, ""),
@@ -167,7 +167,7 @@ fn an_empty_file_has_no_events() {
 }
 
 #[test]
-fn chunks_may_end_anywhere() {
+fn chunk_boundaries_do_not_affect_imports() {
     let service = Service::start();
     let mut number = 0;
     for size in [1, 7, 64, 100_000] {

@@ -34,7 +34,7 @@ fn found(service: &Service, timeline: &str, as_of: Option<&str>) -> Vec<(String,
 }
 
 #[test]
-fn words_decide_what_is_done() {
+fn action_words_determine_the_effect() {
     let service = with_launch();
     for (prefix, name) in PREFIXES.iter().zip(["cancelled", "cancelled-again"]) {
         let body = json!({ "event_id": "launch", "action": "Prevent the launch", "time": TIME });
@@ -63,7 +63,7 @@ fn words_decide_what_is_done() {
 }
 
 #[test]
-fn an_effect_may_be_told_apart_from_the_words() {
+fn explicit_effect_overrides_the_action_words() {
     let service = with_launch();
     let with = |effect: Value| {
         let body = json!({ "event_id": "launch", "action": "sabotage", "time": TIME, "effect": effect });
@@ -85,7 +85,7 @@ fn an_effect_may_be_told_apart_from_the_words() {
 }
 
 #[test]
-fn what_is_done_is_told_in_so_many_words() {
+fn action_length_is_limited() {
     let service = with_launch();
     let with = |bytes: usize| {
         let body = json!({ "event_id": "launch", "action": "x".repeat(bytes), "time": TIME });
@@ -100,7 +100,7 @@ fn what_is_done_is_told_in_so_many_words() {
 }
 
 #[test]
-fn a_dry_run_changes_nothing() {
+fn manipulation_dry_run_changes_nothing() {
     let service = with_launch();
     let body = json!({ "event_id": "launch", "action": "cancel", "time": TIME, "dry_run": true });
     let answer = send(&service, "/v1/manipulate-event", &body);
@@ -116,7 +116,7 @@ fn a_dry_run_changes_nothing() {
 }
 
 #[test]
-fn an_event_is_read_with_all_that_happened_to_it() {
+fn event_is_returned_with_versions_and_interventions() {
     let service = with_launch();
     manipulate(&service, "delay 2h");
     let read = || service.send(Request::get("/v1/events/launch"));
@@ -149,7 +149,7 @@ fn an_event_is_read_with_all_that_happened_to_it() {
 }
 
 #[test]
-fn the_past_is_read_by_position_anchor_and_host_time() {
+fn past_states_are_readable_by_position_anchor_and_time() {
     let service = with_launch();
     let anchor = service.post("/v1/set-anchor", &json!({}));
     let then = anchor["ledger"]["position"].to_string();
@@ -171,7 +171,7 @@ fn the_past_is_read_by_position_anchor_and_host_time() {
 }
 
 #[test]
-fn a_return_restores_events_too() {
+fn return_to_anchor_restores_events() {
     let service = with_launch();
     let anchor = service.post("/v1/set-anchor", &json!({}));
     service.post("/v1/events", &json!({ "event_id": "late", "time": "1969-07-17T00:00:00Z" }));
@@ -189,7 +189,7 @@ fn a_return_restores_events_too() {
 }
 
 #[test]
-fn forks_share_the_past_and_nothing_else() {
+fn forks_share_only_the_past() {
     let service = with_launch();
     let before = service.post("/v1/set-anchor", &json!({}));
     manipulate(&service, "delay 1d");

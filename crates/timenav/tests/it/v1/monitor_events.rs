@@ -45,7 +45,7 @@ fn ids(events: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn pages_of_events() {
+fn event_pages_match_their_snapshots() {
     let service = world();
     for prefix in PREFIXES {
         let ask = |parameters: &[(&str, &str)]| {
@@ -68,7 +68,7 @@ fn pages_of_events() {
 }
 
 #[test]
-fn places() {
+fn location_filters_match_expected_events() {
     let service = world();
     for (location, expected) in [
         ("*", vec!["nowhere", "greenwich", "pole", "orleans", "baton", "suva", "apia", "dateline", "unsaid"]),
@@ -104,7 +104,7 @@ fn places() {
 }
 
 #[test]
-fn times() {
+fn time_ranges_match_expected_events() {
     let service = world();
     for (range, expected) in [
         ("2005-08-29T11:10:00Z/2005-08-29T12:00:00Z", vec!["orleans", "baton"]),
@@ -126,7 +126,7 @@ fn times() {
 }
 
 #[test]
-fn queries_that_are_none() {
+fn invalid_queries_are_rejected() {
     let service = world();
     let ask = |location: &str, range: &str| {
         service.send(Request::get("/v1/monitor-events").json(&json!({ "location": location, "time_range": range })))

@@ -33,7 +33,7 @@ fn codes(service: &Service, parameters: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn paradoxes_are_told_with_what_shows_them() {
+fn paradoxes_are_listed_with_their_evidence() {
     let service = standing();
     record(&service, "cause", 10, &json!([]));
     record(&service, "effect", 5, &json!(["cause"]));
@@ -75,7 +75,7 @@ fn paradoxes_are_told_with_what_shows_them() {
 }
 
 #[test]
-fn observations_are_counted_and_listed_when_asked_for() {
+fn observations_are_counted_and_listed_on_request() {
     let service = standing();
     record(&service, "waiting", 10, &json!(["never-recorded"]));
     service.post("/v1/events", &json!({ "event_id": "future", "time": "2030-01-01T00:00:00Z" }));
@@ -90,7 +90,7 @@ fn observations_are_counted_and_listed_when_asked_for() {
 }
 
 #[test]
-fn interventions_make_and_heal() {
+fn interventions_create_and_resolve_paradoxes() {
     let service = standing();
     record(&service, "a", 1, &json!([]));
     record(&service, "b", 2, &json!(["a"]));
@@ -125,7 +125,7 @@ fn interventions_make_and_heal() {
 }
 
 #[test]
-fn a_repeated_request_is_told_the_same_again() {
+fn replayed_intervention_reports_the_same_paradoxes() {
     let service = standing();
     record(&service, "a", 1, &json!([]));
     record(&service, "b", 2, &json!(["a"]));
@@ -140,7 +140,7 @@ fn a_repeated_request_is_told_the_same_again() {
 }
 
 #[test]
-fn an_event_is_checked_with_all_around_it() {
+fn check_returns_causes_consequences_and_paradoxes() {
     let service = standing();
     record(&service, "spark", 1, &json!([]));
     service.post("/v1/events", &json!({
@@ -183,7 +183,7 @@ fn an_event_is_checked_with_all_around_it() {
 }
 
 #[test]
-fn a_scan_tells_what_hangs_on_each_event() {
+fn scan_lists_causes_and_effects_of_each_event() {
     let service = standing();
     record(&service, "a", 1, &json!([]));
     record(&service, "b", 0, &json!(["a"]));
@@ -201,7 +201,7 @@ fn a_scan_tells_what_hangs_on_each_event() {
 }
 
 #[test]
-fn paradoxes_outlive_a_restart_and_stay_on_their_side_of_a_fork() {
+fn paradoxes_survive_restart_and_stay_on_their_timeline() {
     let mut service = standing();
     record(&service, "cause", 10, &json!([]));
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));

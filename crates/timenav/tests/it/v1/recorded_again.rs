@@ -7,7 +7,7 @@ use crate::http::Request;
 use crate::service::Service;
 
 #[test]
-fn a_script_that_begins_with_a_return_can_be_run_again() {
+fn script_starting_with_return_can_be_rerun() {
     let service = Service::start();
     let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200);
     let event = json!({ "event_id": "renewal", "time": "2028-02-29T08:30:00Z", "description": "it renews" });
@@ -42,7 +42,7 @@ fn a_script_that_begins_with_a_return_can_be_run_again() {
 }
 
 #[test]
-fn on_a_fork_what_it_inherits_is_taken_until_it_returns_by_itself() {
+fn inherited_event_ids_are_taken_until_fork_returns() {
     let service = Service::start();
     let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200);
     let record = |timeline: &str, expected: u16| -> Value {

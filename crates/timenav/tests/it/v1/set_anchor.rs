@@ -8,7 +8,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn an_anchor_and_the_way_back() {
+fn anchor_operations_match_their_snapshots() {
     for prefix in PREFIXES {
         let service = standing();
         let set = |body: Value| send(&service, &format!("{prefix}/set-anchor"), &body);
@@ -29,7 +29,7 @@ fn an_anchor_and_the_way_back() {
 }
 
 #[test]
-fn an_anchor_marks_what_the_clock_shows_unless_it_says_otherwise() {
+fn anchor_defaults_to_the_current_clock_time() {
     let service = Service::start();
     send(&service, "/v1/travel", &json!({ "destination_time": "1969-07-20T20:17:40Z" })).expect(200);
     let before = service.get("/v1/clock", &[]);
@@ -52,7 +52,7 @@ fn an_anchor_marks_what_the_clock_shows_unless_it_says_otherwise() {
 }
 
 #[test]
-fn a_return_restores_the_whole_clock() {
+fn return_to_anchor_restores_the_whole_clock() {
     let service = Service::start();
     send(&service, "/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z", "location": "America/Chicago" }))
         .expect(200);
@@ -79,7 +79,7 @@ fn a_return_restores_the_whole_clock() {
 }
 
 #[test]
-fn anchors_are_listed_page_by_page_in_the_order_in_which_they_were_set() {
+fn anchors_are_paged_in_creation_order() {
     let service = standing();
     let set = |number: usize| {
         let body =
@@ -127,7 +127,7 @@ fn anchors_belong_to_their_timeline() {
 }
 
 #[test]
-fn a_fork_lists_the_anchors_that_it_can_return_to() {
+fn fork_lists_the_anchors_it_can_return_to() {
     let service = standing();
     let set = |timeline: &str| {
         let set = send(&service, "/v1/set-anchor", &json!({ "timeline_id": timeline })).expect(200);

@@ -17,7 +17,7 @@ fn shown(service: &Service) -> Value {
 }
 
 #[test]
-fn how_long_contents_are_kept_is_set_and_shown() {
+fn retention_periods_are_set_and_shown() {
     for prefix in PREFIXES {
         let service = Service::start();
         assert_eq!(shown(&service), Value::Null, "it was never said");
@@ -33,7 +33,7 @@ fn how_long_contents_are_kept_is_set_and_shown() {
 }
 
 #[test]
-fn it_survives_a_restart_and_is_of_system_too() {
+fn system_retention_survives_a_restart() {
     let mut service = Service::start();
     let body = json!({ "timeline_id": "system", "reads": "1d", "refusals": "2d" });
     service.post("/v1/set-retention", &body);
@@ -44,7 +44,7 @@ fn it_survives_a_restart_and_is_of_system_too() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_says_what_would_be_right() {
+fn invalid_retention_is_rejected_with_advice() {
     let service = Service::start();
     for (body, field, told) in [
         (json!({}), "reads", "or both"),
@@ -65,7 +65,7 @@ fn what_cannot_be_is_refused_and_says_what_would_be_right() {
 }
 
 #[test]
-fn a_floor_is_set_by_configuration_alone() {
+fn retention_floor_is_set_by_configuration() {
     let mut service = Service::start();
     assert!(service.stop().success());
     service.arguments(&["--retention-floor-secs", "10"]);
@@ -77,7 +77,7 @@ fn a_floor_is_set_by_configuration_alone() {
 }
 
 #[test]
-fn what_is_kept_no_longer_goes() {
+fn expired_contents_are_pruned() {
     let mut service = Service::start();
     assert!(service.stop().success());
     service.arguments(&["--retention-floor-secs", "0"]);
@@ -142,7 +142,7 @@ fn what_is_kept_no_longer_goes() {
 }
 
 #[test]
-fn who_may_say_so_administers_the_timeline_or_the_service() {
+fn retention_requires_timeline_admin_permission() {
     let service = Service::start();
     let ada = service.user("ada");
     let lists = |list: &str| {

@@ -66,7 +66,7 @@ fn ids(messages: &[Message]) -> Vec<(&str, u64)> {
 }
 
 #[test]
-fn every_topic_is_told_with_its_position() {
+fn stream_sends_every_topic_with_its_position() {
     for prefix in PREFIXES {
         let service = standing();
         let mut connection = service.connect();
@@ -91,7 +91,7 @@ fn every_topic_is_told_with_its_position() {
 }
 
 #[test]
-fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
+fn resumed_stream_misses_and_repeats_nothing() {
     let mut service = standing();
     let newest = live_through(&service, "/v1").last().expect("something was told").1;
     // Everything since the first entry, which created the clock.
@@ -135,7 +135,7 @@ fn telling(service: &Service) -> usize {
 }
 
 #[test]
-fn only_what_is_asked_for_is_told() {
+fn stream_sends_only_requested_topics() {
     for (topics, wanted) in [
         ("clock", &["clock"][..]),
         ("events", &["events"][..]),
@@ -169,7 +169,7 @@ fn only_what_is_asked_for_is_told() {
 }
 
 #[test]
-fn what_is_recorded_while_nobody_listens_or_nobody_reads_is_told_all_the_same() {
+fn slow_and_resumed_streams_receive_all_events() {
     const EVENTS: usize = 8_000;
     let service = standing();
     let mut slow = service.connect();
@@ -203,7 +203,7 @@ fn what_is_recorded_while_nobody_listens_or_nobody_reads_is_told_all_the_same() 
 }
 
 #[test]
-fn changes_between_one_listener_and_the_next_are_not_lost() {
+fn changes_between_two_streams_are_not_lost() {
     const EVENTS: usize = 60;
     let service = standing();
     std::thread::scope(|scope| {
@@ -226,7 +226,7 @@ fn changes_between_one_listener_and_the_next_are_not_lost() {
 }
 
 #[test]
-fn who_knows_more_than_there_is_begins_anew() {
+fn resume_id_past_the_end_resets_the_stream() {
     let service = standing();
     for unknown in [1_000_000, u64::MAX] {
         let heard = read(&service, after(unknown), 2);
@@ -239,7 +239,7 @@ fn who_knows_more_than_there_is_begins_anew() {
 }
 
 #[test]
-fn an_erased_event_is_told_without_its_content() {
+fn erased_event_is_sent_without_its_content() {
     let service = standing();
     let first = read(&service, stream_of("?topics=events"), 1);
     service.post("/v1/events", &json!({ "event_id": "first", "time": TIME, "description": "secret" }));
@@ -257,7 +257,7 @@ fn an_erased_event_is_told_without_its_content() {
 }
 
 #[test]
-fn a_listener_without_permission_hears_nothing_more() {
+fn stream_closes_when_permission_is_lost() {
     let service = standing();
     let ada = service.user("ada");
     let lists = json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } });

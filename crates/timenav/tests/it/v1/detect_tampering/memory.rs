@@ -30,7 +30,7 @@ fn import(service: &Service, timeline: &str, events: usize) {
 }
 
 #[test]
-fn a_scan_has_a_few_blocks_in_memory_and_no_more() {
+fn scan_memory_is_limited_for_large_ledgers() {
     let service = Service::start();
     import(&service, "small", 500);
     import(&service, "large", EVENTS);

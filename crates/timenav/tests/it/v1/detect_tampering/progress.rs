@@ -64,7 +64,7 @@ fn ended(service: &Service) -> (u64, u64) {
 }
 
 #[test]
-fn whoever_asks_for_events_is_told_how_far_it_has_come() {
+fn event_stream_request_reports_scan_progress() {
     let service = Service::start();
     let event = |number: u32| json!({ "time": "2000-01-01T00:00:00Z", "description": format!("event {number}") });
     for _ in 0..3 {
@@ -112,7 +112,7 @@ fn whoever_asks_for_events_is_told_how_far_it_has_come() {
 }
 
 #[test]
-fn what_is_refused_is_no_stream() {
+fn rejected_scan_returns_no_stream() {
     let service = Service::start();
     let ask = |timeline: &str, depth: &str| {
         service.send(request("/v1/detect-tampering", timeline, depth).header("Accept", "text/event-stream"))
@@ -138,7 +138,7 @@ fn cancel(service: &Service, close: impl Fn(&Service)) {
 }
 
 #[test]
-fn a_closed_request_ends_its_scan() {
+fn closed_request_cancels_its_scan() {
     let service = long_ledger();
     cancel(&service, |service| {
         let mut connection = service.connect();

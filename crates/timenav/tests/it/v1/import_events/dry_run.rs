@@ -11,7 +11,7 @@ fn import(service: &Service, query: &str, lines: &str) -> Value {
 }
 
 #[test]
-fn a_dry_run_tells_what_an_import_then_does() {
+fn dry_run_predicts_the_import_result() {
     let service = Service::start();
     let time = "\"time\":\"2000-01-01T00:00:00Z\"";
     import(&service, "", &format!("{{\"event_id\":\"known\",{time}}}\n{{\"event_id\":\"other\",{time}}}\n"));
@@ -57,7 +57,7 @@ fn a_dry_run_tells_what_an_import_then_does() {
 }
 
 #[test]
-fn a_dry_run_makes_no_timeline_and_lets_nobody_in() {
+fn dry_run_creates_no_timeline_and_checks_permissions() {
     let service = Service::start();
     let request = |query: &str| {
         let path = format!("/v1/import-events?format=ndjson&{query}");

@@ -34,7 +34,7 @@ const BINARY: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn a_cloud_event_is_the_same_in_every_mode() {
+fn cloud_event_is_equal_in_every_mode() {
     let service = Service::start();
     assert_eq!(counts(import(&service, &[], STRUCTURED, EVENT)), [1, 0, 0]);
     assert_eq!(counts(import(&service, &[], "application/cloudevents-batch+json", &format!("[{EVENT}]"))), [0, 1, 0]);
@@ -53,7 +53,7 @@ fn a_cloud_event_is_the_same_in_every_mode() {
 }
 
 #[test]
-fn what_is_wrong_with_a_binary_cloud_event_is_told() {
+fn invalid_binary_cloud_event_names_the_field() {
     let service = Service::start();
     let without_time: Vec<_> = BINARY.into_iter().filter(|(name, _)| *name != "ce-time").collect();
     let answer = binary(&service, PATH, &without_time).expect(200);
@@ -70,7 +70,7 @@ fn what_is_wrong_with_a_binary_cloud_event_is_told() {
 }
 
 #[test]
-fn spans_are_events_with_their_parents_as_causes() {
+fn spans_become_events_with_parents_as_causes() {
     let service = Service::start();
     let zipkin = r#"[{"traceId": "aa", "id": "1", "timestamp": 1470150004074202, "duration": 94539, "kind": "CLIENT"},
         {"traceId": "aa", "id": "1", "timestamp": 1470150004008761, "kind": "SERVER", "shared": true},
@@ -107,7 +107,7 @@ fn packed(file: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn packed_files_are_unpacked() {
+fn gzip_files_are_decompressed_on_import() {
     let Some(lines) = packed(LINES.as_bytes()) else { return };
     let service = Service::start();
     let send = |encoding: &str, file: &[u8]| {
@@ -145,7 +145,7 @@ fn import_of_zstd_file_names_the_command_to_unpack_it() {
 }
 
 #[test]
-fn what_repeats_is_recorded_once_and_said_so() {
+fn recurring_calendar_event_is_imported_once_with_warning() {
     let service = Service::start();
     let event = |uid: &str, more: &str| {
         format!("BEGIN:VEVENT\r\nUID:{uid}\r\nDTSTART:20240720T100000Z\r\n{more}END:VEVENT\r\n")

@@ -38,7 +38,7 @@ fn upload(service: &Service, path: &str, content_type: &str, rows: impl Iterator
 }
 
 #[test]
-fn memory_does_not_grow_with_the_file() {
+fn import_memory_is_independent_of_file_size() {
     let service = Service::start();
     let row = |number: usize| {
         let (day, second) = (1 + number % 28, number % 60);
@@ -59,7 +59,7 @@ fn memory_does_not_grow_with_the_file() {
 }
 
 #[test]
-fn one_endless_line_is_one_refused_record() {
+fn overlong_line_is_one_rejected_record() {
     let service = Service::start();
     let mut file = b"{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"".to_vec();
     file.resize(30_000_000, b'x');

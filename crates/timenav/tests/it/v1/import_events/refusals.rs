@@ -8,7 +8,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 #[test]
-fn refused_records_are_named_by_their_line() {
+fn rejected_records_are_named_by_line() {
     let service = Service::start();
     let lines = [
         "{\"time\": \"2000-01-01T00:00:00Z\"}",
@@ -33,7 +33,7 @@ fn refused_records_are_named_by_their_line() {
 }
 
 #[test]
-fn refusals_are_all_counted_and_the_first_hundred_listed() {
+fn rejections_are_all_counted_and_first_hundred_listed() {
     let service = Service::start();
     let line = |number: usize| match number % 2 {
         0 => format!("{{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"{number}\"}}\n"),
@@ -53,7 +53,7 @@ fn refusals_are_all_counted_and_the_first_hundred_listed() {
 }
 
 #[test]
-fn a_file_that_breaks_off_keeps_what_came_before_and_says_so() {
+fn truncated_file_keeps_and_reports_earlier_events() {
     let service = Service::start();
     let refused = |timeline: &str, content_type: &str, file: &str, kept: u64| {
         let answer = import(&service, &[("timeline_id", timeline)], content_type, file).refused(400, "malformed_file");
@@ -78,7 +78,7 @@ fn a_file_that_breaks_off_keeps_what_came_before_and_says_so() {
 }
 
 #[test]
-fn an_upload_that_is_cut_off_keeps_what_came_before() {
+fn interrupted_upload_keeps_earlier_events() {
     let service = Service::start();
     let path = target("/v1/import-events", &[("timeline_id", "cut")]);
     let line = |number: u32| format!("{{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"{number}\"}}\n");
@@ -106,7 +106,7 @@ fn an_upload_that_is_cut_off_keeps_what_came_before() {
 }
 
 #[test]
-fn mappings_are_read_before_the_file() {
+fn invalid_mapping_is_rejected_before_reading_the_file() {
     let service = Service::start();
     for (map, content_type, code, pointer) in [
         ("time=when,tmie=x", "text/csv", "invalid_parameter", "#/map"),
@@ -132,7 +132,7 @@ fn mappings_are_read_before_the_file() {
 const DRAINED_BYTES: usize = 4 << 20;
 
 #[test]
-fn who_may_not_is_refused_before_the_file_is_read() {
+fn unauthorized_import_is_rejected_before_reading_the_file() {
     let service = Service::start();
     service.post("/timelines", &json!({ "timeline_id": "closed" }));
     let ada = service.user("ada");

@@ -50,7 +50,7 @@ const CASES: [Case; 4] = [
 ];
 
 #[test]
-fn files_of_strangers_are_read() {
+fn files_with_foreign_conventions_are_imported() {
     let service = Service::start();
     for (number, case) in CASES.iter().enumerate() {
         let timeline = format!("stranger-{number}");
@@ -70,7 +70,7 @@ fn files_of_strangers_are_read() {
 }
 
 #[test]
-fn what_cannot_be_read_says_why() {
+fn unreadable_file_reports_the_reason() {
     let service = Service::start();
     for (bytes, told) in [
         (&b"PK\x03\x04\x14\x00\x00\x00"[..], "ZIP archive"),

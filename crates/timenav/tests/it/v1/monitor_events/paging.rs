@@ -29,7 +29,7 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 #[test]
-fn nothing_comes_twice_nothing_is_missing_and_nothing_is_newer() {
+fn pages_show_one_state_despite_concurrent_writes() {
     let service = Service::start();
     record(&service, "before", 300);
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -82,7 +82,7 @@ fn nothing_comes_twice_nothing_is_missing_and_nothing_is_newer() {
 }
 
 #[test]
-fn pages_are_as_long_as_asked() {
+fn page_length_follows_the_limit_parameter() {
     let service = Service::start();
     record(&service, "e", 1_001);
     for (limit, expected) in [(None, 100), (Some("1"), 1), (Some("1000"), 1_000)] {
@@ -105,7 +105,7 @@ fn pages_are_as_long_as_asked() {
 }
 
 #[test]
-fn a_cursor_is_for_its_query_and_its_user() {
+fn cursor_is_bound_to_its_query_and_user() {
     let mut service = Service::start();
     record(&service, "e", 5);
     service.post("/v1/events?timeline_id=other", &json!([{ "time": "2005-08-28T00:00:00Z", "location": "here" }]));
@@ -159,7 +159,7 @@ fn a_cursor_is_for_its_query_and_its_user() {
 }
 
 #[test]
-fn a_link_leads_to_the_next_page() {
+fn link_header_points_to_the_next_page() {
     let service = Service::start();
     record(&service, "e", 5);
     let mut next = target("/v1/monitor-events", &[("location", "here"), ("time_range", "../.."), ("limit", "2")]);

@@ -38,7 +38,7 @@ fn check(service: &Service, location: &str, kind: &str, place: Option<&str>, exp
 }
 
 #[test]
-fn names_of_places_hold_what_is_in_them() {
+fn place_name_matches_events_inside_the_place() {
     let service = with_events();
     let paris = Some("Paris, Île-de-France, France");
     for name in ["Paris", "paris", "PARÍS", "Paris, FR", "Paris, France"] {
@@ -58,7 +58,7 @@ fn names_of_places_hold_what_is_in_them() {
 }
 
 #[test]
-fn an_event_is_a_place_too() {
+fn event_can_be_used_as_location() {
     let service = with_events();
     service.post("/v1/events", &json!({ "event_id": "opera", "time": AT, "geo": { "lat": 48.87, "lon": 2.33 } }));
     for name in ["louvre", "Robbery", "ROBBERY"] {
@@ -75,7 +75,7 @@ fn an_event_is_a_place_too() {
 }
 
 #[test]
-fn what_is_not_found_is_spelled_nearly_so() {
+fn misspelled_place_returns_similar_names() {
     let service = with_events();
     check(&service, "Narnia-on-Sea", "text", None, &[]);
     let page = find(&service, "Berlln");

@@ -33,7 +33,7 @@ fn played(service: &Service, message: &Message) -> Vec<String> {
 }
 
 #[test]
-fn events_are_played_back_as_the_clock_passes_them() {
+fn due_topic_sends_events_passed_by_the_clock() {
     let service = standing();
     service.post("/v1/travel", &json!({ "destination_time": "2026-03-07T02:13:00Z" }));
     let times = ["02:14:00", "02:14:30", "02:16:00", "02:17:00"].map(|time| format!("2026-03-07T{time}Z"));
@@ -71,7 +71,7 @@ fn events_are_played_back_as_the_clock_passes_them() {
 }
 
 #[test]
-fn whoever_asks_for_no_topics_is_not_told_what_is_due() {
+fn default_topics_exclude_due_events() {
     let service = standing();
     record(&service, "2000-01-02T00:00:00Z");
     let mut connection = service.connect();

@@ -149,7 +149,7 @@ fn mark(service: &Service, timeline: &str) -> u64 {
 }
 
 #[test]
-fn what_is_made_and_healed_adds_up_to_what_there_is() {
+fn streamed_paradoxes_add_up_to_the_listed_ones() {
     let mut healed = 0;
     for seed in 0..3 {
         let mut service = standing();
@@ -203,7 +203,7 @@ fn what_is_made_and_healed_adds_up_to_what_there_is() {
 }
 
 #[test]
-fn a_paradox_is_told_as_it_is_listed() {
+fn streamed_paradox_equals_the_listed_one() {
     for prefix in PREFIXES {
         let service = standing();
         let mut connection = service.connect();
@@ -232,7 +232,7 @@ fn a_paradox_is_told_as_it_is_listed() {
 }
 
 #[test]
-fn what_is_not_asked_for_is_not_told() {
+fn paradox_stream_applies_the_requested_filters() {
     let service = standing();
     for wrong in ["kinds=P99", "include=everything", "speed_kmh=0", "speed_kmh=x", "tolerance=0", "tolerance=long"] {
         service.send(stream_of(&format!("?{wrong}"))).refused(400, "invalid_parameter");
