@@ -26,7 +26,7 @@ pub(crate) fn micros(text: &str) -> i128 {
 }
 
 #[test]
-fn timestamps_are_read() {
+fn timestamps_are_parsed_to_microseconds() {
     let check = |text: &str, expected: i128| assert_eq!(micros(text), expected, "{text}");
     check("1970-01-01T00:00:00Z", 0);
     check("1969-12-31T23:59:59.9Z", -100_000);

@@ -55,7 +55,7 @@ fn found_by(service: &Service, filter: &[(&str, &str)]) -> usize {
 }
 
 #[test]
-fn earthquakes() {
+fn earthquake_import_matches_known_counts() {
     let Some(file) = shared_data::read(EARTHQUAKES) else { return };
     let service = Service::start();
     let import = || import(&service, "quakes", "application/geo+json", "", &file);
@@ -102,7 +102,7 @@ fn earthquakes() {
 }
 
 #[test]
-fn hurricanes() {
+fn hurricane_import_matches_known_counts() {
     let Some(file) = shared_data::read(HURRICANES) else { return };
     let service = Service::start();
     let map = "event_id={storm_id}:{time},actors=storm_id,description={name} ({status})";
@@ -137,7 +137,7 @@ fn flights_of_a_year() -> Option<Vec<u8>> {
 }
 
 #[test]
-fn flights() {
+fn flight_import_matches_known_counts() {
     let Some(year) = flights_of_a_year() else { return };
     // A whole year is slow without optimization; the days around that one suffice.
     let days = ["year,", "2013,7,3,", "2013,7,4,", "2013,7,5,"].map(str::as_bytes);
@@ -161,7 +161,7 @@ fn paradoxes(service: &Service, timeline: &str, more: &[(&str, &str)]) -> u64 {
 }
 
 #[test]
-fn commits_that_are_older_than_their_parents() {
+fn commits_older_than_their_parents_are_paradoxes() {
     let map = "time=committer_time|unix,event_id=id,causes=parents|split";
     for (name, commits, inverted) in [("jaeger", 27_196, 7), ("libfaketime", 784, 2)] {
         let Some(file) = shared_data::read(&format!("git-graphs/{name}.csv.gz")) else { return };
@@ -176,7 +176,7 @@ fn commits_that_are_older_than_their_parents() {
 }
 
 #[test]
-fn storms_are_at_one_place_at_a_time() {
+fn storm_speed_paradoxes_match_known_counts() {
     let Some(file) = shared_data::read(HURRICANES) else { return };
     let service = Service::start();
     let map = "event_id={storm_id}:{time},actors=storm_id,description={name} ({status})";
@@ -191,7 +191,7 @@ fn storms_are_at_one_place_at_a_time() {
 }
 
 #[test]
-fn spans_that_begin_before_their_parents() {
+fn spans_that_begin_before_parents_are_paradoxes() {
     let Some(file) = shared_data::read("traces/zipkin_skew.json") else { return };
     let service = Service::start();
     let import = |timeline: &str, file: &[u8]| {
@@ -213,7 +213,7 @@ fn spans_that_begin_before_their_parents() {
 }
 
 #[test]
-fn aircraft_that_depart_while_they_are_in_the_air() {
+fn overlapping_flights_of_one_aircraft_are_paradoxes() {
     let Some(year) = flights_of_a_year() else { return };
     // The whole year is slow without optimization. It has no others than those of these two carriers.
     let is_wanted =

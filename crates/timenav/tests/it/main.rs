@@ -44,7 +44,7 @@ use std::path::Path;
 
 /// Fails for a file in this folder without a `mod` line: its tests would never run.
 #[test]
-fn no_file_is_forgotten() {
+fn test_files_are_all_declared_as_modules() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let files = check_folder(&root, &root.join("main.rs"));
     assert!(files > 4, "only {files} files were looked at");
@@ -72,7 +72,7 @@ fn check_folder(folder: &Path, parent: &Path) -> usize {
 }
 
 #[test]
-fn a_service_starts_and_is_audited() {
+fn started_service_passes_the_audit() {
     let service = service::Service::start();
     service.post("/v1/pause-time", &serde_json::json!({}));
     service.audit();

@@ -90,7 +90,7 @@ fn redacted_word(word: &str) -> String {
 }
 
 #[test]
-fn what_differs_in_every_run_is_taken_out() {
+fn variable_values_are_masked_in_snapshots() {
     let check = |text: &str, expected: &str| assert_eq!(words(text), expected);
     check("Time is paused at 2026-11-20T06:29:14.128157Z.", "Time is paused at [host time].");
     check("It is 2005-08-29T11:10:00Z, so.", "It is 2005-08-29T11:10:00Z, so.");
@@ -100,7 +100,7 @@ fn what_differs_in_every_run_is_taken_out() {
 
 /// Fails for an unused snapshot: it would never be compared.
 #[test]
-fn no_snapshot_is_forgotten() {
+fn snapshot_files_are_all_used() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let mut sources = String::new();
     read_sources(&root, &mut sources);
