@@ -8,7 +8,7 @@ export default defineConfig({
     include: ['**/*.spec.ts'],
     // Files share a worker process, and with it a browser. Tests wait about as long as they keep a processor busy.
     isolate: false,
-    maxWorkers: Math.min(8, 2 * availableParallelism() + 1),
+    maxWorkers: Math.min(8, availableParallelism() + 1),
     // A machine with much else to do is slow, not wrong: these only end what would never end.
     testTimeout: 180_000,
     hookTimeout: 120_000,

@@ -9,7 +9,7 @@ use rustix::net::{self, AddressFamily, SocketType};
 use serde_json::Value;
 
 /// Read timeout: generous, so that no result depends on it.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A request to send.
 #[derive(Clone, Debug)]
