@@ -275,11 +275,11 @@ describe('timelines', () => {
   it('have the titles of figures above their ends', async () => {
     const page = await on.loggedIn('timelines?timeline=demo');
     const table = page.getByRole('region', { name: 'Timelines' });
-    await table.getByRole('link', { name: 'demo', exact: true }).waitFor();
+    await table.getByRole('link', { name: 'demo', exact: true }).first().waitFor();
     const ends = await table.locator('thead th.end').evaluateAll((titles) =>
       titles.map((title) => {
         const place = [...title.parentElement!.children].indexOf(title);
-        const cell = title.closest('table')!.querySelector('tbody tr')!.children[place]!;
+        const cell = title.closest('table')!.querySelector('tbody tr:has(a)')!.children[place]!;
         return [title, cell].map((of) => {
           const text = document.createTreeWalker(of, NodeFilter.SHOW_TEXT).nextNode()!;
           const range = document.createRange();
