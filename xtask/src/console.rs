@@ -67,8 +67,17 @@ pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<Vec<String>> {
             ended?;
             bail!("the browser tests have written no report");
         };
-        serde_json::from_slice(&told).context("the report of the browser tests cannot be read")
+        let run = serde_json::from_slice(&told).context("the report of the browser tests cannot be read")?;
+        passed_whole(run, ended)
     })
+}
+
+/// Returns the run, or the error of Vitest if all tests passed: a fault outside the tests is only in its exit status.
+fn passed_whole(run: BrowserRun, ended: anyhow::Result<()>) -> anyhow::Result<BrowserRun> {
+    if run.success {
+        ended.context("the browser tests passed, but Vitest reports a fault outside them")?;
+    }
+    Ok(run)
 }
 
 /// Runs all browser tests, and files with failed tests a second time, with a service of their own. Returns the tests
@@ -153,6 +162,15 @@ mod tests {
             Ok(serde_json::from_str(PASSED).unwrap())
         });
         assert_eq!((unsteady.unwrap(), runs), (Vec::new(), 1));
+    }
+
+    #[test]
+    fn fault_outside_passed_tests_is_an_error() {
+        let passed = || serde_json::from_str::<BrowserRun>(PASSED).unwrap();
+        assert!(passed_whole(passed(), Err(anyhow::anyhow!("npm ended with exit status: 1"))).is_err());
+        assert!(passed_whole(passed(), Ok(())).is_ok());
+        let failed = passed_whole(failed(&["a"]), Err(anyhow::anyhow!("npm ended with exit status: 1")));
+        assert!(!failed.unwrap().success);
     }
 
     #[test]
