@@ -13,7 +13,7 @@ afterEach(() => {
   reload.mockReset();
 });
 
-/** Lets the time pass that a service may take to shut down, while requests are answered by `answer`. */
+/** Advances past the delay; `answer` responds to requests. */
 async function settle(answer: () => Promise<Response>, isWanted = (): boolean => true): Promise<void> {
   vi.stubGlobal('fetch', answer);
   const over = reloadOnceBack(isWanted);
@@ -26,17 +26,17 @@ it('reloads if the service answers', async () => {
   expect(reload).toHaveBeenCalledOnce();
 });
 
-it('keeps the page if the service has shut down after all', async () => {
+it('keeps the page if the service is down', async () => {
   await settle(() => Promise.reject(new TypeError('Failed to fetch')));
   expect(reload).not.toHaveBeenCalled();
 });
 
-it('keeps the page if a proxy answers for the service', async () => {
+it('keeps the page if a proxy responds with an error', async () => {
   await settle(() => Promise.resolve(new Response('bad gateway', { status: 502 })));
   expect(reload).not.toHaveBeenCalled();
 });
 
-it('keeps the page if somebody has begun to fill in a form', async () => {
+it('keeps the page if a form is in use', async () => {
   const answers = vi.fn(() => Promise.resolve(new Response('page')));
   await settle(answers, () => false);
   expect(reload).not.toHaveBeenCalled();

@@ -1,11 +1,11 @@
-/** Loading the page anew once the service is back, for the files that it lacks. */
+/** Reloads the page when the service is back, to fetch missing files. */
 
-/** A service that shuts down may answer a request after it has closed the stream. It is gone when this is over. */
+/** During shutdown, a service may still respond after it has closed the stream. This delay outlasts that. */
 export const SETTLE_MS = 1_000;
 
 /**
- * Reloads the page if `isWanted` still says so after a while and the service answers. A page that is reloaded without a
- * service is lost: nothing of it is left that could connect again.
+ * Reloads the page if the service responds and `isWanted` still returns true after the delay. If the service were down,
+ * the browser would show its own error page, which never reconnects.
  */
 export async function reloadOnceBack(isWanted: () => boolean): Promise<void> {
   await new Promise((settled) => setTimeout(settled, SETTLE_MS));
