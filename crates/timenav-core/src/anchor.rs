@@ -46,7 +46,7 @@ pub struct AnchorCommand {
 /// Why an anchor cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorRefusal {
-    #[error("a description has at most {DESCRIPTION_BYTES_MAX} bytes")]
+    #[error("a description can have at most {DESCRIPTION_BYTES_MAX} bytes")]
     Description,
     #[error("this timeline already has {ANCHORS_PER_TIMELINE_MAX} anchors, which is the limit")]
     TooMany,

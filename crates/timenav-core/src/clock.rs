@@ -139,14 +139,14 @@ pub enum ClockRefusal {
     #[error("the clock would fall outside the years -9999 to 9999")]
     OutOfRange,
     /// `Spend` on a running clock.
-    #[error("the clock is running, so the time that was spent has passed on it already; pause it first")]
+    #[error("the clock is running, so that time has already passed on it; pause it first")]
     Running,
     /// `Spend` since a moment that the clock has not reached.
-    #[error("the clock has not come to that moment; name what it showed when the work began")]
+    #[error("the clock has not reached that time; give its reading from when the work began")]
     BeganLater,
     /// No timer is armed, and no moment was given in `until`. This is an error so that a loop that only checks the
     /// status terminates.
-    #[error("no timer is armed, so no moment is next; name one in `until`, where the clock goes if nothing is due")]
+    #[error("no timer is armed; give `until`, the time to move to if nothing is due")]
     NothingDue,
     /// The location is empty or longer than [`LOCATION_BYTES_MAX`].
     #[error("a location must have 1 to {LOCATION_BYTES_MAX} bytes")]

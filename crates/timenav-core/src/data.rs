@@ -63,7 +63,7 @@ impl KeyKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a key has 1 to {ENCRYPTION_KEY_BYTES_MAX} bytes")]
+#[error("a key must have 1 to {ENCRYPTION_KEY_BYTES_MAX} bytes")]
 pub struct KeyLength;
 
 /// A key as its owner writes it. Its `Debug` output is redacted, and its memory is wiped on drop.

@@ -79,7 +79,7 @@ pub enum InterventionRefusal {
     #[error("the event would fall outside the years -9999 to 9999")]
     OutOfRange,
     /// The event is canceled; it can only be restored.
-    #[error("the event is cancelled; restore it first")]
+    #[error("the event is canceled; restore it first")]
     Cancelled,
     /// The event would exceed a limit.
     #[error("{0}")]

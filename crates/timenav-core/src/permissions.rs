@@ -40,12 +40,10 @@ pub enum PermissionsRefusal {
     #[error("the timeline would have no admin; name at least one user in `admin`")]
     LastAdmin,
     /// A timeline must still have an admin after all grants with an expiry have expired.
-    #[error(
-        "the timeline would have no admin in the end; leave at least one user in `admin` whose permission does not expire"
-    )]
+    #[error("the timeline would eventually have no admin; leave at least one user in `admin` without an expiry")]
     EveryAdminExpires,
     /// An expiry is given for a user who is not in the list.
-    #[error("`{user}` is not in `{}`, so there is no permission that could expire", .role.as_str())]
+    #[error("`{user}` is not in `{}`, so no permission can expire", .role.as_str())]
     NotListed { role: Role, user: UserId },
     /// The new expiry is in the past.
     #[error("the permission of `{user}` in `{}` would have expired already; give a later time", .role.as_str())]

@@ -18,11 +18,11 @@ pub struct WordQuery {
 /// Why a text is not a valid query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordQueryError {
-    #[error("a text to find has at most {FIND_TEXT_BYTES_MAX} bytes")]
+    #[error("a search text can have at most {FIND_TEXT_BYTES_MAX} bytes")]
     TooLong,
-    #[error("a text to find has at most {FIND_WORDS_MAX} words")]
+    #[error("a search text can have at most {FIND_WORDS_MAX} words")]
     TooManyWords,
-    #[error("there is no word in it; write one or several words, or the beginnings of words")]
+    #[error("it contains no words; write words or the beginnings of words")]
     NoWords,
 }
 

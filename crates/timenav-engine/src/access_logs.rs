@@ -189,7 +189,7 @@ impl Engine {
         let expected: Box<dyn Iterator<Item = u64> + Send> =
             if newest_first { Box::new(block.clone().rev()) } else { Box::new(block.clone()) };
         if rows.is_empty() || rows.iter().zip(expected).any(|(row, position)| row.position != position) {
-            return Err(Refusal::Damaged(format!("entries {block:?} of `{timeline}` are not all there")));
+            return Err(Refusal::Damaged(format!("some of the entries {block:?} of `{timeline}` are missing")));
         }
         Ok(rows)
     }

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one));
         agenda.changed(&one);
         agenda.looked(&one, Next::Unless);
-        assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one), "what was seen before the change does not count");
+        assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one), "readings from before the change do not count");
         // The check was interrupted.
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one));
         agenda.looked(&one, Next::Unless);

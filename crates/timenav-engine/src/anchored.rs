@@ -40,7 +40,7 @@ impl Engine {
             return Err(missing());
         }
         let entry = tree.entry(self.store(), row.position).await?;
-        let differs = || tree.damaged(row.position, &format!("did not set the anchor `{anchor_id}` as it is kept"));
+        let differs = || tree.damaged(row.position, &format!("does not match the stored anchor `{anchor_id}`"));
         let anchor = anchor_told(&entry).filter(|told| *told == row).ok_or_else(differs)?;
         Ok((layer, anchor))
     }

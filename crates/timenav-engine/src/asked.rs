@@ -117,7 +117,7 @@ impl<D: Deciding> Asked for Pending<D> {
 
     fn repeat(&mut self, kept: &str) -> Result<(), Refusal> {
         self.change = D::Change::read(kept);
-        let unreadable = || Refusal::Damaged("a kept outcome cannot be read".to_owned());
+        let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
         self.change.as_ref().map(|_| ()).ok_or_else(unreadable)
     }
 

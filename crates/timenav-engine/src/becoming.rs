@@ -56,7 +56,7 @@ fn draft_of(version: &EventVersion) -> Result<EventDraft, Refusal> {
 }
 
 pub(crate) fn kept_draft(content: &str) -> Result<EventDraft, Refusal> {
-    event_draft(content).ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))
+    event_draft(content).ok_or_else(|| Refusal::Damaged("a stored event cannot be read".to_owned()))
 }
 
 pub(crate) fn missing(event_id: &EventId) -> Refusal {

@@ -205,7 +205,10 @@ impl Writing {
     }
 
     fn header(&self, engine: &Engine) -> Result<Header<'static>, Refusal> {
-        let own = self.layers.last().ok_or_else(|| Refusal::Damaged("a timeline is no layer of itself".to_owned()))?;
+        let own = self
+            .layers
+            .last()
+            .ok_or_else(|| Refusal::Damaged("the timeline is missing from its own layers".to_owned()))?;
         let key = engine.doors().signer.ledger_key(&engine.options().service_name, &own.id);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         Ok(Header {

@@ -45,10 +45,10 @@ pub enum AuthFailure {
     #[error("no API key was given")]
     Missing,
     /// The credentials use another scheme than API keys, or none.
-    #[error("what was given is not under the scheme of an API key")]
+    #[error("the credentials do not use the scheme of an API key")]
     OtherScheme,
     /// A key was sent in an unsupported place.
-    #[error("an API key was given where none is accepted")]
+    #[error("an API key was sent in an unsupported place")]
     Elsewhere,
     /// The key is malformed, unknown, expired or revoked. The error does not reveal which.
     #[error("the API key is not valid")]

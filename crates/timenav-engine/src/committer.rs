@@ -126,9 +126,12 @@ impl Committer {
         }
         let now = shared.doors.clock.now();
         if let Some(untold) = self.failures.tell(now) {
-            tracing::error!(untold, "a group was decided {DECIDED_AGAIN_MAX} times, and others were always faster");
+            tracing::error!(
+                untold,
+                "a group was decided {DECIDED_AGAIN_MAX} times, but other writers always committed first"
+            );
         }
-        let reason = "other writes kept getting in first; try again".to_owned();
+        let reason = "other writers kept committing first; try again".to_owned();
         refuse(submissions, &Refusal::Unavailable(reason));
         None
     }
@@ -360,7 +363,7 @@ impl Committer {
     /// Reloads all timelines. Slow if there are many.
     fn load(&mut self, untold: Untold) -> Result<(), NotCommitted> {
         self.shared.following.loads.fetch_add(1, Ordering::Relaxed);
-        tracing::info!(reason = %untold, "all timelines are read again, to take over what others have written");
+        tracing::info!(reason = %untold, "reloading all timelines to apply the commits of other writers");
         let moved = self.heads_moved();
         self.go_on(moved, &BTreeSet::new())
     }

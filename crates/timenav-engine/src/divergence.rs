@@ -48,8 +48,8 @@ impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { timeline, kind, seen, found, .. } = self;
         match kind {
-            DivergenceKind::Rollback => write!(f, "timeline `{timeline}` went back")?,
-            DivergenceKind::Fork => write!(f, "timeline `{timeline}` has another history")?,
+            DivergenceKind::Rollback => write!(f, "timeline `{timeline}` was rolled back")?,
+            DivergenceKind::Fork => write!(f, "timeline `{timeline}` has a different history")?,
         }
         write!(
             f,

@@ -106,7 +106,8 @@ impl Engine {
     async fn end_expired(&self, state: &TimelineState) -> Result<(), Refusal> {
         let id = &state.head.id;
         if !self.was_made_to_expire(state).await? {
-            tracing::error!(timeline_id = %id, "a timeline expired that was not set to: its row was modified outside timenav");
+            tracing::error!(timeline_id = %id, "a timeline without an expiry expired: its row was modified outside \
+                timenav");
             self.published().write().expires_not(id);
             return Ok(());
         }
@@ -135,7 +136,8 @@ impl Engine {
     async fn let_go(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
         // Only destroy the tree that was recorded as ended, regardless of the row.
         if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {
-            tracing::error!(timeline_id = %ended.id, "a timeline that has ended is not the one that was signed; its contents are kept");
+            tracing::error!(timeline_id = %ended.id, "an ended timeline does not match what was signed; its contents \
+                are kept");
             self.published().write().forget(ended.key);
             return Ok(());
         }
@@ -144,7 +146,7 @@ impl Engine {
             from = self.store().let_go(ended, at, LET_GO_ROWS_MAX).await?;
         }
         self.published().write().forget(ended.key);
-        tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of a timeline that has ended were deleted");
+        tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of an ended timeline were deleted");
         Ok(())
     }
 }

@@ -113,7 +113,7 @@ impl Engine {
         let threads: Vec<_> = self.0.threads.lock().drain(..).collect();
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok())).await;
         if !matches!(joined, Ok(true)) {
-            tracing::error!("a writing thread ended badly");
+            tracing::error!("a writer thread panicked");
         }
     }
 

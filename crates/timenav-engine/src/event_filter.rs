@@ -86,7 +86,7 @@ impl EventFilter {
             let field = format!("attribute/{}", key.replace('~', "~0").replace('/', "~1"));
             check(&field, Some(key), EVENT_NAME_BYTES_MAX)?;
             if values.is_empty() {
-                return Err(FilterError { field, detail: "name the value that it has".to_owned() });
+                return Err(FilterError { field, detail: "give the value of the attribute".to_owned() });
             }
             for value in values.iter().filter(|value| !value.is_empty()) {
                 check(&field, Some(value), FIND_ATTRIBUTE_BYTES_MAX)?;
@@ -94,7 +94,7 @@ impl EventFilter {
         }
         let count: usize = texts.attributes.values().map(Vec::len).sum();
         if count > FIND_ATTRIBUTES_MAX {
-            let detail = format!("at most {FIND_ATTRIBUTES_MAX} values of attributes are asked for at once");
+            let detail = format!("a request can filter by at most {FIND_ATTRIBUTES_MAX} attribute values");
             return Err(FilterError { field: "attribute".to_owned(), detail });
         }
         let read = |values: &Vec<String>| values.iter().map(|value| Wanted::new(value)).collect();
@@ -153,7 +153,7 @@ impl EventFilter {
 fn check(field: &str, text: Option<&str>, bytes_max: usize) -> Result<(), FilterError> {
     let detail = match text.map(str::len) {
         Some(0) => "it is empty; leave it out".to_owned(),
-        Some(length) if length > bytes_max => format!("it has at most {bytes_max} bytes"),
+        Some(length) if length > bytes_max => format!("it can have at most {bytes_max} bytes"),
         Some(_) | None => return Ok(()),
     };
     Err(FilterError { field: field.to_owned(), detail })

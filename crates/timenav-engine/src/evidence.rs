@@ -50,7 +50,7 @@ impl Engine {
         let refusal = Refusal::Diverged(Arc::clone(&divergence));
         tracing::error!(%refusal, "nothing is written until a restart");
         if let Err(error) = self.doors().outside.keep_divergence(&divergence, note) {
-            tracing::error!(%error, "both sides could not be kept, which is tried again; keep the database");
+            tracing::error!(%error, "could not store both versions as evidence, will retry; keep the database");
         }
         // `system` must not be committed to anything more, either.
         self.witnessed().contradiction.lock().get_or_insert_with(|| divergence.to_string());

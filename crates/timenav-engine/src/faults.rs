@@ -81,10 +81,8 @@ impl Engine {
         let follower = followers.into_iter().find(|follower| follower.follower_id == *follower_id);
         let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
         if follower.shows_faults == Some(false) {
-            let detail = format!(
-                "`{}` shows the clock as it is told: only `timenav exec` and `timenav sntp` can show it wrong",
-                follower.name
-            );
+            let detail =
+                format!("`{}` does not support clock errors; only `timenav exec` and `timenav sntp` do", follower.name);
             return Err(Refusal::invalid("follower_id", detail));
         }
         Ok((follower.user_id, follower.name))
@@ -103,8 +101,7 @@ impl Engine {
         if entry.is_none_or(|position| position < size) {
             return Ok(Faults::clone(faults).since(None));
         }
-        let damaged =
-            |position: u64| Refusal::Damaged(format!("entry {position}: whose clock is wrong cannot be read"));
+        let damaged = |position: u64| Refusal::Damaged(format!("entry {position}: the clock errors cannot be read"));
         // Each entry names the previous one.
         while let Some(position) = entry {
             let kept = self.store().entry(state.head.key, position).await?;

@@ -108,7 +108,7 @@ impl Engine {
         claim: &Claim,
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
         if claim.queue == QueueId::of_webhooks() {
-            let detail = "the service sends what waits there to webhooks itself; claim from another queue";
+            let detail = "the service itself delivers this queue to webhooks; claim from another queue";
             return Err(Refusal::invalid("queue", detail));
         }
         let timeline = caller.timeline(timeline);
@@ -462,7 +462,7 @@ impl Engine {
 
 fn check(firing_ids: &[FiringId]) -> Result<(), Refusal> {
     if firing_ids.is_empty() || firing_ids.len() > FIRINGS_PER_REQUEST_MAX {
-        let detail = format!("name 1 to {FIRINGS_PER_REQUEST_MAX} firings");
+        let detail = format!("give 1 to {FIRINGS_PER_REQUEST_MAX} firings");
         return Err(Refusal::invalid("firing_ids", detail));
     }
     Ok(())

@@ -17,7 +17,7 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 
 /// The error for a reserved name.
-const RESERVED: &str = "`all` stands for all followers; choose another name, such as `web-1`";
+const RESERVED: &str = "`all` means all followers; choose another name, such as `web-1`";
 
 /// A follower whose stream is open until this is dropped.
 pub struct FollowedBy {
@@ -116,7 +116,7 @@ impl WhichFollowers {
             return Ok(Self::All);
         }
         if names.is_empty() || names.len() > FOLLOWERS_NAMED_MAX || names.iter().any(FollowerName::is_all) {
-            let detail = format!("say `all`, or name 1 to {FOLLOWERS_NAMED_MAX} followers");
+            let detail = format!("give `all`, or the names of 1 to {FOLLOWERS_NAMED_MAX} followers");
             return Err(Refusal::invalid("followers", detail));
         }
         names.sort_unstable();
@@ -198,19 +198,19 @@ impl Engine {
         }
         let newest = state.head.clock.generation;
         if generation > newest {
-            let detail = format!("the clock has not changed that often; its generation is {newest}");
+            let detail = format!("the clock has not reached that generation; it is at {newest}");
             return Err(Refusal::invalid("generation", detail));
         }
         let reached = come_to(&state).number;
         if generation == newest && step > reached {
-            let detail = format!("the advance has not come to that many instants; it is at step {reached}");
+            let detail = format!("the advance has not reached that step; it is at {reached}");
             return Err(Refusal::invalid("step", detail));
         }
         let whose = (&timeline, &caller.user_id);
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
         let follower = if let Some(follower) = follower {
             if let Err(refusal) = self.tell_follower(&timeline, &follower_id).await {
-                tracing::debug!(%refusal, "the other services are told later what a follower has confirmed");
+                tracing::debug!(%refusal, "the other services learn later what a follower has confirmed");
             }
             follower
         } else {
@@ -292,7 +292,7 @@ impl Engine {
     /// Like [`Engine::hear_of_followers`], but only logs an error, because the change stays in effect either way.
     async fn hear_or_go_on(&self, timeline: &TimelineId) {
         if let Err(refusal) = self.hear_of_followers(timeline).await {
-            tracing::warn!(%timeline, %refusal, "it cannot be heard who follows the clock at other services");
+            tracing::warn!(%timeline, %refusal, "the followers at other services could not be read");
         }
     }
 

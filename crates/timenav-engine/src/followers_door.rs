@@ -59,5 +59,5 @@ pub trait SharedFollowers: Send + Sync + 'static {
 }
 
 fn not_shared() -> StoreError {
-    StoreError::Unavailable("who follows clocks is kept in memory here".to_owned())
+    StoreError::Unavailable("followers are kept in memory here".to_owned())
 }

@@ -74,7 +74,7 @@ impl Engine {
             let engine = self.clone();
             runtime.spawn(async move {
                 if let Err(refusal) = engine.tell_followers().await {
-                    tracing::debug!(%refusal, "the other services are told later that a follower went away");
+                    tracing::debug!(%refusal, "the other services learn later that a follower has disconnected");
                 }
             });
         }

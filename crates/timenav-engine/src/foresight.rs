@@ -291,7 +291,7 @@ impl Engine {
         let (mut timers, mut rows, mut after) = (Vec::new(), HashMap::new(), None);
         loop {
             for row in found {
-                let unreadable = || Refusal::Damaged("a timer that is kept cannot be read".to_owned());
+                let unreadable = || Refusal::Damaged("a stored timer cannot be read".to_owned());
                 let schedule = schedule_of(&row).ok_or_else(unreadable)?;
                 timers.push(Timer { position: row.position, schedule, next: row.next, round: row.round });
                 rows.insert(row.position, row);

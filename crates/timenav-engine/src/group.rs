@@ -219,7 +219,7 @@ impl<'a> Group<'a> {
             let salt = salts.next(doors);
             GatheredReads { host, salt, reads: ReadsDraft::new(salt) }
         });
-        gathered.reads.push(&read).map_err(|error| Refusal::Damaged(format!("a read cannot be told: {error}")))
+        gathered.reads.push(&read).map_err(|error| Refusal::Damaged(format!("a read cannot be logged: {error}")))
     }
 
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
@@ -293,7 +293,7 @@ impl<'a> Group<'a> {
         if ![asked.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
             return Err(Refusal::KeyReused);
         }
-        let unreadable = || Refusal::Damaged("a kept outcome cannot be read".to_owned());
+        let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
         let record: OutcomeRecord = serde_json::from_str(&record.outcome).map_err(|_| unreadable())?;
         let (timeline_id, ledger, kept) = record.parts().ok_or_else(unreadable)?;
         if is_forgotten(kept) {

@@ -54,7 +54,7 @@ impl Engine {
         let HoldRequest { timeline, lease_id, reason, ttl } = request;
         // The reason becomes part of sentences, and PostgreSQL cannot store NUL.
         if reason.trim().is_empty() || reason.len() > HOLD_REASON_BYTES_MAX || reason.contains(char::is_control) {
-            let detail = format!("say in 1 to {HOLD_REASON_BYTES_MAX} bytes why, without control characters");
+            let detail = format!("give a reason of 1 to {HOLD_REASON_BYTES_MAX} bytes, without control characters");
             return Err(Refusal::invalid("reason", detail));
         }
         let timeline = caller.timeline(timeline);
@@ -104,9 +104,8 @@ impl Engine {
         let is_admin = self.decide(caller, &timeline, Demand::Administer).is_ok();
         let (released, owner) = (lease_id.clone(), (!is_admin).then(|| caller.user_id.to_string()));
         let release = move |holds: &mut Holds, now: Instant<Wall>| holds.release(&released, owner.as_deref(), now);
-        let what = if is_admin { "lease" } else { "lease of yours" };
         let released = self.change_holds(&state, release).await?;
-        released.map_err(|_| Refusal::NotFound { what, id: lease_id.to_string() })?;
+        released.map_err(|_| Refusal::NotFound { what: "hold", id: lease_id.to_string() })?;
         self.timing().wake_keeper();
         Ok(timeline)
     }
@@ -227,9 +226,9 @@ fn told_here(until: Instant<Wall>, there: Instant<Wall>, here: Instant<Wall>) ->
 
 fn not_taken(not_held: NotHeld, lease_id: &LeaseId) -> Refusal {
     match not_held {
-        NotHeld::NotTheirs => Refusal::NotFound { what: "lease of yours", id: lease_id.to_string() },
+        NotHeld::NotTheirs => Refusal::NotFound { what: "hold", id: lease_id.to_string() },
         NotHeld::TooMany => {
-            Refusal::LimitReached { what: "leases that hold advances of a timeline", max: HOLDS_PER_TIMELINE_MAX }
+            Refusal::LimitReached { what: "holds on the clock of this timeline", max: HOLDS_PER_TIMELINE_MAX }
         }
     }
 }

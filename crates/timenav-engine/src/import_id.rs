@@ -35,7 +35,7 @@ impl fmt::Display for ImportId {
 
 /// An invalid import id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("send the `import_id` that the import answered, such as `17-420-403`")]
+#[error("send the `import_id` from the response to the import, such as `17-420-403`")]
 pub struct NoImportId;
 
 impl FromStr for ImportId {

@@ -243,7 +243,7 @@ impl Engine {
             (rows.give_back(found, &unheard), ())
         });
         if let Err(refusal) = changed.await {
-            tracing::debug!(%timeline, %refusal, "firings that nobody was told of could not be given back");
+            tracing::debug!(%timeline, %refusal, "undelivered firings could not be released");
         }
         self.timing().wake_claims();
     }

@@ -245,11 +245,11 @@ impl LedgerStream {
         let told = match told {
             Ok(told) => told,
             Err(refusal @ Refusal::LimitReached { .. }) => {
-                tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a stream of a ledger ends");
+                tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ends");
                 return None;
             }
             Err(refusal) => {
-                tracing::error!(timeline_id = %self.timeline_id, %refusal, "a stream of a ledger ends");
+                tracing::error!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ends");
                 return None;
             }
         };

@@ -135,7 +135,7 @@ impl LongWork {
             work.await
         });
         let done = AbortOnDropHandle::new(working).await;
-        done.map_err(|error| Refusal::Damaged(format!("long work ended badly: {error}")))?
+        done.map_err(|error| Refusal::Damaged(format!("a background task failed: {error}")))?
     }
 }
 

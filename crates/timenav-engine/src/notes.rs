@@ -58,10 +58,11 @@ pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, 
     let kept = match seen {
         Some(Ok(note)) => doors.outside.keep_divergence(divergence, &note).map_err(|error| error.to_string()),
         Some(Err(refusal)) => Err(refusal.to_string()),
-        None => Err("nothing is known of it".to_owned()),
+        None => Err("its earlier state is unknown".to_owned()),
     };
     if let Err(error) = kept {
-        tracing::error!(error, timeline_id = %divergence.timeline, "both sides could not be kept, which is tried again; keep the database");
+        tracing::error!(error, timeline_id = %divergence.timeline, "could not store both versions as evidence, will \
+            retry; keep the database");
     }
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn signed_by_next(
     if opened(next, false).is_ok() {
         return Ok(None);
     }
-    let wrong = |error| Refusal::Damaged(format!("the checkpoint that is kept of `{}`: {error}", kept.timeline));
+    let wrong = |error| Refusal::Damaged(format!("the stored checkpoint of `{}`: {error}", kept.timeline));
     let tree = opened(&*doors.signer, kept.is_sealed(&*doors.signer)).map_err(wrong)?;
     let note = sign(&tree, (&*doors.signer, Some(next)))?;
     Ok(Some(KeptOutside::seal(kept.timeline.clone(), note, &*doors.signer)))
@@ -138,7 +139,8 @@ pub fn newest_checkpoints(
             None => {
                 let stated = open_newest(head, &keys, verify).ok();
                 let stated = stated.filter(|stated| (stated.size, stated.root) == tree);
-                let not = || Refusal::Damaged(format!("the head of timeline `{}` is not what was signed", head.id));
+                let not =
+                    || Refusal::Damaged(format!("the head of timeline `{}` does not match what was signed", head.id));
                 sign(&stated.ok_or_else(not)?, (signer, None))?
             }
         };

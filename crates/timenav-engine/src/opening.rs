@@ -134,7 +134,7 @@ pub enum OpenError {
     },
     /// The database is signed by another key, possibly that of other services after a rotation.
     #[error(
-        "timeline `{timeline}` is signed by another key than that of this service: if the signing key was rotated, put the \
+        "timeline `{timeline}` is not signed with the key of this service: if the signing key was rotated, put the \
          new `signing.key` into the data folder, or name it with --signing-key; if not, the database belongs to another \
          service"
     )]

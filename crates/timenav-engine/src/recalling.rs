@@ -117,7 +117,7 @@ impl Engine {
         let cosigned_size = self.witnessed().size();
         let Some(state) = self.state_even_expired(&head.timeline_id) else {
             if !self.has_ended(&head.timeline_id) && !walk.is_accepted {
-                contradiction.get_or_insert_with(|| lost(head, "there is no such timeline any more"));
+                contradiction.get_or_insert_with(|| lost(head, "the timeline no longer exists"));
             }
             return Ok(());
         };
@@ -139,7 +139,7 @@ impl Engine {
         }
         match SignedTree::of(state).begins_with(self.store(), (head.size, head.root)).await {
             Ok(true) => Ok(None),
-            Ok(false) => Ok(Some(lost(head, "they are others now"))),
+            Ok(false) => Ok(Some(lost(head, "they differ now"))),
             Err(Refusal::Damaged(what)) => Ok(Some(lost(head, &what))),
             Err(refusal) => Err(refusal),
         }

@@ -89,7 +89,7 @@ impl Engine {
         let wanted = TimersWanted::Advance(advance_id.clone());
         let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
         let ended = read::<AdvanceEnded>(row.record.as_bytes());
-        let unreadable = || Refusal::Damaged("an advance that is kept cannot be read".to_owned());
+        let unreadable = || Refusal::Damaged("a stored advance cannot be read".to_owned());
         let receipt = ended.and_then(|ended| ended.receipt(state.head.id.clone()));
         Ok((row.position, receipt.ok_or_else(unreadable)?))
     }

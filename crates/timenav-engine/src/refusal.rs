@@ -66,7 +66,7 @@ pub enum Refusal {
         /// Whether the recorded event differs from the one in the request.
         differs: bool,
     },
-    #[error("the event `{event_id}` is cancelled; restore it first")]
+    #[error("the event `{event_id}` is canceled; restore it first")]
     EventCancelled { event_id: String },
     /// The event would leave the range of years −9999 to 9999.
     #[error("the event would fall outside the years -9999 to 9999")]
@@ -82,7 +82,7 @@ pub enum Refusal {
     ChangedMeanwhile,
     /// The selection of a query has changed since it was evaluated.
     #[error(
-        "what the query selects has changed since the ledger had {evaluated_at} entries; do another dry run, and pass \
+        "the query selects other events than when the ledger had {evaluated_at} entries; do another dry run, and send \
          its `evaluated_at`"
     )]
     SelectionChanged {
@@ -102,7 +102,8 @@ pub enum Refusal {
     },
     /// The request was carried out earlier, and its response has been erased since.
     #[error(
-        "this request was carried out, at position {position} of `{timeline_id}`, but its answer has been erased since"
+        "this request was carried out, at position {position} of `{timeline_id}`, but its response has been erased \
+         since"
     )]
     AnswerErased {
         timeline_id: String,
@@ -147,10 +148,12 @@ pub enum Refusal {
     },
     /// Timers have to fire before the clock is moved. The engine fires them and retries, so callers only see this on a
     /// very fast clock on which more timers become due each time.
-    #[error("timers are falling due at the same time; try again")]
+    #[error("timers became due at the same time; try again")]
     TimersBehind,
     /// More timers would fire than one clock change may pass.
-    #[error("{count} firings would fall due on the way, most of them of the timer `{timer_id}`; the limit is {max}")]
+    #[error(
+        "{count} firings would become due on the way, most of them from the timer `{timer_id}`; the limit is {max}"
+    )]
     TooManyFirings {
         /// The timer with the most firings.
         timer_id: String,
@@ -159,7 +162,7 @@ pub enum Refusal {
         max: u64,
     },
     /// The timer has no due time left.
-    #[error("the timer `{timer_id}` is done or cancelled; set another one")]
+    #[error("the timer `{timer_id}` is done or canceled; set another one")]
     TimerNotArmed { timer_id: String },
     /// The firing cannot be redelivered.
     #[error("the firing `{firing_id}` cannot be delivered again: {why}")]
@@ -170,9 +173,13 @@ pub enum Refusal {
     },
     /// Another worker has claimed a firing of the request.
     #[error(
-        "`{firing_id}` was claimed by another worker, as `{holder}`, and is not yours any more{}; leave it to them, and \
-         extend leases before they end",
-        if *.others == 0 { String::new() } else { format!(", nor are {} more of these firings", .others) }
+        "`{firing_id}` is leased to another worker, `{holder}`{}; leave it to that worker, and extend leases before \
+         they end",
+        if *.others == 0 {
+            String::new()
+        } else {
+            format!(", and {} more of these firings are leased to others", .others)
+        }
     )]
     LeaseLost {
         /// The first such firing.
@@ -222,14 +229,14 @@ pub enum Refusal {
     #[error("the ledger cannot be written, and nothing is changed without an entry: {0}")]
     Unavailable(String),
     /// The request may or may not have been carried out.
-    #[error("it is not known whether this happened: {0}; ask for it again with the same idempotency key")]
+    #[error("it is not known whether this happened: {0}; send it again with the same idempotency key")]
     OutcomeUnknown(String),
     /// A ledger does not continue what this service has seen of it, so all requests are rejected.
     #[error("{0}")]
     Diverged(Arc<Divergence>),
     /// The newest entries of a timeline are signed by another key than this service's, so all requests are rejected.
     #[error(
-        "timeline `{timeline_id}` is signed by another key than that of this service; if the signing key was rotated, put \
+        "timeline `{timeline_id}` is not signed with the key of this service; if the signing key was rotated, put \
          the new `signing.key` into the data folder and restart"
     )]
     OtherKey { timeline_id: String },
@@ -335,7 +342,7 @@ pub(crate) fn denial_code(denial: Denial) -> &'static str {
 
 const fn no_admin(expires: bool) -> &'static str {
     if expires {
-        " once these permissions expire; leave at least one user in `admin` whose permission does not"
+        " once these permissions expire; leave at least one user in `admin` without an expiry"
     } else {
         "; name at least one user in `admin`"
     }

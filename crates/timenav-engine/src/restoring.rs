@@ -37,7 +37,7 @@ struct Candidate {
 impl Candidate {
     fn of(row: TimerRow) -> Result<Self, Refusal> {
         let schedule = schedule_of(&row);
-        let schedule = schedule.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
+        let schedule = schedule.ok_or_else(|| Refusal::Damaged("a stored timer cannot be read".to_owned()))?;
         let timer = Timer { position: row.position, schedule, next: row.next, round: row.round };
         Ok(Self { timer: (!row.is_cancelled).then_some(timer), row, to: None })
     }

@@ -88,7 +88,8 @@ impl Engine {
             let first = if number == layer { size } else { 0 };
             let last = self.take_back(entries, first, (&mut undo, room)).await?;
             if number > layer {
-                let damaged = || Refusal::Damaged("the first entry of a fork names no other timeline".to_owned());
+                let damaged =
+                    || Refusal::Damaged("the first entry of a fork does not name another timeline".to_owned());
                 let fork = self.forked(entries.key).await?.ok_or_else(damaged)?;
                 let key = state.ancestors[number - 1].timeline;
                 let base = self.forked(key).await?.and_then(|fork| fork.timers_base).unwrap_or_default();

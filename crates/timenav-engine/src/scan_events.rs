@@ -71,7 +71,7 @@ impl Engine {
         let ids: Vec<EventId> = drafts
             .map(|draft| draft.and_then(|draft| draft.event_id))
             .collect::<Option<_>>()
-            .ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))?;
+            .ok_or_else(|| Refusal::Damaged("a stored event cannot be read".to_owned()))?;
         let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
         let of_view = ids.clone();
         let marks_of = move |kept: &mut Kept| {

@@ -75,7 +75,7 @@ impl Drop for ScanPlace {
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
             ended.cancelled.fetch_add(1, Ordering::Relaxed);
-            tracing::debug!("a scan was cancelled because nobody is waiting for it");
+            tracing::debug!("a scan was canceled because no request waits for it any more");
         }
     }
 }

@@ -202,8 +202,8 @@ impl Shared {
             return None;
         }
         let reason = format!(
-            "the services on the database were upgraded to the feature level {level}, and this version knows \
-             {FEATURE_LEVEL}; start the version that the others have"
+            "the services on the database were upgraded to the feature level {level}, but this version knows only \
+             {FEATURE_LEVEL}; start the version of the other services"
         );
         tracing::error!(level, "{reason}");
         self.fail(&reason);
@@ -219,7 +219,7 @@ impl Shared {
     /// Records whether the store accepted the last group.
     pub(crate) fn note_commit(&self, taken: bool) {
         if self.is_refused.swap(!taken, Ordering::AcqRel) && taken {
-            tracing::info!("the store takes writes again");
+            tracing::info!("the store accepts writes again");
         }
     }
 

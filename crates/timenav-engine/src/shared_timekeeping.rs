@@ -95,7 +95,7 @@ impl Engine {
     pub(crate) async fn leave_timekeeping(&self) {
         let Some(sharing) = self.sharing() else { return };
         if let Err(error) = self.store().leave(&sharing.service).await {
-            tracing::debug!(%error, "the other services find out by themselves that this one has ended");
+            tracing::debug!(%error, "the other services will detect that this one has ended");
         }
     }
 
@@ -103,12 +103,12 @@ impl Engine {
     pub(crate) async fn share_time(&self) {
         let Some(sharing) = self.sharing() else { return };
         if let Err(refusal) = self.take_timelines(sharing, sharing.unknown()).await {
-            tracing::debug!(%refusal, "it cannot be found out whose time is to be kept; it will be tried again");
+            tracing::debug!(%refusal, "timelines without a timekeeper could not be taken over; will retry");
         }
         if sharing.looks_for_ended()
             && let Err(refusal) = self.end_shared_leases(sharing).await
         {
-            tracing::debug!(%refusal, "leases that have ended cannot be looked for; it will be tried again");
+            tracing::debug!(%refusal, "expired leases could not be ended; will retry");
         }
     }
 
@@ -144,7 +144,7 @@ impl Engine {
                 self.timing().leases().resume(&timeline, self.now());
             }
             if *epoch > 1 {
-                tracing::info!(%timeline, epoch, "this service keeps the time of the timeline from now on");
+                tracing::info!(%timeline, epoch, "this service is now the timekeeper of the timeline");
             }
             sharing.keep(timeline.clone(), *epoch);
             self.timing().agenda().changed(&timeline);
@@ -193,7 +193,7 @@ impl Engine {
         if found.as_ref() != Some(&keeper)
             && let Some(sharing) = self.sharing()
         {
-            tracing::info!(timeline = %state.head.id, "another service keeps the time of the timeline from now on");
+            tracing::info!(timeline = %state.head.id, "another service is now the timekeeper of the timeline");
             sharing.lose(state.head.id.clone());
         }
         Ok(())

@@ -79,7 +79,7 @@ impl Engine {
                 return Ok(());
             }
         }
-        Err(Refusal::Unavailable("the cosigned checkpoint in the database was changed all the time".to_owned()))
+        Err(Refusal::Unavailable("the cosigned checkpoint in the database kept changing".to_owned()))
     }
 
     fn shares_cosigned(&self) -> bool {
@@ -93,7 +93,7 @@ impl Engine {
         }
         let judged = match &note {
             Some(note) => self.judge_cosigned(note).await?,
-            None => Judged::Ignored("it is gone".to_owned()),
+            None => Judged::Ignored("it is missing".to_owned()),
         };
         (shared.read, shared.holds) = (note, None);
         match judged {
@@ -102,13 +102,13 @@ impl Engine {
                 tracing::warn!(
                     size,
                     before,
-                    "the cosigned checkpoint in the database went back from {before} entries to {size}, and is ignored"
+                    "the cosigned checkpoint in the database went back from {before} entries to {size} and is ignored"
                 );
             }
             Judged::Good { checkpoint, lines } => {
                 if let Err(refusal) = self.learn_heads(checkpoint.size, checkpoint.size).await {
                     let Refusal::Damaged(contradiction) = refusal else { return Err(refusal) };
-                    tracing::error!("what other services had `system` committed to is not there: {contradiction}");
+                    tracing::error!("trees that other services committed `system` to are missing: {contradiction}");
                     *self.witnessed().contradiction.lock() = Some(contradiction);
                 }
                 let by: BTreeMap<String, u64> =
@@ -123,7 +123,7 @@ impl Engine {
                 tracing::warn!(reason, "the cosigned checkpoint in the database is ignored: {reason}");
             }
             Judged::Contradiction(contradiction) => {
-                tracing::error!("the cosigned checkpoint in the database is not of what is here: {contradiction}");
+                tracing::error!("the cosigned checkpoint in the database contradicts the ledger: {contradiction}");
                 *self.witnessed().contradiction.lock() = Some(contradiction);
             }
         }
@@ -133,7 +133,7 @@ impl Engine {
     async fn judge_cosigned(&self, bytes: &[u8]) -> Result<Judged, Refusal> {
         let ignored = |reason: &str| Ok(Judged::Ignored(reason.to_owned()));
         let (Ok(text), Ok(note)) = (std::str::from_utf8(bytes), Note::parse(bytes)) else {
-            return ignored("it is no signed note");
+            return ignored("it is not a signed note");
         };
         let mut compared = self.compare_cosigned(text).await?;
         if matches!(&compared, Ok(Some(ComparedCheckpoint { contradiction: Some(_), .. }))) {
@@ -145,7 +145,7 @@ impl Engine {
             Err(damage) => return Ok(Judged::Ignored(damage)),
             Ok(None) => return ignored("the key of this service has not signed it"),
             Ok(Some(ComparedCheckpoint { contradiction: Some(contradiction), is_accepted: true, .. })) => {
-                return ignored(&format!("an operator has accepted that it was lost: {contradiction}"));
+                return ignored(&format!("an operator has accepted its loss: {contradiction}"));
             }
             Ok(Some(ComparedCheckpoint { contradiction: Some(contradiction), checkpoint, .. })) => {
                 self.stop_as_taken_back(&TimelineId::system(), &checkpoint, text);
@@ -202,7 +202,7 @@ impl Engine {
             known.size == checkpoint.size && known.by.get(witness.name()).is_some_and(|known| *known >= time)
         });
         if !is_known && let Err(refusal) = self.add_cosignature(&system, checkpoint, (witness, line, time)) {
-            tracing::warn!(%refusal, "a cosignature that another service asked for cannot be taken: {refusal}");
+            tracing::warn!(%refusal, "a cosignature requested by another service was rejected: {refusal}");
             return;
         }
         let status = self.witnesses(&system).remove(witness.name()).unwrap_or_default();

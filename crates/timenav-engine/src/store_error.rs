@@ -10,9 +10,9 @@ pub enum StoreError {
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
     /// A step was sent, and its outcome cannot be determined.
-    #[error("it is not known whether the store did it: {0}")]
+    #[error("it is not known whether the store committed it: {0}")]
     Unknown(String),
     /// Stored data is invalid: damage or tampering.
-    #[error("the store holds something that it cannot hold: {0}")]
+    #[error("the store holds invalid data: {0}")]
     Damaged(String),
 }

@@ -27,7 +27,7 @@ impl Engine {
         let system = TimelineId::system();
         let told = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
         if let Err(refusal) = told {
-            tracing::error!(%refusal, refusals = sum.count, "refusals were counted, but cannot be written to the ledger");
+            tracing::error!(%refusal, refusals = sum.count, "counted rejections could not be written to the ledger");
             self.counted_refusals().put_back(sum);
             return Err(refusal);
         }

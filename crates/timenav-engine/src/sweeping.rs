@@ -349,7 +349,7 @@ impl Engine {
             match self.finish(key, position).await {
                 Ok(count) => finished += count,
                 Err(refusal) => {
-                    tracing::error!(timeline = key.0, position, %refusal, "a sweep that was cut off cannot be finished");
+                    tracing::error!(timeline = key.0, position, %refusal, "an interrupted sweep could not be finished");
                 }
             }
         }
@@ -362,7 +362,7 @@ impl Engine {
         let entry = self.store().entry(key, position).await?.ok_or_else(|| damaged("its entry is missing"))?;
         let (record, _) = entry_at(&entry.leaf, position)?;
         let is_it = record.action == SWEEP_ACTION && payload_hash(&entry.salt, &entry.payload) == record.payload_hash;
-        let sweep = Sweep::decode(&entry.payload).ok().filter(|_| is_it).ok_or_else(|| damaged("it is none"))?;
+        let sweep = Sweep::decode(&entry.payload).ok().filter(|_| is_it).ok_or_else(|| damaged("it is not a sweep"))?;
         let (mut positions, mut count) = (Vec::with_capacity(LET_GO_ENTRIES), 0);
         for (first, last) in sweep.positions.as_slice() {
             let mut at = *first;
@@ -371,7 +371,7 @@ impl Engine {
                     let (record, recorded_at) = entry_at(&leaf, at)?;
                     let is_due = LetGoClass::of(&record.action) == Some(sweep.class) && recorded_at < sweep.cutoff;
                     if !is_due {
-                        return Err(damaged("it names what it may not let go"));
+                        return Err(damaged("it lists an entry that must not be pruned"));
                     }
                     positions.push(at);
                     at += 1;
@@ -402,7 +402,7 @@ fn entry_at(leaf: &[u8], position: u64) -> Result<(LeafRecord<'_>, Instant<Wall>
     let damaged = |what: &str| Refusal::Damaged(format!("entry {position}: {what}"));
     let record = LeafRecord::decode(leaf).map_err(|error| damaged(&error.to_string()))?;
     if record.seq != position {
-        return Err(damaged("it says that it stands elsewhere"));
+        return Err(damaged("it names another position"));
     }
     let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
     Ok((record, recorded_at))

@@ -211,7 +211,7 @@ impl Engine {
                 }
                 Err(refusal) => {
                     done_here.has_failed = true;
-                    tracing::error!(%timeline, %refusal, "timers cannot go on; it will be tried again");
+                    tracing::error!(%timeline, %refusal, "timers could not be processed; will retry");
                     self.stop_damaged(&state, &refusal).await;
                     return self.after_failure();
                 }
@@ -431,7 +431,7 @@ impl Engine {
             // The service stops or cannot write, which is reported elsewhere. The firings get another attempt.
             Err(Refusal::Unavailable(_) | Refusal::Diverged(_)) => {}
             Err(Refusal::ChangedMeanwhile) => {
-                tracing::info!(%timeline, "another service keeps the time of the timeline, and tells what failed there");
+                tracing::info!(%timeline, "another service is the timekeeper of the timeline and records the failures");
             }
             Err(refusal) => tracing::error!(%timeline, %refusal, "the outcome of firings could not be recorded"),
         }

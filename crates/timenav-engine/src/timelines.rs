@@ -162,8 +162,8 @@ impl Engine {
         let lineage: Arc<[TimelineId]> = parent.names_of(&layers).into();
         if let Some(layer) = lineage.last().filter(|name| name.came_with().is_some()) {
             let detail = format!(
-                "that moment belongs to `{layer}`, which was written at another service and came here with a fork of \
-                 it: it cannot be forked"
+                "that moment belongs to `{layer}`, which was adopted from another service with a fork of it: it cannot \
+                 be forked"
             );
             return Err(Refusal::invalid("at", detail));
         }
@@ -216,16 +216,16 @@ impl Engine {
         let at: Instant<Virtual> = parse_timestamp(&record.clock_time).map_err(|error| damaged(&error.to_string()))?;
         let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
         let marked = u64::try_from(marks.events_count).ok().zip(u64::try_from(marks.clock_entry).ok());
-        let (events_count, clock_entry) = marked.ok_or_else(|| damaged("is kept beside numbers below zero"))?;
+        let (events_count, clock_entry) = marked.ok_or_else(|| damaged("is stored with negative numbers"))?;
         let told = tree.entry(self.store(), clock_entry.min(position)).await?;
-        let clock = clock_in(&told.payload).ok_or_else(|| damaged("is kept beside an entry that tells of no clock"))?;
+        let clock = clock_in(&told.payload).ok_or_else(|| damaged("is stored with an entry without a clock"))?;
         if Action::of(&record) == Some(Action::Adopt) {
             // An adopted clock arrives paused, which the next entry records.
             let state = ClockState::Paused { since: recorded_at, at, rate: clock.rate() };
             return Ok((events_count, Clock { state, ..clock }, Some(at)));
         }
         if clock.now(recorded_at) != at {
-            return Err(damaged("is kept beside an entry that tells of another clock"));
+            return Err(damaged("is stored with an entry that has another clock"));
         }
         Ok((events_count, clock, Some(at)))
     }

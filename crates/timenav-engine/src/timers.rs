@@ -60,7 +60,7 @@ pub struct TimerView {
 impl TimerView {
     pub(crate) fn of(row: TimerRow) -> Result<Self, Refusal> {
         let schedule = schedule_of(&row);
-        let schedule = schedule.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
+        let schedule = schedule.ok_or_else(|| Refusal::Damaged("a stored timer cannot be read".to_owned()))?;
         Ok(Self { row, schedule })
     }
 
@@ -294,7 +294,7 @@ impl Engine {
 
 fn check(deliver: Option<&Delivery>, order_key: Option<&str>, payload: Option<&str>) -> Result<(), Refusal> {
     if matches!(deliver, Some(Delivery::Timeline(_))) {
-        let detail = "nobody is handed the firings of a timer that records events; leave it out";
+        let detail = "a timer that records events delivers no firings; leave it out";
         for (field, is_there) in [("payload", payload.is_some()), ("order_key", order_key.is_some())] {
             if is_there {
                 return Err(Refusal::invalid(field, detail));

@@ -26,7 +26,7 @@ pub(crate) struct SignedTree {
 /// Returns the root of a timeline's tree at `size` entries, from stored tiles.
 pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64) -> Result<Hash, Refusal> {
     let hashes = node_hashes(source, key, &[root_node(size)]).await?;
-    hashes.first().copied().ok_or_else(|| Refusal::Damaged("a root was made of nothing".to_owned()))
+    hashes.first().copied().ok_or_else(|| Refusal::Damaged("a tree has no root".to_owned()))
 }
 
 impl SignedTree {
@@ -44,7 +44,7 @@ impl SignedTree {
         let record = LeafRecord::decode(&entry.leaf).map_err(|_| self.damaged(position, "cannot be read"))?;
         let salt = entry.salt.as_slice().try_into().ok().map(Salt::from_bytes);
         if salt.map(|salt| payload_hash(&salt, &entry.payload)) != Some(record.payload_hash) {
-            return Err(self.damaged(position, "has another payload than was signed"));
+            return Err(self.damaged(position, "has a payload other than the signed one"));
         }
         Ok(entry)
     }
@@ -104,7 +104,7 @@ impl SignedTree {
         let root = fork.as_ref().and_then(|fork| Hash::from_hex(&fork.root));
         match fork.zip(root) {
             Some((fork, root)) => Ok(Self { key, id, size: fork.size, root }),
-            None => Err(self.damaged(0, "names no other timeline")),
+            None => Err(self.damaged(0, "does not name another timeline")),
         }
     }
 
@@ -144,7 +144,7 @@ pub(crate) async fn node_hashes(
         let hashes = tiles.get(&tile).and_then(|hashes| hashes.get(range));
         hashes
             .map(tree_root)
-            .ok_or_else(|| Refusal::Damaged(format!("tile {}/{} is not whole", tile.level, tile.index)))
+            .ok_or_else(|| Refusal::Damaged(format!("tile {}/{} is incomplete", tile.level, tile.index)))
     };
     nodes.iter().map(|node| node.hash(hash_of)).collect()
 }

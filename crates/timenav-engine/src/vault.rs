@@ -22,7 +22,7 @@ pub enum VaultError {
     #[error("too many requests are sealing or opening data")]
     Busy,
     /// The vault itself failed.
-    #[error("sealing or opening data ended badly")]
+    #[error("sealing or opening data failed")]
     Failed,
 }
 

@@ -74,7 +74,7 @@ impl Engine {
             *held = Some(kept);
             found
         });
-        looked.await.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+        looked.await.map_err(|error| Refusal::Damaged(format!("a view could not be read: {error}")))
     }
 
     /// Runs a function on the view of a timeline as of a read, and no later.
@@ -161,7 +161,7 @@ impl Engine {
                     }
                     (builder, changed_at)
                 });
-                let fed = fed.await.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
+                let fed = fed.await.map_err(|error| Refusal::Damaged(format!("a view could not be built: {error}")))?;
                 (builder, changed_at) = fed;
             }
             offset += layer.as_of;
@@ -235,7 +235,7 @@ impl Engine {
 /// Runs work that does not belong on a thread that serves requests.
 async fn spawned<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Refusal::Damaged(format!("work on a view ended badly: {error}")))
+    done.map_err(|error| Refusal::Damaged(format!("work on a view failed: {error}")))
 }
 
 fn own(layers: &Arc<[Layer]>) -> Result<Layer, Refusal> {

@@ -178,8 +178,8 @@ impl Engine {
         WebhookTarget { url, secret }: WebhookTarget,
     ) -> Result<(WebhookTarget, Option<String>), Refusal> {
         let Some(door) = &self.doors().webhooks else {
-            let detail = "this service sends no webhooks: its operator would have to list with --webhook-to where they may \
-                          go; let firings wait in a queue, and take them from there";
+            let detail = "this service sends no webhooks: its operator can allow hosts with --webhook-to; claim the \
+                firings from a queue instead";
             return Err(Refusal::invalid("deliver/to", detail));
         };
         if url.len() > WEBHOOK_URL_BYTES_MAX {

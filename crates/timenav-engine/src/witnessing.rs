@@ -155,11 +155,11 @@ impl Engine {
         let is_it = Action::of(&record) == Some(Action::Heads);
         let heads = CommittedHeads::decode(&entry.payload).ok().filter(|_| is_it);
         let heads = heads.filter(|heads| heads.subject(&self.options().service_name) == record.subject);
-        Ok((heads.ok_or_else(|| damaged("has another payload than was signed"))?, entry.leaf))
+        Ok((heads.ok_or_else(|| damaged("has a payload other than the signed one"))?, entry.leaf))
     }
 
     pub(crate) fn system_state(&self) -> Result<Arc<TimelineState>, Refusal> {
-        self.state(&TimelineId::system()).ok_or_else(|| Refusal::Damaged("there is no timeline `system`".to_owned()))
+        self.state(&TimelineId::system()).ok_or_else(|| Refusal::Damaged("the timeline `system` is missing".to_owned()))
     }
 
     pub(crate) fn state_even_expired(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
@@ -186,7 +186,7 @@ impl Engine {
         to: &SignedCheckpoint,
     ) -> Result<Vec<Hash>, Refusal> {
         let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("`{timeline}` from {from} on: {error}"));
-        let state = self.state(timeline).ok_or_else(|| damaged(&"there is no such timeline any more"))?;
+        let state = self.state(timeline).ok_or_else(|| damaged(&"the timeline no longer exists"))?;
         let nodes = consistency_nodes(from, to.size).map_err(|error| damaged(&error))?;
         let hashes = node_hashes(self.store(), state.head.key, &nodes).await?;
         let root = root_at(self.store(), state.head.key, from).await?;
@@ -216,7 +216,7 @@ impl Engine {
         if let Some(contradiction) = contradiction {
             if is_accepted {
                 tracing::warn!(
-                    "an operator has accepted this loss, so what was cosigned is put aside: {contradiction}"
+                    "an operator has accepted this loss, so the cosigned checkpoint is ignored: {contradiction}"
                 );
                 return Ok(None);
             }
@@ -266,7 +266,8 @@ impl Engine {
             Some(state) => self.contradiction_of(&state, &checkpoint).await?,
             None if self.has_ended(timeline) => return Ok(None),
             None => Some(format!(
-                "rollback: a checkpoint of `{timeline}` with {} entries was cosigned, and there is no such timeline any more",
+                "rollback: a checkpoint of `{timeline}` with {} entries was cosigned, but the timeline no longer \
+                 exists",
                 checkpoint.size
             )),
         };
@@ -283,16 +284,15 @@ impl Engine {
         let (timeline, size, here) = (&state.head.id, signed.size, state.head.frontier.size());
         if size > here {
             let detail =
-                format!("a checkpoint of `{timeline}` with {size} entries was cosigned, and it has {here} now");
+                format!("a checkpoint of `{timeline}` with {size} entries was cosigned, but it now has {here}");
             return Ok(Some(format!("rollback: {detail}")));
         }
         let continues = SignedTree::of(state).begins_with(self.store(), (size, signed.root)).await?;
-        Ok((!continues)
-            .then(|| format!("fork: the first {size} entries of `{timeline}` are not those that were cosigned")))
+        Ok((!continues).then(|| format!("fork: the first {size} entries of `{timeline}` are not the cosigned ones")))
     }
 
     fn witnessed_log(&self, timeline: &TimelineId) -> Result<&WitnessedLog, Refusal> {
-        let unknown = || Refusal::Damaged(format!("witnesses are not shown `{timeline}` by itself"));
+        let unknown = || Refusal::Damaged(format!("`{timeline}` is not sent to witnesses separately"));
         self.witnessed().log(timeline).ok_or_else(unknown)
     }
 
@@ -398,7 +398,7 @@ impl Engine {
             let at = self.witnessed().told.lock().within(head.key, cosigned.size).ok_or_else(|| not_yet(0))?;
             let (heads, leaf) = self.heads_at(&system, at.position).await?;
             let own = heads.as_slice().get(at.index).filter(|own| own.timeline_id == head.id);
-            let own = own.ok_or_else(|| Refusal::Damaged("an entry `heads` is not the one it was".to_owned()))?;
+            let own = own.ok_or_else(|| Refusal::Damaged("an entry `heads` has changed".to_owned()))?;
             let leaves = heads.leaves(&self.options().service_name);
             let index = at.index as u64;
             let damaged = |error: timenav_core::ledger::ProofError| Refusal::Damaged(error.to_string());
@@ -440,7 +440,7 @@ impl WitnessedProof {
 }
 
 /// The unavailable feature, if no witness has cosigned anything.
-const NO_COSIGNATURE: &str = "proving an entry with cosignatures of witnesses, of which there are none yet,";
+const NO_COSIGNATURE: &str = "proving an entry with witnesses, which have not cosigned anything yet,";
 
 /// The result of searching for `heads` entries at startup.
 pub(crate) struct Recall {

@@ -53,7 +53,7 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("timenav");
         let requests = Family::<RequestLabels, Counter>::default();
-        registry.register("http_requests", "Requests answered", requests.clone());
+        registry.register("http_requests", "Responses sent", requests.clone());
         let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
         registry.register_with_unit(
             "http_request_duration",
@@ -78,7 +78,7 @@ impl Metrics {
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         let engine = [
-            ("ready", "gauge", "Whether the service answers and writes, as /readyz says", "", is_ready.into()),
+            ("ready", "gauge", "Whether the service can read and write, as reported by /readyz", "", is_ready.into()),
             ("ledger_entries", "counter", "Ledger entries written since start", "_total", engine.entries),
             (
                 "commits",
@@ -98,7 +98,7 @@ impl Metrics {
             (
                 "host_clock_doubted",
                 "gauge",
-                "Whether nothing is pruned until an operator confirms the host's clock",
+                "Whether pruning waits for an operator to confirm the host's clock",
                 "",
                 engine.is_host_clock_doubted.into(),
             ),
@@ -113,7 +113,7 @@ impl Metrics {
                 "",
                 engine.timelines_with_firings_pending,
             ),
-            ("timekeeper_looks", "counter", "Looks at timelines with timers", "_total", engine.timekeeper_looks),
+            ("timekeeper_looks", "counter", "Polls of timelines with timers", "_total", engine.timekeeper_looks),
         ];
         let end = text.find("# EOF").unwrap_or(text.len());
         text.truncate(end);
@@ -123,9 +123,9 @@ impl Metrics {
         write_commits(&mut text, &service.commit_stats());
         write_connections(&mut text, process.connections);
         if let Some(TraceCounts { sent, dropped }) = process.traces {
-            let to_collector = "Spans of requests that the collector took";
+            let to_collector = "Spans of requests accepted by the collector";
             write_metric(&mut text, ("trace_spans_sent", "counter", to_collector, "_total"), sent);
-            let lost = "Spans of requests that the collector was not there for, or too slow";
+            let lost = "Spans of requests lost because the collector was unreachable or too slow";
             write_metric(&mut text, ("trace_spans_dropped", "counter", lost, "_total"), dropped);
         }
         write_witnesses(&mut text, service);
@@ -150,7 +150,7 @@ fn write_connections(text: &mut String, connections: &ConnectionCounts) {
         text,
         "# HELP timenav_connections Open connections.\n# TYPE timenav_connections gauge\ntimenav_connections {open}\n"
     );
-    text.push_str("# HELP timenav_connections_ended Connections that ended or were refused since start.\n");
+    text.push_str("# HELP timenav_connections_ended Connections closed or rejected since start.\n");
     text.push_str("# TYPE timenav_connections_ended counter\n");
     for end in ConnectionEnd::ALL {
         let (name, count) = (end.name(), connections.ended(end));
@@ -169,7 +169,7 @@ fn write_witnesses(text: &mut String, service: &Engine) {
     let named = service.named_to_witnesses();
     let of_named: Vec<_> =
         named.flat_map(|timeline| of(timeline, &format!(",timeline={}", quoted(timeline.as_str())))).collect();
-    write_stands(text, ("witness_timeline", "the timeline", "a timeline that was named to it"), &of_named);
+    write_stands(text, ("witness_timeline", "the timeline", "a timeline that is sent to it"), &of_named);
 }
 
 /// Writes the state of each witness, one sample per label set.
@@ -189,9 +189,9 @@ fn write_stands(
     };
     let entries = format!("Entries of {entries_of} that the witness last cosigned");
     write_number("cosigned_entries", &entries, |status| status.size);
-    let seconds = "When it did by its own clock, in seconds since 1970";
+    let seconds = "Time of its last cosignature by its own clock, in seconds since 1970";
     write_number("cosigned_seconds", seconds, |status| status.time);
-    let _ = writeln!(text, "# HELP timenav_{name}_state How the witness stands to {stands_to}.");
+    let _ = writeln!(text, "# HELP timenav_{name}_state State of the witness for {stands_to}.");
     let _ = writeln!(text, "# TYPE timenav_{name}_state stateset");
     for (labels, status) in stands {
         for state in WitnessState::ALL {
@@ -223,19 +223,31 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
     );
     let connections = &replica.connections;
     let counted = [
-        ("database_connections_max", "gauge", "How many connections to the database there can be", "", connections.max),
+        ("database_connections_max", "gauge", "Maximum number of connections to the database", "", connections.max),
         ("database_connections_open", "gauge", "Open connections to the database", "", connections.open),
         ("database_connections_in_use", "gauge", "Connections to the database in use", "", connections.in_use),
         ("database_connections_waiting", "gauge", "Requests waiting for a connection", "", connections.waiting),
-        ("database_connections_made", "counter", "Connections made since start", "_total", connections.made),
-        ("replica_loads", "counter", "Times that all timelines were read again", "_total", replica.loads),
-        ("replica_retries", "counter", "Decisions made again because others wrote first", "_total", replica.retries),
-        ("replica_commits_unanswered", "counter", "Commits whose answer was lost", "_total", connections.unanswered),
-        ("replica_outcomes_unknown", "counter", "Groups answered outcome_unknown", "_total", replica.outcomes_unknown),
+        ("database_connections_made", "counter", "Connections opened since start", "_total", connections.made),
+        ("replica_loads", "counter", "Full reloads of all timelines", "_total", replica.loads),
+        ("replica_retries", "counter", "Decisions repeated because others wrote first", "_total", replica.retries),
+        (
+            "replica_commits_unanswered",
+            "counter",
+            "Commits without a response from the database",
+            "_total",
+            connections.unanswered,
+        ),
+        (
+            "replica_outcomes_unknown",
+            "counter",
+            "Groups with the response outcome_unknown",
+            "_total",
+            replica.outcomes_unknown,
+        ),
         (
             "replica_unseen",
             "gauge",
-            "Whether nothing was kept here at the start to compare the database with",
+            "Whether there was no local checkpoint to compare the database with at the start",
             "",
             replica.is_unseen.into(),
         ),
@@ -249,7 +261,7 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         (
             "replica_diverged",
             "gauge",
-            "Whether a ledger in the database does not continue what was seen of it",
+            "Whether a ledger in the database contradicts its earlier state",
             "",
             replica.diverged.is_some().into(),
         ),
@@ -258,22 +270,22 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         write_metric(text, (name, kind, help, suffix), value);
     }
     if let Some(kept) = replica.timekeeping {
-        let timelines = "Timelines whose timers this replica looks after";
+        let timelines = "Timelines that this replica is the timekeeper of";
         write_metric(text, ("timekeeper_timelines", "gauge", timelines, ""), kept.timelines);
-        let takeovers = "Timelines whose timers it took over from another replica since start";
+        let takeovers = "Timelines that it took over from another replica since start";
         write_metric(text, ("timekeeper_takeovers", "counter", takeovers, "_total"), kept.takeovers);
     }
     if let Some(lag) = replica.lag {
         let seconds = seconds(i64::try_from(lag.micros).unwrap_or(i64::MAX));
-        let positions = "Entries of others that were not known when it was last compared";
+        let positions = "Entries of others that were unknown at the last comparison";
         write_metric(text, ("replica_lag_positions", "gauge", positions, ""), lag.positions);
-        write_metric(text, ("replica_lag_seconds", "gauge", "Seconds since it was last compared", ""), seconds);
+        write_metric(text, ("replica_lag_seconds", "gauge", "Seconds since the last comparison", ""), seconds);
     }
     if let Some(offset) = replica.clock_offset {
         let ahead = "How far the host's clock is ahead of the database's";
         write_metric(text, ("host_clock_offset_seconds", "gauge", ahead, ""), seconds(offset.micros));
         let uncertainty = seconds(offset.uncertainty_micros);
-        let off = "How far the offset may be off";
+        let off = "Uncertainty of the offset";
         write_metric(text, ("host_clock_offset_uncertainty_seconds", "gauge", off, ""), uncertainty);
     }
 }

@@ -260,7 +260,7 @@ fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
 }
 
 /// The detail for a name or value that cannot be decoded.
-const NO_TEXT: &str = "is not UTF-8 once the percent signs of the query string are decoded";
+const NO_TEXT: &str = "is not UTF-8 after percent-decoding the query string";
 
 /// Decodes a name or value of a query string (`application/x-www-form-urlencoded`). Browsers replace invalid bytes with
 /// U+FFFD. That would change an id or a location, so such input is rejected here.
@@ -323,17 +323,17 @@ fn unknown(name: &str, message: &str) -> String {
         return of_zone(name, &known);
     }
     if let Some(meant) = meant_by(name, &known) {
-        return format!("there is no parameter `{name}`; did you mean `{meant}`?");
+        return format!("unknown parameter `{name}`; did you mean `{meant}`?");
     }
     // A name that is too long resembles none of them.
     let likeness = |near: &str| if name.len() > SUGGESTION_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(name, near) };
     let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest {
         Some(near) if likeness(near) > 0.75 => {
-            format!("there is no parameter `{name}`; did you mean `{near}`?")
+            format!("unknown parameter `{name}`; did you mean `{near}`?")
         }
-        Some(_) => format!("there is no parameter `{name}`; the parameters are {}", known.join(", ")),
-        None => format!("there is no parameter `{name}`; this operation takes none"),
+        Some(_) => format!("unknown parameter `{name}`; the parameters are {}", known.join(", ")),
+        None => format!("unknown parameter `{name}`; this operation takes none"),
     }
 }
 
@@ -345,6 +345,6 @@ fn of_zone(name: &str, known: &[&str]) -> String {
         ""
     };
     format!(
-        "there is no parameter `{name}`; write the zone behind the time, as in `2028-02-29T09:00:00[Asia/Tokyo]`{location}"
+        "unknown parameter `{name}`; write the zone after the time, as in `2028-02-29T09:00:00[Asia/Tokyo]`{location}"
     )
 }

@@ -72,7 +72,7 @@ const READY_SCRAPE_WAIT: Duration = Duration::from_secs(3);
 async fn readyz(State(app): State<App>) -> Result<Json<StatusBody>, Failure> {
     ready(&app, READY_WAIT).await?;
     let status = if app.engine.is_unseen() {
-        "The service is ready. At its start no checkpoint was kept here, so it took the database as it was (--join)."
+        "The service is ready. It started without a local checkpoint, so it trusted the database as found (--join)."
     } else {
         "The service is ready."
     };
@@ -87,7 +87,7 @@ async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
     let ready = timeout(wait, app.engine.ready()).await;
     ready.unwrap_or_else(|_| {
         let seconds = wait.as_secs();
-        Err(Refusal::Unavailable(format!("the store has not answered for {seconds} seconds")))
+        Err(Refusal::Unavailable(format!("the store has not responded for {seconds} seconds")))
     })
 }
 

@@ -57,7 +57,7 @@ impl Starting {
         match path {
             "/healthz" => running().into_response(),
             "/metrics" => {
-                let ready = "# HELP timenav_ready Whether the service answers and writes, as /readyz says.\n\
+                let ready = "# HELP timenav_ready Whether the service can read and write, as reported by /readyz.\n\
                              # TYPE timenav_ready gauge\ntimenav_ready 0\n# EOF\n";
                 ([(header::CONTENT_TYPE, METRICS_TYPE)], ready).into_response()
             }

@@ -147,7 +147,7 @@ impl FromText for MomentText {
 }
 
 impl FromText for ImportId {
-    const WHAT: &'static str = "the `import_id` that an import answered, such as \"17-420-403\"";
+    const WHAT: &'static str = "the `import_id` from the response to an import, such as \"17-420-403\"";
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
         text.parse().map_err(|error: NoImportId| Wrong::invalid(&error))
@@ -198,7 +198,7 @@ impl<'de> Deserialize<'de> for Words {
             Ok(Either::Text(text)) => text.split(',').map(|word| word.trim().to_owned()).collect(),
             Ok(Either::List(words)) => words,
             Err(_) => {
-                return Err(de::Error::custom("expected a list of words, or one string with commas between them"));
+                return Err(de::Error::custom("expected a list of strings, or one string separated by commas"));
             }
         };
         Ok(Self(words))
@@ -252,7 +252,7 @@ impl FromText for Scope {
         let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
         found.ok_or_else(|| {
             let all: Vec<&str> = Self::ALL.iter().map(|scope| scope.as_str()).collect();
-            Wrong::invalid(&format!("there is no scope `{text}`; use {}", all.join(", ")))
+            Wrong::invalid(&format!("unknown scope `{text}`; use {}", all.join(", ")))
         })
     }
 }
@@ -283,7 +283,7 @@ impl FromText for RestrictionLevel {
         let found = Self::ALL.into_iter().find(|level| level.as_str() == text);
         found.ok_or_else(|| {
             let all: Vec<&str> = Self::ALL.iter().map(|level| level.as_str()).collect();
-            Wrong::invalid(&format!("there is no restriction level `{text}`; use {}", all.join(", ")))
+            Wrong::invalid(&format!("unknown restriction level `{text}`; use {}", all.join(", ")))
         })
     }
 }
@@ -303,7 +303,7 @@ impl FromText for Topics {
         let topic = |name: &&str| {
             let all = Topic::ALL.map(Topic::as_str).join(", ");
             let found = Topic::ALL.into_iter().find(|topic| topic.as_str() == *name);
-            found.ok_or_else(|| Wrong::invalid(&format!("there is no topic `{name}`; use {all}")))
+            found.ok_or_else(|| Wrong::invalid(&format!("unknown topic `{name}`; use {all}")))
         };
         names.iter().map(topic).collect::<Result<_, _>>().map(Self)
     }

@@ -8,7 +8,7 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 const OTHERS: [(&[u8], &str); 7] = [
     (&[0x1F, 0x8B], "it is packed with gzip; end its name in `.gz`, or send it with `Content-Encoding: gzip`"),
     (&[0x28, 0xB5, 0x2F, 0xFD], "it is packed with zstd; unpack it with `zstd -d`"),
-    (b"PK\x03\x04", "it is a ZIP archive, or a file of a spreadsheet; unpack it, or save it as CSV"),
+    (b"PK\x03\x04", "it is a ZIP archive, or a spreadsheet file; unpack it, or save it as CSV"),
     (&[0xFD, b'7', b'z', b'X', b'Z'], "it is packed with xz; unpack it"),
     (b"BZh", "it is packed with bzip2; unpack it"),
     (&[0xFF, 0xFE], "it is UTF-16; save it as UTF-8"),

@@ -82,9 +82,7 @@ fn fitted(row: &mut StringRecord, columns: usize, fills: bool) -> Result<(), Rec
     }
     let mut detail = format!("the row has {} fields, but the first row has {columns}", row.len());
     if row.len() < columns {
-        detail.push_str(
-            "; if rows of this file leave out empty cells at their end, say `short_rows=fill` in the mapping",
-        );
+        detail.push_str("; if rows of this file omit empty cells at their end, set `short_rows=fill` in the mapping");
     }
     Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))
 }

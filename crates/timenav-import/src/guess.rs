@@ -164,8 +164,8 @@ impl Guess {
     fn of_lines(lines: lines::Lines, start: &Start<'_>) -> Result<Self, String> {
         if let Some((year, members)) = lines.without_year {
             let mut told = start.told();
-            told.push(format!("the lines have no year; {year} is assumed, so write the right one in `time`"));
-            told.push("the times say no zone; UTC is taken, write another into `time.zone`".to_owned());
+            told.push(format!("the lines have no year; {year} is assumed, so set the right one in `time`"));
+            told.push("the times have no zone, so UTC is assumed; set another in `time.zone`".to_owned());
             let mapping = pretty(start.settings().chain(lines.settings).chain(members));
             return Ok(Self::shown(Format::Csv, Some(mapping), start, told));
         }
@@ -240,7 +240,7 @@ impl Guess {
             if counts.0 + counts.1 < GUESS_ROWS_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if let Some(refusal) = refusal {
-            unsure.push(format!("{} of {} records would be refused; {refusal}", counts.1, counts.0 + counts.1));
+            unsure.push(format!("{} of {} records would be rejected; {refusal}", counts.1, counts.0 + counts.1));
         }
         if let (Err(error), 0) = (outcome, counts.0) {
             unsure.push(error.to_string());
@@ -271,7 +271,7 @@ impl<'b> Start<'b> {
     fn of_foreign(bytes: &'b [u8], valid: usize) -> Result<Self, String> {
         let line = bytes[..valid].split(|byte| *byte == b'\n').count();
         if bytes.iter().any(|byte| matches!(byte, 0..=8)) {
-            return Err(format!("line {line} is not text; is the file packed, or one of another program?"));
+            return Err(format!("line {line} is not text; is the file compressed, or in a binary format?"));
         }
         let lossy = String::from_utf8_lossy(bytes);
         let wrong = lossy.matches('\u{FFFD}').count();
@@ -291,9 +291,9 @@ impl<'b> Start<'b> {
     fn told(&self) -> Vec<String> {
         let Some(line) = self.foreign_line else { return Vec::new() };
         vec![if self.is_windows {
-            format!("line {line} is not UTF-8; `windows-1252` is taken for the `encoding`, as spreadsheets write it")
+            format!("line {line} is not UTF-8; `windows-1252` is assumed as the `encoding`, as spreadsheets write it")
         } else {
-            format!("line {line} is not UTF-8, though others are; records like it would be refused")
+            format!("line {line} is not UTF-8, though others are; records like it would be rejected")
         }]
     }
 }

@@ -51,7 +51,7 @@ impl RecordNote {
     };
     /// Returns the note that a line of a record could not be parsed.
     pub(crate) fn left_out(line: u64, detail: &str) -> Self {
-        let detail = clipped(format!("line {line} is left out: {detail}"));
+        let detail = clipped(format!("line {line} is skipped: {detail}"));
         Self { code: "line_left_out", detail: Cow::Owned(detail) }
     }
 
@@ -67,20 +67,21 @@ impl RecordNote {
     /// Returns the note that a text is too long for its field.
     pub(crate) fn long_text_kept(field: &str, bytes: usize, bytes_max: usize) -> Self {
         let detail = format!(
-            "`{field}` has at most {bytes_max} bytes, and the text for it has {bytes}; it is the attribute `{field}`"
+            "`{field}` can have at most {bytes_max} bytes, but its text has {bytes}; it is stored as the attribute \
+             `{field}`"
         );
         Self { code: "long_text_kept", detail: Cow::Owned(detail) }
     }
 
     pub(crate) const DURATION_NEGATIVE: Self = Self {
         code: "duration_negative",
-        detail: Cow::Borrowed("the duration is below 0; the event has no end, and the duration is in its attributes"),
+        detail: Cow::Borrowed("the duration is negative; the event has no end, and the duration is in its attributes"),
     };
 
     pub(crate) const TIME_IN_PART: Self = Self {
         code: "time_in_part",
         detail: Cow::Borrowed(
-            "a part of the time is missing, such as the month; the finer parts behind it, such as the day, are not used",
+            "a part of the time is missing, such as the month; the finer parts after it, such as the day, are ignored",
         ),
     };
 }

@@ -54,7 +54,7 @@ fn draft(mapping: &Mapping, text: &str) -> Result<(EventDraft, Vec<RecordNote>),
         let value = serde_json::from_str::<serde::de::IgnoredAny>(text);
         return Err(value.map_or_else(
             |error| malformed(crate::plain_words::no_json(&error)),
-            |_| RecordError::whole(RecordError::INVALID, "a record is a JSON object"),
+            |_| RecordError::whole(RecordError::INVALID, "a record must be a JSON object"),
         ));
     }
     let members = Properties::of_object(text).map_err(malformed)?;

@@ -19,7 +19,7 @@ impl Members {
     /// Parses a record. `what` describes it in errors: `a span`.
     pub(crate) fn parse(text: &str, what: &str) -> Result<Self, RecordError> {
         if text.len() > RECORD_BYTES_MAX {
-            let detail = format!("{what} has at most {RECORD_BYTES_MAX} bytes");
+            let detail = format!("{what} can have at most {RECORD_BYTES_MAX} bytes");
             return Err(RecordError::whole(RecordError::TOO_LARGE, detail));
         }
         match serde_json::from_str(&long_integers::quoted(text)) {

@@ -93,7 +93,7 @@ pub(crate) fn values_at(
         format: "json",
         line,
         detail: format!(
-            "the mapping says that the records are in `{}`, and there is no list",
+            "the mapping names `{}` as the list of records, but it is not a list",
             clipped(path.to_owned())
         ),
     };

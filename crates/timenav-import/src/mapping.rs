@@ -173,7 +173,7 @@ impl Mapping {
                 self.encoding = value.as_str().and_then(Encoding::named).ok_or_else(|| MappingError::OptionWrong {
                     option: word.to_owned(),
                     given: clipped(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
-                    rule: "a file is `utf-8` or `windows-1252`; save it as UTF-8 if it is another".to_owned(),
+                    rule: "it must be `utf-8` or `windows-1252`; save files in another encoding as UTF-8".to_owned(),
                 })?;
                 return Ok(());
             }

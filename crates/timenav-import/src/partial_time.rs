@@ -101,13 +101,13 @@ fn unlike(text: &str, format: &TimeFormat) -> String {
 
 fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {
     let text = part.text.trim();
-    let number = |what: &str| number_alone(text).map(Some).ok_or_else(|| format!("`{text}` is no {what}"));
+    let number = |what: &str| number_alone(text).map(Some).ok_or_else(|| format!("`{text}` is not a valid {what}"));
     match part.part {
         TimePart::Year => {
             partial.year = match part.format {
                 Some(format) => format.read(whole(text)).ok_or_else(|| unlike(text, format))?.year,
                 None => Some(year_alone(text).ok_or_else(|| {
-                    format!("`{text}` is no year; years are written like `1945`, `-2150` or `2150 BCE`")
+                    format!("`{text}` is not a year; years are written like `1945`, `-2150` or `2150 BCE`")
                 })?),
             };
         }
@@ -117,8 +117,8 @@ fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {
         TimePart::Hour => partial.hour = number("hour; hours are 0 to 23")?,
         TimePart::Minute => partial.minute = number("minute; minutes are 0 to 59")?,
         TimePart::Second => {
-            let (second, fraction) =
-                seconds_alone(text).ok_or_else(|| format!("`{text}` is no second; seconds are 0 to 59.999999"))?;
+            let (second, fraction) = seconds_alone(text)
+                .ok_or_else(|| format!("`{text}` is not a valid second; seconds are 0 to 59.999999"))?;
             (partial.second, partial.fraction) = (Some(second), fraction);
         }
         TimePart::Date => {
@@ -153,7 +153,7 @@ fn written(part: &PartText<'_>, usual: &[TimeFormat], what: &str, hint: &str) ->
         !is_solid || digits == pattern.len()
     };
     let mut read = usual.iter().filter(is_alike).filter_map(|format| format.read(text));
-    read.next().ok_or_else(|| format!("`{text}` is no {what} that is the same everywhere; {hint}"))
+    read.next().ok_or_else(|| format!("`{text}` is an ambiguous {what}; {hint}"))
 }
 
 /// The earliest instant that fits the known parts.
@@ -200,13 +200,13 @@ fn astronomical(year: Year, numbering: YearNumbering) -> Result<i64, String> {
     match (year, numbering) {
         (Year { number, era: Some(Era::Before) }, _) if number > 0 => Ok(1 - number),
         (Year { number, era: Some(Era::Common) }, _) if number > 0 => Ok(number),
-        (Year { era: Some(_), .. }, _) => Err("a year beside an era is 1 or more".to_owned()),
+        (Year { era: Some(_), .. }, _) => Err("a year with an era must be 1 or more".to_owned()),
         (Year { number, era: None }, YearNumbering::Astronomical) => Ok(number),
-        (Year { number: 0, era: None }, YearNumbering::Historical) => Err(
-            "there is no year 0, as 1 CE follows 1 BCE; where 0 means 1 BCE map `year_numbering` as `astronomical`, \
-             and where it means that nothing is known map `missing`"
-                .to_owned(),
-        ),
+        (Year { number: 0, era: None }, YearNumbering::Historical) => {
+            Err("year 0 does not exist, because 1 CE follows 1 BCE; if 0 means 1 BCE, map `year_numbering` as \
+             `astronomical`; if it means unknown, map `missing`"
+                .to_owned())
+        }
         (Year { number, era: None }, YearNumbering::Historical) => Ok(if number < 0 { number + 1 } else { number }),
     }
 }

@@ -41,8 +41,7 @@ pub fn no_json(error: &serde_json::Error) -> String {
         format!("column {}", error.column())
     };
     if error.is_eof() && (error.line(), error.column()) == (1, 0) {
-        return "there is nothing where JSON should be; an object looks like {\"name\": \"text\", \"number\": 5}"
-            .to_owned();
+        return "the JSON is missing; an object looks like {\"name\": \"text\", \"number\": 5}".to_owned();
     }
     if error.is_eof() {
         return format!("the JSON ends too early, at {place}: a bracket, a brace or a quotation mark is still open");
@@ -168,7 +167,7 @@ mod tests {
     fn invalid_json_is_reported_with_the_reason() {
         let told = |bytes: &[u8]| no_json(&serde_json::from_slice::<serde_json::Value>(bytes).unwrap_err());
         assert_eq!(told(b"{\"a\": \"\xff\"}"), "the text is not UTF-8, at column 8");
-        assert!(told(b"").starts_with("there is nothing where JSON should be"));
+        assert!(told(b"").starts_with("the JSON is missing"));
         assert!(told(b"[1,").contains("ends too early, at column 3"));
     }
 

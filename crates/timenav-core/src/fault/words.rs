@@ -133,7 +133,7 @@ pub fn fault_offset(text: &str) -> Result<Span, String> {
 fn exact(text: &str) -> Result<Span, String> {
     let duration = parse_duration(text).map_err(|error| error.to_string())?;
     if duration.months() > 0 {
-        return Err("write a length without months, such as 2s or 150ms".to_owned());
+        return Err("write a duration without months, such as 2s or 150ms".to_owned());
     }
     Ok(duration.exact())
 }
@@ -145,7 +145,7 @@ fn exact(text: &str) -> Result<Span, String> {
 pub fn fault_drift(ppm: i64) -> Result<i32, String> {
     let within = i32::try_from(ppm).ok().filter(|ppm| (-FAULT_DRIFT_PPM_MAX..=FAULT_DRIFT_PPM_MAX).contains(ppm));
     within.ok_or_else(|| {
-        format!("write whole millionths within {FAULT_DRIFT_PPM_MAX} to either side, such as 200 or -50")
+        format!("write whole parts per million, at most {FAULT_DRIFT_PPM_MAX} in either direction, such as 200 or -50")
     })
 }
 
@@ -155,7 +155,7 @@ pub fn fault_drift(ppm: i64) -> Result<i32, String> {
 /// It is out of bounds. The error says what is expected, as a sentence.
 pub fn fault_slew(ppm: i64) -> Result<u32, String> {
     let within = u32::try_from(ppm).ok().filter(|ppm| (1..=FAULT_SLEW_PPM_MAX).contains(ppm));
-    within.ok_or_else(|| format!("write whole millionths from 1 to {FAULT_SLEW_PPM_MAX}, such as 500"))
+    within.ok_or_else(|| format!("write whole parts per million from 1 to {FAULT_SLEW_PPM_MAX}, such as 500"))
 }
 
 /// Parses a leap second: `insert@` or `delete@`, followed by the second.
@@ -179,7 +179,7 @@ pub fn fault_leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
 pub fn fault_smear(text: &str) -> Result<Span, String> {
     let within = exact(text)?;
     let is_within = (FAULT_SMEAR_MIN..=FAULT_SMEAR_MAX).contains(&within);
-    is_within.then_some(within).ok_or_else(|| "write a length from 10s to 10d, such as 24h".to_owned())
+    is_within.then_some(within).ok_or_else(|| "write a duration from 10s to 10d, such as 24h".to_owned())
 }
 
 /// Parses a jitter, in microseconds.

@@ -34,7 +34,7 @@ pub struct WitnessKey {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CosignatureError {
     /// The response of the witness is not a list of signature lines.
-    #[error("the answer must be signature lines: {0}")]
+    #[error("the response must be signature lines: {0}")]
     Lines(NoteError),
     /// The witness has not cosigned.
     #[error("the witness `{0}` has not cosigned the checkpoint")]
@@ -44,7 +44,7 @@ pub enum CosignatureError {
     #[error("the cosignature of the witness `{0}` is not over this checkpoint")]
     Wrong(String),
     /// The time is 0, or larger than the format allows.
-    #[error("the cosignature of the witness `{name}` has the time {time}, which is none")]
+    #[error("the cosignature of the witness `{name}` has the invalid time {time}")]
     Time {
         name: String,
         /// The time in the cosignature.

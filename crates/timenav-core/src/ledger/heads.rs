@@ -148,13 +148,13 @@ pub struct HeadProof {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadProofError {
     /// The entry on `system` is not a matching `heads` entry.
-    #[error("the entry of `system` is not one that commits to the trees of timelines")]
+    #[error("the entry of `system` does not commit to the trees of timelines")]
     Entry,
     /// The entry is not in the tree of `system`.
     #[error("the entry is not in the tree of `system`: {0}")]
     System(ProofError),
     /// The entry does not commit to the head.
-    #[error("the tree is not among those that the entry of `system` commits to: {0}")]
+    #[error("the entry of `system` does not commit to the tree: {0}")]
     Head(ProofError),
 }
 

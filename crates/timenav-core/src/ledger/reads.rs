@@ -101,7 +101,7 @@ impl<'a> ReadParameters<'a> {
         let bytes = scanner.integer()?;
         scanner.expect(",\"parameters_sha256\":\"")?;
         let sha256 = scanner.hash()?;
-        // The character that did not fit has at most four bytes.
+        // The character that did not fit can have at most four bytes.
         let is_cut = (READ_PARAMETERS_BYTES_MAX - 3..=READ_PARAMETERS_BYTES_MAX).contains(&kept.len());
         if is_cut && bytes > READ_PARAMETERS_BYTES_MAX as u64 {
             Ok(Self::Cut { begin: kept, bytes, sha256 })

@@ -19,10 +19,10 @@ pub struct PositionRuns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunsError {
     /// It does not come after the last one, or is larger than [`SEQ_MAX`].
-    #[error("positions are named in rising order, each once, up to {SEQ_MAX}")]
+    #[error("positions must be unique, in ascending order, and at most {SEQ_MAX}")]
     Order,
     /// It would start one run too many. It belongs in the next record.
-    #[error("a record names at most {POSITION_RUNS_MAX} runs of positions")]
+    #[error("a record can list at most {POSITION_RUNS_MAX} runs of positions")]
     Full,
 }
 

@@ -88,7 +88,7 @@ impl<'a> Sweep<'a> {
         scanner.expect(",\"policy\":")?;
         let policy = scanner.integer()?;
         scanner.expect(",\"positions\":")?;
-        let wrong = scanner.malformed("as many positions as it counts, one at least");
+        let wrong = scanner.malformed("as many positions as its count, at least one");
         let positions = PositionRuns::scan(&mut scanner)?;
         scanner.expect("}")?;
         scanner.end()?;

@@ -135,12 +135,12 @@ fn timer_name(timer: &TimerTold) -> String {
 /// Phrases why the moment of a firing is gone.
 fn taken_words(TimerTold { due, taken, .. }: &TimerTold) -> String {
     match taken {
-        Some(Taken::Cancelled(at)) => format!("which was cancelled at {at} on the clock, before it fired at {due}"),
+        Some(Taken::Cancelled(at)) => format!("which was canceled at {at} on the clock, before it fired at {due}"),
         Some(Taken::Changed(at)) => {
-            format!("which was changed at {at} on the clock, and does not fire at {due} any more")
+            format!("which was changed at {at} on the clock and no longer fires at {due}")
         }
-        Some(Taken::ComesAgain) | None => format!("whose moment {due} comes again"),
-        Some(Taken::Returned) => format!("whose firing at {due} was taken back by a return to an anchor"),
+        Some(Taken::ComesAgain) | None => format!("which is to fire again at {due}"),
+        Some(Taken::Returned) => format!("whose firing at {due} was undone by a return to an anchor"),
     }
 }
 
@@ -174,7 +174,7 @@ fn jump([before, after]: [u64; 2], jumped: Jumped, grade: Grade) -> String {
             format!("The clock was moved from {from} to {to} between records {before} and {after}.")
         }
         Jumped::Virtual { from, to } => {
-            format!("The clock went from {from} to {to} between records {before} and {after}, but nobody moved it.")
+            format!("The clock went from {from} to {to} between records {before} and {after} without a clock change.")
         }
     }
 }

@@ -152,9 +152,9 @@ fn expression(text: &str) -> Result<&str, RuleError> {
     let instead = if is("@every") {
         "write `*/5 * * * *` for every five minutes, or a rule such as `FREQ=MINUTELY;INTERVAL=5`"
     } else if is("@reboot") {
-        "nothing starts anew here: set a timer `at` a moment"
+        "set a timer with `at` instead"
     } else {
-        "there are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly"
+        "use @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly"
     };
     Err(RuleError::CronName { name: text.to_owned(), instead })
 }
@@ -248,8 +248,9 @@ impl Field {
             "day of month" if upper == "LW" => ('W', monthly(format!("BYDAY={WORKDAYS};BYSETPOS=-1"))),
             "day of month" if upper.ends_with('W') => {
                 let day = self.number(upper.trim_end_matches('W'))?;
-                let instead =
-                    format!("no rule can say the weekday nearest to {day}: set a timer `at` each of those days");
+                let instead = format!(
+                    "rules cannot express the weekday nearest to {day}: set a timer with `at` for each of those days"
+                );
                 ('W', instead)
             }
             "day of month" if upper.starts_with('L') => {

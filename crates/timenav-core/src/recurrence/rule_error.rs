@@ -36,7 +36,7 @@ pub enum RuleError {
     )]
     FrequencyMissing,
     /// A value is not valid for its part.
-    #[error("`{value}` is no value of `{name}`: write {expected}")]
+    #[error("`{value}` is not a valid `{name}`: write {expected}")]
     Value {
         /// The part of the rule, or the field of the cron expression.
         name: &'static str,
@@ -45,7 +45,7 @@ pub enum RuleError {
         expected: &'static str,
     },
     /// Two parts cannot be combined.
-    #[error("`{name}` does not go with `{with}`: {instead}")]
+    #[error("`{name}` cannot be used with `{with}`: {instead}")]
     NotWith {
         name: &'static str,
         with: &'static str,
@@ -56,7 +56,7 @@ pub enum RuleError {
     #[error("`COUNT` can be at most {RULE_COUNT_MAX}, not {count}: end the rule with `UNTIL` instead")]
     CountTooHigh { count: u64 },
     /// The search for moments of the rule takes too long.
-    #[error("`{text}` fires so rarely that the search for its moments takes too long: write it with a longer `FREQ`")]
+    #[error("`{text}` fires too rarely to search for its moments: write it with a longer `FREQ`")]
     TooRare { text: String },
     /// There is no moment in the range of the calendar.
     #[error("`{text}` never fires: no moment from its start to the year 9999 fits all of its parts")]
@@ -74,7 +74,7 @@ pub enum RuleError {
     )]
     CronFields { fields: usize },
     /// A field uses an extension that some programs support beyond the five plain fields.
-    #[error("`{value}` uses `{sign}`, which cron's five plain fields do not have: {instead}")]
+    #[error("`{value}` uses `{sign}`, which five-field cron does not support: {instead}")]
     CronSign {
         value: String,
         sign: char,
@@ -83,7 +83,7 @@ pub enum RuleError {
     },
     /// A step is larger than its field, so only the first value would match.
     #[error(
-        "the step {step} of `{name}` is too large, it can be at most {max}: write a rule such as \
+        "the step {step} of `{name}` is larger than the maximum of {max}: write a rule such as \
          `FREQ={frequency};INTERVAL={step}`"
     )]
     CronStep {
@@ -95,7 +95,7 @@ pub enum RuleError {
         frequency: &'static str,
     },
     /// The name of an expression that starts with `@` is unknown.
-    #[error("`{name}` is not known here: {instead}")]
+    #[error("`{name}` is not supported: {instead}")]
     CronName {
         name: String,
         /// What to write instead.

@@ -27,7 +27,7 @@ pub enum Depth {
 /// The text is not a depth.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no depth `{0}`; use full, quick, tail:<n> with n at least 1, or sample:<n> with n from 1 to \
+    "unknown depth `{0}`; use full, quick, tail:<n> with n at least 1, or sample:<n> with n from 1 to \
      {SAMPLE_ENTRIES_MAX}, such as tail:1000"
 )]
 pub struct DepthError(String);

@@ -124,7 +124,7 @@ fn scan_depths_are_read_back_and_errors_list_choices() {
 fn long_invalid_depth_is_quoted_in_part() {
     let quoted = |text: &str| {
         let error = text.parse::<Depth>().unwrap_err().to_string();
-        error.strip_prefix("there is no depth `").unwrap().split('`').next().unwrap().to_owned()
+        error.strip_prefix("unknown depth `").unwrap().split('`').next().unwrap().to_owned()
     };
     assert_eq!(quoted(&"x".repeat(64)), "x".repeat(64));
     assert_eq!(quoted(&"x".repeat(65)), "x".repeat(64) + "…");

@@ -92,7 +92,7 @@ pub enum TimestampError {
     #[error("the hour 24 does not exist: write midnight as `00:00:00` of the following day")]
     HourTwentyFour,
     /// The second is 60, but there was no leap second.
-    #[error("there was no leap second then: second 60 exists only at 23:59:60Z on days such as 2016-12-31")]
+    #[error("no leap second occurred then: second 60 exists only at 23:59:60Z on days such as 2016-12-31")]
     NotALeapSecond,
     /// The instant is before [`Instant::MIN`] or after [`Instant::MAX`].
     #[error("the time is outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")]

@@ -155,8 +155,8 @@ impl Room {
     pub fn timer(&mut self, bytes: usize) -> Result<(), TooMuch> {
         self.timers += 1;
         self.bytes += bytes;
-        within(self.timers, "timers that stood otherwise", TIMERS_PER_TIMELINE_MAX)?;
-        within(self.bytes, "bytes of timers that stood otherwise", RESTORED_BYTES_MAX)
+        within(self.timers, "timers to restore", TIMERS_PER_TIMELINE_MAX)?;
+        within(self.bytes, "bytes of timers to restore", RESTORED_BYTES_MAX)
     }
 
     /// Counts a pending firing.

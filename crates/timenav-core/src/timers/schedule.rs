@@ -140,7 +140,7 @@ impl Repeating {
 pub enum RepeatingError {
     #[error(transparent)]
     Rule(#[from] RuleError),
-    #[error("there is no time zone `{0}`; use a name such as `Europe/Paris`, or `UTC`")]
+    #[error("the time zone `{0}` is unknown; use a name such as `Europe/Paris`, or `UTC`")]
     Zone(String),
 }
 

@@ -336,7 +336,7 @@ impl<'a> BundleCheck<'a> {
         match (self.read.last(), fork.map_err(|_| format!("the parent of `{of}` cannot be read"))?) {
             (None, None) => Ok(()),
             (None, Some(fork)) => Err(format!("`{of}` continues from `{}`, which is not in the bundle", fork.fork_of)),
-            (Some(_), None) => Err(format!("`{of}` does not say what it continues from")),
+            (Some(_), None) => Err(format!("`{of}` does not name its parent")),
             (Some(before), Some(fork)) => {
                 let is_it = fork.fork_of == before.timeline_id.as_str()
                     && fork.size == before.size
@@ -417,7 +417,7 @@ impl<'a> BundleCheck<'a> {
 
     fn end(&mut self, line: &EndLine<'_>) -> Result<(), String> {
         if self.checkpoint.is_none() {
-            return Err("there is no checkpoint".to_owned());
+            return Err("the checkpoint is missing".to_owned());
         }
         for layer in &self.read {
             if let Some(position) = layer.gone.first() {
@@ -432,7 +432,7 @@ impl<'a> BundleCheck<'a> {
             return Err("its counts of entries and sealed records are wrong".to_owned());
         }
         if *line.sha256 != self.hash.hash().to_hex() {
-            return Err("the lines before the last one are not the ones it was created for".to_owned());
+            return Err("the last line does not match the lines before it".to_owned());
         }
         self.is_over = true;
         Ok(())

@@ -81,7 +81,7 @@ impl Gone {
         self.payloads.policy(position, Retention::decode(payload).map_err(|error| error.to_string())?);
         self.policies += 1;
         if self.policies > RETENTION_POLICIES_MAX {
-            return Err(format!("a timeline can have at most {RETENTION_POLICIES_MAX} policies of retention"));
+            return Err(format!("a timeline can have at most {RETENTION_POLICIES_MAX} retention policies"));
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Gone {
         if self.payloads.count() + self.data.len() + self.reads.len() <= BUNDLE_GONE_MAX {
             return Ok(());
         }
-        Err(format!("contents of more than {BUNDLE_GONE_MAX} entries are missing before an entry says why"))
+        Err(format!("contents of more than {BUNDLE_GONE_MAX} entries are missing before an entry explains it"))
     }
 }
 

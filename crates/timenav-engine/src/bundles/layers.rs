@@ -22,7 +22,8 @@ pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), 
         let Some(adopted_at) = state.head.origins.last().map(|origin| origin.end) else { continue };
         let entry = engine.store().entry(state.head.key, adopted_at).await?;
         let told = entry.as_ref().and_then(|entry| Adopted::decode(&entry.payload).ok());
-        let told = told.ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not say what it came with")))?;
+        let told = told
+            .ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not name the layers that it was adopted with")))?;
         let Some(layer) = told.layers.iter().find(|layer| layer.erased_later > 0) else { continue };
         if !tells_of_layers(engine, state.head.key, adopted_at).await? {
             return Err(untold(fork, layer, &told.origin));
@@ -56,9 +57,9 @@ async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> 
 fn untold(fork: &TimelineId, layer: &AdoptedLayer, origin: &str) -> Refusal {
     let layer = &layer.timeline_id;
     let detail = format!(
-        "`{fork}` continues from `{layer}`, later entries at the service of `{origin}` erased some of its contents, and an \
-         earlier version of timenav adopted it, which kept no proof of that. Use the bundle that was adopted, or export \
-         the fork there"
+        "`{fork}` continues from `{layer}`. Later entries at the service of `{origin}` erased some contents of that \
+         layer, and the version of timenav that adopted the fork kept no proof of it. Use the adopted bundle, or \
+         export the fork there"
     );
     Refusal::invalid("timeline_id", detail)
 }

@@ -238,7 +238,7 @@ fn holdings_of_forks(
                 let name = state.lineage.get(ended.layer).map_or_else(String::new, ToString::to_string);
                 let detail = format!(
                     "`{event_id}` was changed on `{name}`, which has ended, and `{fork}` is a fork of it; erase it \
-                     when the contents of `{name}` are gone"
+                     after the contents of `{name}` are deleted"
                 );
                 return Err(Refusal::invalid("include_forks", detail));
             }
@@ -434,7 +434,7 @@ impl WhichReads {
         if let Self::Numbers(numbers) = self
             && let Some(beyond) = numbers.iter().find(|number| **number as usize >= kept.len())
         {
-            let detail = format!("the entry has {} reads, counted from 0, and no read {beyond}", kept.len());
+            let detail = format!("the entry has {} reads, counted from 0; read {beyond} does not exist", kept.len());
             return Err(Refusal::invalid("reads", detail));
         }
         let mut runs = PositionRuns::default();

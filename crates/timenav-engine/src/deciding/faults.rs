@@ -37,13 +37,13 @@ impl Deciding for SetFault {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultSaid>, Refusal> {
         // Versions of an earlier level drop this field when they rewrite a head.
         if draft.level() < LEVEL_OF_FAULTS {
-            return Err(Refusal::NotUpgraded { what: "the fault of a follower", level: LEVEL_OF_FAULTS });
+            return Err(Refusal::NotUpgraded { what: "the clock error of a follower", level: LEVEL_OF_FAULTS });
         }
         let ledger = draft.aimed()?;
         let Self { whose, fault } = self;
         let faults = &draft.state(ledger).head.timers.faults;
         if fault.is_some() && faults.get(whose).is_none() && faults.len() >= FAULTS_PER_TIMELINE_MAX {
-            let what = "names of followers of this clock that are shown it wrong";
+            let what = "follower names with a clock error on this clock";
             return Err(Refusal::LimitReached { what, max: FAULTS_PER_TIMELINE_MAX });
         }
         let (before, mut after) = (faults.changed, Faults::clone(faults));

@@ -63,13 +63,13 @@ impl Deciding for Redeliver {
             return Err(no("it has not failed"));
         }
         if firing.records_event() {
-            return Err(no("it is an event, and waits for nobody; record the event"));
+            return Err(no("its timer records an event directly, so there is nothing to deliver; record the event"));
         }
         let timer = timers.and_then(|found| found.timers.first());
-        let timer = timer.ok_or_else(|| no("its timer is there no more; set another one"))?;
+        let timer = timer.ok_or_else(|| no("its timer no longer exists; set another one"))?;
         let is_again = |one: &FiringRow| one.state != FiringState::Failed && one.state != FiringState::Superseded;
         if later.is_some_and(|found| found.firings.iter().any(is_again)) {
-            return Err(no("it was delivered again already"));
+            return Err(no("it was already delivered again"));
         }
         let round = timer.round + 1;
         let fallen = Fallen { round, ..firing.fallen };

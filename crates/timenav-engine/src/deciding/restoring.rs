@@ -166,7 +166,7 @@ fn append(
     let head = &draft.state(ledger).head;
     let (timeline, made) = (head.id.told(), head.frontier.size());
     let timers_told: Option<Vec<TimerRestored<'_>>> = timers.iter().map(TimerChanged::told).collect();
-    let timers_told = timers_told.ok_or_else(|| Refusal::Damaged("a timer that is kept is no JSON".to_owned()))?;
+    let timers_told = timers_told.ok_or_else(|| Refusal::Damaged("a stored timer is not JSON".to_owned()))?;
     let told = TimersRestored {
         anchor_id: match why {
             Restored::Return(anchor_id) => Some(anchor_id.to_owned()),

@@ -79,7 +79,7 @@ impl Deciding for SetRetention {
         let ledger = draft.aimed()?;
         let policies = &draft.state(ledger).head.retention;
         if policies.as_slice().len() >= RETENTION_POLICIES_MAX {
-            let what = "policies of retention on this timeline";
+            let what = "retention policies on this timeline";
             return Err(Refusal::LimitReached { what, max: RETENTION_POLICIES_MAX });
         }
         let before = policies.in_force();

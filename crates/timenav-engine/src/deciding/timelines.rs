@@ -102,7 +102,7 @@ impl ForkPoint {
         let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
         let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
         let detail =
-            format!("the fork cannot be called that: it would continue from `{layer}`, which has the same name");
+            format!("the fork cannot have this name: it would continue from `{layer}`, which has the same one");
         Err(Refusal::invalid("timeline_id", detail))
     }
 

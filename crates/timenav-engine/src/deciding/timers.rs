@@ -244,7 +244,7 @@ fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule
         }
         Schedule::At(_) => Err(Refusal::invalid(
             "misfire",
-            "this timer fires once, and has no moments that could come together; give it a rule with `every` or `cron`",
+            "this timer fires once, so it has no misfire policy; give it a rule with `every` or `cron`",
         )),
     }
 }
@@ -260,7 +260,8 @@ fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Vi
     let (passed, is_complete) = schedule.count(first, now, CATCH_UP_MOMENTS_MAX + 1);
     if !is_complete || passed > CATCH_UP_MOMENTS_MAX {
         let detail = format!(
-            "more than {CATCH_UP_MOMENTS_MAX} moments of the rule have passed; let it start later, or leave out `catch_up`"
+            "more than {CATCH_UP_MOMENTS_MAX} moments of the rule have passed; give a later start, or leave out \
+             `catch_up`"
         );
         return Err(Refusal::invalid("catch_up", detail));
     }
@@ -268,7 +269,7 @@ fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Vi
 }
 
 fn no_json() -> Refusal {
-    Refusal::Damaged("a timer that is kept is no JSON".to_owned())
+    Refusal::Damaged("a stored timer is not JSON".to_owned())
 }
 
 /// Fire timers that the clock has passed by running or by jumping.

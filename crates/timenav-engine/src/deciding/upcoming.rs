@@ -36,7 +36,7 @@ impl Upcoming {
             Some(Timer { position: row.position, schedule, next: row.next, round: row.round })
         };
         let timers: Option<Vec<Timer>> = rows.iter().map(timer).collect();
-        let timers = timers.ok_or_else(|| Refusal::Damaged("a timer that is kept cannot be read".to_owned()))?;
+        let timers = timers.ok_or_else(|| Refusal::Damaged("a stored timer cannot be read".to_owned()))?;
         let places = rows.iter().enumerate().map(|(place, row)| (row.position, place)).collect();
         let armed_before = timers.len() as u64;
         Ok(Self { rows, timers, places, known_until: next.and_then(|row| row.next), armed_before })
@@ -83,6 +83,6 @@ pub(super) fn check_next(draft: &Draft<'_>, ledger: Ledger, earliest: &[TimerRow
     if earliest.first().and_then(|row| row.next) == next {
         return Ok(());
     }
-    let detail = "the timers that are kept do not have the next moment that the ledger tells; scan this timeline";
+    let detail = "the stored timers do not match the next moment in the ledger; scan this timeline";
     Err(Refusal::Damaged(detail.to_owned()))
 }

@@ -23,7 +23,7 @@ pub(super) fn kept_outcome(
         asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
     };
     let record = record.map(|record| record.untold(is_untold));
-    let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be kept".to_owned()))?;
+    let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be stored".to_owned()))?;
     let event = asked.event().filter(|_| !is_erased);
     Ok(IdempotencyRecord {
         key: asked_with.key,

@@ -133,7 +133,7 @@ impl LedgerStream {
             OnTimers::Restores => read(&entry.payload).map(|told: TimersRestored<'_>| restored(&told, &timeline)),
             OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels => None,
         };
-        let unreadable = || Refusal::Damaged(format!("what entry {position} tells of firings cannot be read"));
+        let unreadable = || Refusal::Damaged(format!("the firings in entry {position} cannot be read"));
         self.of_firings(firings.ok_or_else(unreadable)?).await
     }
 

@@ -133,7 +133,7 @@ impl<'a> Accepting<'a> {
         let divergence = Divergence { timeline, kind, seen, found, found_statement };
         self.doors.outside.keep_divergence(&divergence, &kept.note)?;
         if is_explained {
-            tracing::warn!(%error, "an operator has accepted this loss, as an entry `accept_rollback` of `system` says");
+            tracing::warn!(%error, "an operator has accepted this loss in an entry `accept_rollback` of `system`");
             self.has_explained = true;
             return Ok(());
         }

@@ -39,25 +39,25 @@ pub(crate) struct DirectoryAfter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Untold {
     /// The ledger was rolled back or replaced. All timelines are read to report which.
-    #[error("`system` has {found} entries with another directory, and {known} were known")]
+    #[error("`system` has {found} entries and another directory, but {known} were known")]
     WentBack { found: u64, known: u64 },
     /// The service lagged behind for long. A reload is cheaper then, and holds no lock.
     #[error("`system` has grown by {0} entries")]
     TooMany(u64),
     /// An entry is missing, is not in the signed tree, or cannot be read; or it is of version 1, which does not count
     /// changes of the directory.
-    #[error("entry {0} of `system` does not tell it")]
+    #[error("entry {0} of `system` does not contain the change")]
     Entry(u64),
     /// The entries lead to other rows than the signed ones, even after another read. Rows of passwords and of ended
     /// timelines, of which entries contain only the hashes, may have been read later.
-    #[error("the entries of `system` do not lead to the rows that were signed")]
+    #[error("the entries of `system` do not lead to the signed rows")]
     Otherwise,
     /// A timeline, or the origin of one, is missing, and no entry says that it has ended. All timelines are read to
     /// report which.
-    #[error("a timeline is missing that has not ended")]
+    #[error("a timeline that has not ended is missing")]
     Missing,
     /// The state changed during each attempt to read it.
-    #[error("others write all the time")]
+    #[error("other writers kept changing the state")]
     Moving,
 }
 

@@ -35,17 +35,17 @@ impl RollbackAccepted {
         let why = self.reason.as_deref().map_or_else(String::new, |reason| format!(" ({reason})"));
         if self.lost.is_empty() {
             return vec![format!(
-                "What was there before entry {position} was not compared: {by} accepted a database that is not what was \
-                 signed{why}."
+                "The state before entry {position} was not compared: {by} accepted a database that does not match what \
+                 was signed{why}."
             )];
         }
         let sentence = |lost: &LostTree| {
             let LostTree { checkpoint, size, timeline_id, .. } = lost;
             let signed = checkpoint.lines().nth(1).unwrap_or("?");
             format!(
-                "What was lost before entry {position} was not compared: {by} accepted a rollback{why}: {signed} entries \
-                 of `{timeline_id}` were signed, and it went on from {size}. Whoever kept a checkpoint of what was lost \
-                 can prove that."
+                "Entries lost before entry {position} were not compared: {by} accepted a rollback{why}: {signed} \
+                 entries of `{timeline_id}` were signed, and it continued from {size}. An earlier checkpoint can prove \
+                 the loss."
             )
         };
         self.lost.iter().map(sentence).collect()

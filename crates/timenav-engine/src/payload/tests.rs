@@ -355,14 +355,13 @@ fn accepted(is_full: bool) -> RollbackAccepted {
 fn accepted_rollback_is_described_in_sentences() {
     assert_eq!(
         accepted(false).sentences(3),
-        [
-            "What was there before entry 3 was not compared: an operator accepted a database that is not what was signed."
-        ]
+        ["The state before entry 3 was not compared: an operator accepted a database that does not match what was \
+             signed."]
     );
     assert_eq!(
         accepted(true).sentences(3),
-        ["What was lost before entry 3 was not compared: `ada` accepted a rollback (failover): 7 entries of `main` \
-             were signed, and it went on from 5. Whoever kept a checkpoint of what was lost can prove that."]
+        ["Entries lost before entry 3 were not compared: `ada` accepted a rollback (failover): 7 entries of `main` \
+             were signed, and it continued from 5. An earlier checkpoint can prove the loss."]
     );
 }
 

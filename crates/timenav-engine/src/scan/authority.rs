@@ -117,7 +117,8 @@ fn standing<'p>(
         return Err(format!("the entry names `{id}`, which had expired at {end}"));
     }
     let user = powers.user(user_id, version);
-    let user = user.ok_or_else(|| format!("there was no user `{user_id}` at version {version} of the directory"))?;
+    let user =
+        user.ok_or_else(|| format!("the user `{user_id}` did not exist at version {version} of the directory"))?;
     let standing = Standing {
         operator: user.operator,
         restriction: user.restriction,
@@ -243,7 +244,7 @@ struct Carried {
 async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, StoreError> {
     let system = TimelineId::system();
     let Some(Snapshot { head, .. }) = request.source.snapshot(&system).await? else {
-        return Ok(Err("there is no timeline `system`".to_owned()));
+        return Ok(Err("the timeline `system` is missing".to_owned()));
     };
     let signed = keys_of_system(&request.keys).and_then(|keys| open_newest(&head, &keys, request.verify).ok());
     let Some(signed) = signed else { return Ok(Err("`system` has no signed head".to_owned())) };

@@ -80,19 +80,19 @@ pub(super) fn is_missing(
         (EventMade::Version(_) | EventMade::Tombstone, None) => return true,
         (EventMade::Tombstone, Some(row)) => {
             if row.until != Some(row.position) || !row.content.is_empty() {
-                found("an inherited event was cancelled here, but the row does not say so");
+                found("an inherited event was canceled here, but the row does not say so");
             }
             return false;
         }
         (EventMade::Version(content), Some(row)) => (row, content),
     };
     if row.content.as_bytes() != content {
-        found("its content is not what was recorded");
+        found("its content differs from what was recorded");
         return false;
     }
     // Later versions and interventions are compared with their own entries.
     if row.until.is_some() && !rows.is_end_told {
-        found("it is marked as cancelled, but no entry says so");
+        found("it is marked as canceled, but no entry says so");
     }
     match compare_columns(&row.seen(&event.event_id), gazetteer) {
         Err(column) => found(&format!("{column} of the row does not match the event")),
@@ -118,7 +118,7 @@ pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record:
     }
     let SealedData { salt, nonce, commitment, ciphertext, .. } = &record.sealed;
     if record.erased.is_none() && record.sealed.hash().to_hex() != data.sha256 {
-        found("what is sealed is not what the entry was written for");
+        found("the sealed data does not match the entry");
     }
     if record.erased.is_some() && [salt, nonce, commitment, ciphertext].iter().any(|part| !part.is_empty()) {
         found("it is marked as erased, but the row still holds something");

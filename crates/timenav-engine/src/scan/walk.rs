@@ -144,7 +144,7 @@ impl Way<'_, '_> {
             self.findings.add(FindingKind::CheckpointMismatch, Some(size), evidence);
         }
         for table in &self.snapshot.ahead {
-            let evidence = format!("table {table} has rows at positions that the ledger has not come to ({size})");
+            let evidence = format!("table {table} has rows at positions beyond the size of the ledger ({size})");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
         for Orphan { table, timeline } in &self.snapshot.orphans {

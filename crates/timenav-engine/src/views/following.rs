@@ -52,7 +52,7 @@ impl Engine {
         if room.is_some_and(|room| events_count <= room as u64) {
             return Ok(());
         }
-        Err(Refusal::LimitReached { what: "events on timelines whose paradoxes are streamed", max })
+        Err(Refusal::LimitReached { what: "events on timelines with streamed paradoxes", max })
     }
 
     /// Returns the paradoxes created and healed by an entry. Entries are requested in order. `None` if the shared view

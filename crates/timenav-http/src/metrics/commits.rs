@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use timenav_engine::{CommitStats, Distribution};
 
 pub(super) fn write_commits(text: &mut String, commits: &CommitStats) {
-    let total = "From the moment the writer takes a group of requests until it is durable";
+    let total = "Time from taking a group of requests until it is durable";
     write_head(text, "commit_duration_seconds", total, Some("seconds"));
     write_histogram(text, "commit_duration_seconds", "", &commits.total, seconds);
     write_head(text, "commit_part_duration_seconds", "How long each part of a commit takes", Some("seconds"));

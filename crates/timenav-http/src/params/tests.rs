@@ -109,12 +109,9 @@ fn nearest_parameter_name_is_suggested() {
     };
     assert_eq!(
         detail(r#"{"destinaton_time":1}"#),
-        "there is no parameter `destinaton_time`; did you mean `destination_time`?"
+        "unknown parameter `destinaton_time`; did you mean `destination_time`?"
     );
-    assert_eq!(
-        detail(r#"{"xyz":1}"#),
-        "there is no parameter `xyz`; the parameters are destination_time, location, limit"
-    );
+    assert_eq!(detail(r#"{"xyz":1}"#), "unknown parameter `xyz`; the parameters are destination_time, location, limit");
     let near = |bytes: usize| format!("destination_time{}", "_".repeat(bytes - "destination_time".len()));
     assert!(
         detail(&format!(r#"{{"{}":1}}"#, near(SUGGESTION_BYTES_MAX))).ends_with("did you mean `destination_time`?")
@@ -122,6 +119,6 @@ fn nearest_parameter_name_is_suggested() {
     let over = near(SUGGESTION_BYTES_MAX + 1);
     assert_eq!(
         detail(&format!(r#"{{"{over}":1}}"#)),
-        format!("there is no parameter `{over}`; the parameters are destination_time, location, limit")
+        format!("unknown parameter `{over}`; the parameters are destination_time, location, limit")
     );
 }

@@ -38,7 +38,7 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::InsideAdvance => (StatusCode::CONFLICT, "An advance is waiting for this handler."),
         Code::ClockRunning => (StatusCode::CONFLICT, "The clock is running."),
         Code::NothingDue => (StatusCode::CONFLICT, "No timer is armed."),
-        Code::LeaseLost => (StatusCode::CONFLICT, "Somebody else has this firing."),
+        Code::LeaseLost => (StatusCode::CONFLICT, "Another worker has the lease on this firing."),
         Code::TooManyFirings => (StatusCode::UNPROCESSABLE_ENTITY, "Too many timers would fire on the way."),
         Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
         Code::UnsupportedMediaType => {
@@ -53,10 +53,8 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong inside the service."),
         Code::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "The service cannot do this right now."),
         Code::OutcomeUnknown => (StatusCode::SERVICE_UNAVAILABLE, "It is not known whether this happened."),
-        Code::Rollback => (StatusCode::SERVICE_UNAVAILABLE, "The database has lost entries that were signed."),
-        Code::Fork => {
-            (StatusCode::SERVICE_UNAVAILABLE, "The database has another history than the one that was signed.")
-        }
+        Code::Rollback => (StatusCode::SERVICE_UNAVAILABLE, "The database has lost signed entries."),
+        Code::Fork => (StatusCode::SERVICE_UNAVAILABLE, "The database has a different history from the signed one."),
     }
 }
 

@@ -177,9 +177,8 @@ async fn access_logs(
 /// Returns the status sentence: the number of entries, and how many have been pruned.
 fn with_gone(count: usize, gone: u64) -> String {
     let entries = if count == 1 { "entry" } else { "entries" };
-    let (more, say) =
-        if gone == 1 { ("entry of reads", "no longer says") } else { ("entries of reads", "no longer say") };
-    format!("{count} {entries}. {gone} {more} in this range {say} who read, or not of every read: see `gone`.")
+    let more = if gone == 1 { "entry of reads in this range has" } else { "entries of reads in this range have" };
+    format!("{count} {entries}. {gone} {more} lost some or all reads: see `gone`.")
 }
 
 impl From<LogGap> for GapBody {

@@ -124,16 +124,16 @@ fn bucket<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>,
         Ok(Some(Either::Count(count))) => count.to_string(),
         Ok(Some(Either::Decimal(decimal))) => decimal.to_string(),
         Ok(Some(Either::Text(text))) => text,
-        Err(_) => return Err(D::Error::custom("a duration such as `P1D` is expected, or a number of groups")),
+        Err(_) => return Err(D::Error::custom("expected a duration such as `P1D`, or a number of groups")),
     };
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         let count = text.parse().ok().filter(|count| (1..=PAGE_ITEMS_MAX).contains(count));
         return count
             .map(|count| Some(Stretch::Count(count)))
-            .ok_or_else(|| D::Error::custom(format!("there are 1 to {PAGE_ITEMS_MAX} stretches of time")));
+            .ok_or_else(|| D::Error::custom(format!("the number of groups must be from 1 to {PAGE_ITEMS_MAX}")));
     }
     let duration = parse_duration(&text).map_err(D::Error::custom)?;
-    let mixed = "months and years go with nothing shorter: write `P1M`, or days and hours alone";
+    let mixed = "months and years cannot be combined with shorter units: write `P1M`, or only days and hours";
     Bucket::new(duration).map(|bucket| Some(Stretch::Length(bucket))).ok_or_else(|| D::Error::custom(mixed))
 }
 
@@ -220,7 +220,7 @@ async fn aggregate_events(
 /// Reads the grouping. Options of another kind of group are rejected, because the caller expects them to have an
 /// effect.
 fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
-    let wrong = |field: &str, of: &str| Failure::invalid(field, format!("it goes with `by={of}`, not with `by={by}`"));
+    let wrong = |field: &str, of: &str| Failure::invalid(field, format!("it applies to `by={of}`, not to `by={by}`"));
     if bucket.is_some() && by != "time" {
         return Err(wrong("bucket", "time"));
     }
@@ -237,7 +237,7 @@ fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Resul
         ("source", _) => GroupBy::Source,
         (_, Some(key)) if (1..=KEY_BYTES_MAX).contains(&key.len()) => GroupBy::Attribute(key.to_owned()),
         _ => {
-            let detail = "events are counted by `time`, `cell`, `actor`, `source` or `attribute.KEY`";
+            let detail = "events can be counted by `time`, `cell`, `actor`, `source` or `attribute.KEY`";
             return Err(Failure::invalid("by", detail));
         }
     })
@@ -251,7 +251,7 @@ fn millionths(degrees: f64) -> Result<i64, Failure> {
     if RESOLUTION.contains(&degrees) {
         return Ok((degrees * 1e6).round() as i64);
     }
-    let detail = format!("a cell has {} to {} degrees", RESOLUTION.start(), RESOLUTION.end());
+    let detail = format!("a cell must have {} to {} degrees", RESOLUTION.start(), RESOLUTION.end());
     Err(Failure::invalid("resolution", detail))
 }
 

@@ -164,8 +164,8 @@ async fn create_api_key(
     let status = if made.secret.is_some() {
         "The API key was created. Copy it now: it is shown only once."
     } else {
-        "An earlier request with this Idempotency-Key created the API key, and only its answer had the key. If you did \
-         not get it, revoke this one, and create another."
+        "An earlier request with this Idempotency-Key created the API key, and only its response contained the key. If \
+         you did not receive it, revoke this one and create another."
     };
     let body = KeyMadeBody {
         status: status.to_owned(),

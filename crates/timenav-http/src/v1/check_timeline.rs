@@ -193,9 +193,9 @@ fn cancelled(event_id: &EventId, history: &EventHistory) -> String {
     let by = history.interventions.iter().rfind(|told| Some((told.layer, told.position)) == last);
     match by {
         Some(by) => {
-            format!("The event `{event_id}` was cancelled by `{}` at {} (host time).", by.actor, by.recorded_at)
+            format!("The event `{event_id}` was canceled by `{}` at {} (host time).", by.actor, by.recorded_at)
         }
-        None => format!("The event `{event_id}` is cancelled."),
+        None => format!("The event `{event_id}` is canceled."),
     }
 }
 

@@ -211,7 +211,7 @@ async fn erase_data(
 fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
     let mut named = form_urlencoded::parse(uri.query().unwrap_or("").as_bytes()).map(|(name, _)| name);
     match named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)) {
-        Some(name) => Err(Failure::invalid(name, "send it in the body: URLs are logged along the way")),
+        Some(name) => Err(Failure::invalid(name, "send it in the body: URLs are logged in many places")),
         None => Ok(()),
     }
 }
@@ -234,5 +234,5 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plaintext, D::Er
 /// Returns decrypted data as JSON. Only JSON is ever sealed.
 fn raw(data: &Plaintext) -> Result<Box<RawValue>, Failure> {
     let raw = RawValue::from_string(data.as_str().to_owned());
-    raw.map_err(|_| timenav_engine::Refusal::Damaged("sealed data is no JSON".to_owned()).into())
+    raw.map_err(|_| timenav_engine::Refusal::Damaged("sealed data is not JSON".to_owned()).into())
 }

@@ -356,7 +356,7 @@ impl EventReadBody {
         let status = if standing.is_some() {
             format!("The event `{event_id}` occurs.")
         } else {
-            format!("The event `{event_id}` is cancelled.")
+            format!("The event `{event_id}` is canceled.")
         };
         let name = |layer: usize| history.layers.get(layer).map_or_else(String::new, ToString::to_string);
         let version = |version: &EventVersion| VersionBody {

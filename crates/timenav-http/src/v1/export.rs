@@ -194,6 +194,6 @@ fn part(mut writer: Export, events: &[StoredEvent]) -> Result<(Export, String), 
 }
 
 fn broken(why: &dyn std::fmt::Display) -> std::io::Error {
-    tracing::warn!("an export broke off: {why}");
+    tracing::warn!("an export was interrupted: {why}");
     std::io::Error::other(why.to_string())
 }

@@ -116,7 +116,7 @@ async fn set_fault(
     let follower_id = FollowerId::new(&follower_id).map_err(missing)?;
     let asked = FaultRequest { timeline: timeline(request.timeline_id), follower_id, fault };
     let step = app.engine.set_fault(&caller, asked, idempotency).await?;
-    let shown = if step.fault.is_some() { "wrong, as `fault` says" } else { "right again" };
+    let shown = if step.fault.is_some() { "with the error in `fault`" } else { "without an error" };
     let body = FaultSetBody {
         status: format!("`{}` shows the clock of `{}` {shown}.", step.name, step.timeline_id),
         timeline_id: step.timeline_id.to_string(),
@@ -148,7 +148,7 @@ impl FaultBody {
             .fault()
             .map_err(|FaultError { member, detail }| Failure::invalid(format!("fault/{member}"), detail))?;
         if fault.is_none() {
-            let detail = "say what is wrong, such as {\"offset\": \"2s\"}; null has the clock shown right again";
+            let detail = "give the clock error, such as {\"offset\": \"2s\"}, or null to clear it";
             return Err(Failure::invalid("fault", detail));
         }
         Ok(fault)

@@ -119,9 +119,5 @@ pub(crate) fn status(count: usize, is_cut: bool) -> String {
         1 => "1 event".to_owned(),
         count => format!("{count} events"),
     };
-    if is_cut {
-        format!("{found} so far: there are more to look through, with `next_cursor`.")
-    } else {
-        format!("{found}.")
-    }
+    if is_cut { format!("{found} so far: continue the search with `next_cursor`.") } else { format!("{found}.") }
 }

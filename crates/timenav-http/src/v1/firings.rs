@@ -376,8 +376,8 @@ async fn extend(
     let (timeline_id, extended) = app.engine.extend_leases(&caller, asked, ttl).await?;
     let lost = extended.iter().filter(|(_, until)| until.is_none()).count();
     let status = match lost {
-        0 => "The firings are yours for longer.".to_owned(),
-        lost => format!("{lost} of {} firings are not yours any more.", extended.len()),
+        0 => "The leases were extended.".to_owned(),
+        lost => format!("The leases of {lost} of {} firings were lost.", extended.len()),
     };
     let one = |(firing_id, until): (FiringId, Option<_>)| ExtendedFiringBody {
         firing_id: firing_id.to_string(),
@@ -406,7 +406,7 @@ fn firings_of(
     let firing_ids = firing_ids.into_iter().map(|text| text.0).collect();
     let lease_ids: Option<Vec<LeaseId>> = lease_ids.map(|ids| ids.into_iter().map(|text| text.0).collect());
     if lease_ids.as_ref().is_some_and(|ids| !(1..=FIRINGS_PER_REQUEST_MAX).contains(&ids.len())) {
-        let detail = format!("name 1 to {FIRINGS_PER_REQUEST_MAX} leases, or leave it out");
+        let detail = format!("give 1 to {FIRINGS_PER_REQUEST_MAX} leases, or leave it out");
         return Err(Failure::invalid("lease_ids", detail));
     }
     Ok(FiringsRequest { timeline: timeline(timeline_id), firing_ids, lease_ids })

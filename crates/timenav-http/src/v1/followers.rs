@@ -210,7 +210,7 @@ impl Patience {
     pub(crate) fn of(wait: Option<Text<HostTime>>, followers: Option<Words>) -> Result<Self, Failure> {
         let range = (0, SETTLE_WAIT_SECONDS_MAX);
         let wait = wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
-        let invalid = |error| Failure::invalid("followers", format!("{error}; or say `all`"));
+        let invalid = |error| Failure::invalid("followers", format!("{error}; or write `all`"));
         let name = |word: &String| FollowerName::new(word).map_err(invalid);
         let names = followers.map(|Words(words)| words.iter().map(name).collect::<Result<Vec<_>, _>>()).transpose()?;
         Ok(Self { wait, which: names.map(WhichFollowers::named).transpose()? })
@@ -236,7 +236,7 @@ pub(crate) fn sentence(standing: &[Standing]) -> String {
     let missing: Vec<&Standing> = standing.iter().filter(|one| one.state != AwaitedState::Confirmed).collect();
     if missing.is_empty() {
         return match standing.len() {
-            0 => "Nobody follows the clock who would have to confirm it.".to_owned(),
+            0 => "No follower has to confirm it.".to_owned(),
             1 => "1 follower has confirmed it.".to_owned(),
             count => format!("All {count} followers have confirmed it."),
         };
@@ -286,7 +286,7 @@ async fn confirm(
     let status = if generation >= newest {
         format!("`{}` has confirmed the newest change.", follower.name)
     } else {
-        format!("`{}` has confirmed a change, and {} came since.", follower.name, newest - generation)
+        format!("`{}` has confirmed a change, and {} followed since.", follower.name, newest - generation)
     };
     let (timeline_id, follower_id) = (follower.timeline.to_string(), follower.follower_id.to_string());
     Ok(Json(ConfirmedBody { status, timeline_id, follower_id, generation }))
@@ -294,7 +294,7 @@ async fn confirm(
 
 fn generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = wire::number::<D, u64>(deserializer)?;
-    number.ok_or_else(|| serde::de::Error::custom("a generation is a number, as the messages of the stream tell it"))
+    number.ok_or_else(|| serde::de::Error::custom("a generation must be a number, as in the messages of the stream"))
 }
 
 impl FollowerBody {
@@ -367,9 +367,9 @@ pub(crate) fn place(headers: &HeaderMap) -> Result<FollowerPlace, Failure> {
             (Some(_), _) => Err(Failure::invalid(name, right)),
         }
     };
-    let right = format!("send the name of a host once: 1 to {FOLLOWER_HOST_BYTES_MAX} visible characters of ASCII");
+    let right = format!("send one host name of 1 to {FOLLOWER_HOST_BYTES_MAX} visible ASCII characters");
     let host = text(HOST, &right)?.map(|host| FollowerHost::new(host).ok_or_else(|| Failure::invalid(HOST, &right)));
-    let right = format!("send the id of a process once: a number from 1 to {FOLLOWER_PROCESS_MAX}");
+    let right = format!("send one process id, a number from 1 to {FOLLOWER_PROCESS_MAX}");
     let process = text(PROCESS, &right)?.map(|number| {
         // `parse` would accept a sign.
         let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten();

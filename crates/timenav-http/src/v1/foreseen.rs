@@ -184,7 +184,9 @@ pub(super) fn sentence(foresight: &Foresight) -> String {
     };
     let Some(ForeseenAgain { rearmed, disarmed, superseded }) = &foresight.again else {
         return match (foresight.is_back, fires) {
-            (true, _) => format!("The clock would go back to {to}; what has fired stays so. Nothing has moved."),
+            (true, _) => format!(
+                "The clock would go back to {to}; timers that have fired would not fire again. Nothing has moved."
+            ),
             (false, None) => format!("No timer would fire on the way to {to}. Nothing has moved."),
             (false, Some(fires)) => format!("{fires} on the way to {to}. Nothing has moved."),
         };
@@ -195,12 +197,12 @@ pub(super) fn sentence(foresight: &Foresight) -> String {
     };
     let would = [
         counted(rearmed.count, "timer", "armed again"),
-        counted(disarmed.count, "timer", "not armed any more"),
+        counted(disarmed.count, "timer", "disarmed"),
         counted(superseded.count, "firing", "superseded"),
-        fires.map(|fires| format!("{fires} handed out")),
+        fires.map(|fires| format!("{fires} delivered")),
         foresight.events.as_ref().and_then(|events| counted(events.count, "event", "changed back")),
     ];
     let would: Vec<String> = would.into_iter().flatten().collect();
-    let would = if would.is_empty() { "nothing comes again".to_owned() } else { would.join(", ") };
+    let would = if would.is_empty() { "no timer changes".to_owned() } else { would.join(", ") };
     format!("The clock would go to {to}: {would}. Nothing has moved.")
 }

@@ -123,7 +123,7 @@ async fn hold(
     let lease_id = request.lease_id.map(|text| text.0);
     let asked = HoldRequest { timeline: timeline(request.timeline_id), lease_id, reason: request.reason, ttl };
     let (timeline_id, hold, replayed) = app.engine.hold_advances(&caller, asked, idempotency).await?;
-    let status = format!("No advance of `{timeline_id}` goes on until {}, or until you release the lease.", hold.until);
+    let status = format!("Advances of `{timeline_id}` are held until {}, or until you release the hold.", hold.until);
     let body = HeldBody { status, timeline_id: timeline_id.to_string(), lease: LeaseBody::of(hold) };
     Ok(Changed::ok(body, replayed))
 }
@@ -136,9 +136,9 @@ async fn leases(
 ) -> Result<Json<LeasesBody>, Failure> {
     let (timeline_id, holds) = app.engine.holds(&caller, timeline(request.timeline_id)).await?;
     let status = match holds.len() {
-        0 => "No lease holds the clock.".to_owned(),
-        1 => "1 lease.".to_owned(),
-        count => format!("{count} leases."),
+        0 => "No holds.".to_owned(),
+        1 => "1 hold.".to_owned(),
+        count => format!("{count} holds."),
     };
     let leases = holds.into_iter().map(LeaseBody::of).collect();
     Ok(Json(LeasesBody { status, timeline_id: timeline_id.to_string(), leases }))
@@ -152,10 +152,10 @@ async fn release(
     Idempotent(_): Idempotent,
     Params(request): Params<LeasesRequest>,
 ) -> Result<Json<ReleasedBody>, Failure> {
-    let missing = |_| Refusal::NotFound { what: "lease of yours", id: lease_id.clone() };
+    let missing = |_| Refusal::NotFound { what: "hold", id: lease_id.clone() };
     let lease_id = LeaseId::new(&lease_id).map_err(missing)?;
     let timeline_id = app.engine.release_hold(&caller, timeline(request.timeline_id), &lease_id).await?;
-    let status = "The lease has ended. Advances go on, unless something else holds them.".to_owned();
+    let status = "The hold has ended. Advances continue, unless something else holds them.".to_owned();
     Ok(Json(ReleasedBody { status, timeline_id: timeline_id.to_string(), lease_id: lease_id.to_string() }))
 }
 

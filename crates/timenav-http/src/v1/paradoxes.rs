@@ -192,7 +192,7 @@ pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
     let named = |word: &String| {
         Kind::named(word).ok_or_else(|| {
             let all: Vec<String> = Kind::ALL.iter().map(|kind| format!("{} {}", kind.code(), kind.as_str())).collect();
-            Failure::invalid("kinds", format!("there is no kind `{word}`; use {}", all.join(", ")))
+            Failure::invalid("kinds", format!("unknown kind `{word}`; use {}", all.join(", ")))
         })
     };
     words.0.iter().map(named).collect()
@@ -200,7 +200,7 @@ pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
 
 pub(crate) fn includes_observations(words: &Words) -> Result<bool, Failure> {
     match words.0.iter().find(|word| *word != "observations") {
-        Some(word) => Err(Failure::invalid("include", format!("there is no `{word}` to include; use `observations`"))),
+        Some(word) => Err(Failure::invalid("include", format!("`{word}` cannot be included; use `observations`"))),
         None => Ok(!words.0.is_empty()),
     }
 }

@@ -244,8 +244,8 @@ fn counted_as(class: LetGoClass, count: u64) -> String {
     let noun = match (class, count) {
         (LetGoClass::Reads, 1) => "read",
         (LetGoClass::Reads, _) => "reads",
-        (LetGoClass::Refusals, 1) => "refusal",
-        (LetGoClass::Refusals, _) => "refusals",
+        (LetGoClass::Refusals, 1) => "rejected attempt",
+        (LetGoClass::Refusals, _) => "rejected attempts",
     };
     format!("the contents of {count} {noun}")
 }
@@ -265,7 +265,7 @@ fn kept(retention: Retention) -> String {
     let how_long =
         |seconds: Option<u32>| seconds.map_or("forever".to_owned(), |seconds| format!("for {}", text(seconds)));
     let (reads, refusals) = (how_long(retention.reads_seconds), how_long(retention.refusals_seconds));
-    format!("contents of reads are kept {reads}, and contents of refusals {refusals}")
+    format!("contents of reads are kept {reads}, and contents of rejected attempts {refusals}")
 }
 
 /// Formats seconds as an ISO 8601 duration, in days if possible.

@@ -302,9 +302,9 @@ async fn end_timeline(
     let end = app.engine.end_timeline(&caller, timeline_id.clone(), idempotency).await?;
     let heirs = match end.heirs_count {
         0 => String::new(),
-        1 => "; what its 1 fork inherits stays as long as that fork exists".to_owned(),
+        1 => "; contents inherited by its 1 fork are kept as long as that fork exists".to_owned(),
         count => {
-            format!("; what its {count} forks inherit stays as long as one of them exists")
+            format!("; contents inherited by its {count} forks are kept as long as one of them exists")
         }
     };
     Ok(Changed::ok(

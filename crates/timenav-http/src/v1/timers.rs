@@ -347,7 +347,7 @@ async fn cancel_timer(
 
 /// Returns a sentence about whether a timer was canceled, and how many of its firings are still delivered.
 fn cancelled_sentence(changed: bool, pending: usize) -> String {
-    let cancelled = if changed { "The timer was cancelled." } else { "The timer no longer fires; nothing changed." };
+    let cancelled = if changed { "The timer was canceled." } else { "The timer no longer fires; nothing changed." };
     match pending {
         0 => cancelled.to_owned(),
         1 => format!("{cancelled} It fired before: 1 firing has no outcome yet and is still delivered."),

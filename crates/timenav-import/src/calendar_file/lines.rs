@@ -87,7 +87,7 @@ impl<R: Read> Lines<R> {
 }
 
 fn too_long() -> RecordError {
-    RecordError::whole(RecordError::TOO_LARGE, format!("a line has at most {RECORD_BYTES_MAX} bytes"))
+    RecordError::whole(RecordError::TOO_LARGE, format!("a line can have at most {RECORD_BYTES_MAX} bytes"))
 }
 
 /// Decodes a line. Only possible after unfolding, because lines may be folded within a character.

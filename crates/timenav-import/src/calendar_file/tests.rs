@@ -145,7 +145,7 @@ fn invalid_event_is_rejected_alone() {
         assert!(items[1].event.is_ok(), "{wrong}");
     }
     check_detail(Format::ICalendar, "", &calendar(&["DTSTART;;VALUE=DATE:20240720"]), {
-        "the event does not say when it starts; line 4 is left out: a parameter must be a name, `=` and a value"
+        "the event does not say when it starts; line 4 is skipped: a parameter must be a name, `=` and a value"
     });
 }
 
@@ -166,18 +166,18 @@ fn invalid_line_is_skipped_alone() {
         ("GEO:nan;2", "write a place as degrees north, `;`, degrees east"),
         ("END:VALARM", "`END:VALARM` has no matching `BEGIN`"),
         ("BEGIN: ", "`BEGIN` must name a component"),
-        (long.as_str(), "a line has at most 1048576 bytes"),
+        (long.as_str(), "a line can have at most 1048576 bytes"),
     ] {
         let file = calendar(&[&format!("UID:e\nDTSTART:20240720\n{bad}")]);
         let (items, outcome) = items(Format::ICalendar, "", file.as_bytes());
         outcome.unwrap();
         assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), [format!("3 {event}")], "{bad:.40}");
         let notes: Vec<(&str, &str)> = items[0].notes.iter().map(|note| (note.code, &*note.detail)).collect();
-        assert_eq!(notes, [("line_left_out", format!("line 6 is left out: {expected}").as_str())], "{bad:.40}");
+        assert_eq!(notes, [("line_left_out", format!("line 6 is skipped: {expected}").as_str())], "{bad:.40}");
     }
     let file = calendar(&["UID:e\nDTSTART:20240720\nDTEND:20240720\nDURATION:P1D"]);
     let (read, _) = items(Format::ICalendar, "", file.as_bytes());
-    assert_eq!(&*read[0].notes[0].detail, "line 7 is left out: an event can have an end or a duration, not both");
+    assert_eq!(&*read[0].notes[0].detail, "line 7 is skipped: an event can have an end or a duration, not both");
     assert!(read[0].event.as_ref().unwrap().end_time.is_some());
     let (items, outcome) =
         items(Format::ICalendar, "", b"BEGIN:VEVENT\nUID:e\nDTSTART:20240720\nSUMMARY:\xFF\nEND:VEVENT\n");

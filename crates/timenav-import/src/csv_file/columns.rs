@@ -261,7 +261,7 @@ fn position(names: &[&str], field: &'static str, name: &str) -> Result<usize, Im
 fn columns_hint(names: &[&str]) -> String {
     match names {
         [name] if name.contains([';', '\t']) => {
-            "the first row has a single column; say with `delimiter` what separates columns".to_owned()
+            "the first row has a single column; set `delimiter` to what separates columns".to_owned()
         }
         _ => clipped(format!("the columns are `{}`", names.join("`, `"))),
     }

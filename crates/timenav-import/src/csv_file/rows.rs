@@ -126,7 +126,7 @@ fn next_delimited(
     match outcome.map_err(csv::Error::into_kind) {
         Ok(false) => Ok(None),
         Ok(true) | Err(ErrorKind::Utf8 { .. }) if lines.is_record_open() => {
-            malformed("a quotation mark is not closed to the end of the file".to_owned())
+            malformed("a quotation mark is not closed before the end of the file".to_owned())
         }
         Ok(true) => Ok(Some(Ok(()))),
         Err(ErrorKind::Utf8 { err, .. }) => {
@@ -161,7 +161,7 @@ impl PlainRows<'_> {
                 if !is_whole {
                     self.input.skip_until(b'\n').map_err(at)?;
                 }
-                let detail = format!("a line has at most {RECORD_BYTES_MAX} bytes");
+                let detail = format!("a line can have at most {RECORD_BYTES_MAX} bytes");
                 return Ok(Some(Err(RecordError::whole(RecordError::TOO_LARGE, detail))));
             }
             if text.is_empty() {

@@ -57,7 +57,7 @@ fn ancient_earthquakes_are_read_with_a_mapping() {
         items.iter().flat_map(|item| item.notes.iter().map(|note| (item.line, note.code))).collect();
     assert_eq!(noted, [(8, "time_in_part")]);
     let details: Vec<String> = items.into_iter().filter_map(|item| Some(item.event.err()?.detail)).collect();
-    assert!(details[0].starts_with("there is no year 0"), "{details:?}");
+    assert!(details[0].starts_with("year 0 does not exist"), "{details:?}");
     assert_eq!(details[1], "month 2 of the year 1908 has 29 days, not 30");
 }
 
@@ -146,7 +146,7 @@ fn place_may_be_in_one_column() {
         Format::Csv,
         "time.date=date,geo=where",
         "date,where\n07/16/1945,\n",
-        "`date`: `07/16/1945` is no date that is the same everywhere; write which part is where, as in \
+        "`date`: `07/16/1945` is an ambiguous date; write which part is where, as in \
          `date=column|DD/MM/YYYY`",
     );
 }
@@ -394,7 +394,10 @@ fn long_text_does_not_reject_the_record() {
     assert_eq!(notes.len(), 3);
     assert_eq!(
         notes[0],
-        ("long_text_kept", "`name` has at most 256 bytes, and the text for it has 257; it is the attribute `name`")
+        (
+            "long_text_kept",
+            "`name` can have at most 256 bytes, but its text has 257; it is stored as the attribute `name`"
+        )
     );
     let record = format!(r#"{{"time":"2024-07-20T00:00:00Z","name":"{name}","a":1}}"#);
     let event = format!(r#"1 - {{"attributes":{{"a":1}},"description":"{name}","time":"2024-07-20T00:00:00Z"}}"#);

@@ -190,7 +190,7 @@ fn rows_that_do_not_match_the_header_are_rejected() {
     check_detail(
         "",
         "time,a\n$T\n",
-        "the row has 1 fields, but the first row has 2; if rows of this file leave out empty cells at their end, say \
+        "the row has 1 fields, but the first row has 2; if rows of this file omit empty cells at their end, set \
          `short_rows=fill` in the mapping",
     );
     check(
@@ -236,7 +236,7 @@ fn file_without_a_header_or_time_is_rejected() {
     check_detail("", "when,a\n$T,1\n", &unmapped("the columns are `when`, `a`"));
     check_detail("time=", "time\n$T\n", &unmapped("the columns are `time`"));
     check_detail("", "time^a\n$T^1\n", &unmapped("the columns are `time^a`"));
-    let single = unmapped("the first row has a single column; say with `delimiter` what separates columns");
+    let single = unmapped("the first row has a single column; set `delimiter` to what separates columns");
     check_detail("delimiter=comma", "time;a\n$T;1\n", &single);
     check_detail(
         "time=wen",

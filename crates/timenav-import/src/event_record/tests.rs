@@ -156,7 +156,7 @@ fn error_details_suggest_a_correction() {
         "{\"time\": \"x\" ",
         "the JSON ends too early, at column 13: a bracket, a brace or a quotation mark is still open",
     );
-    let nothing = "there is nothing where JSON should be; an object looks like {\"name\": \"text\", \"number\": 5}";
+    let nothing = "the JSON is missing; an object looks like {\"name\": \"text\", \"number\": 5}";
     check_detail("", nothing);
 }
 

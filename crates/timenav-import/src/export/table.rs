@@ -51,9 +51,9 @@ pub enum WrongColumns {
     #[error("`{0}` names no attribute; columns are a list such as `attribute.status,attribute.amount`")]
     NoAttribute(String),
     /// There is already a column with that name.
-    #[error("`attribute.{0}` is named like a column that is there already")]
+    #[error("`attribute.{0}` has the name of an existing column")]
     Taken(String),
-    #[error("a table has at most {CSV_COLUMNS_MAX} columns")]
+    #[error("a table can have at most {CSV_COLUMNS_MAX} columns")]
     TooMany,
 }
 

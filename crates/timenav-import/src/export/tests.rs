@@ -361,11 +361,11 @@ fn attribute_columns_are_unique_and_limited() {
     let long = |bytes: usize| told(&format!("attribute.{}", ".".repeat(bytes)));
     assert_eq!((long(256), long(257).is_some()), (None, true));
     for list in ["attribute.name", "attribute.a,attribute.a"] {
-        assert!(told(list).unwrap().contains("is there already"), "{list}");
+        assert!(told(list).unwrap().contains("the name of an existing column"), "{list}");
     }
     let many = |count: usize| (0..count).map(|number| format!("attribute.a{number}")).collect::<Vec<_>>().join(",");
     assert_eq!(told(&many(1_007)), None);
-    assert_eq!(told(&many(1_008)).unwrap(), "a table has at most 1024 columns");
+    assert_eq!(told(&many(1_008)).unwrap(), "a table can have at most 1024 columns");
 }
 
 proptest! {

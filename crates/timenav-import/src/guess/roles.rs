@@ -209,7 +209,7 @@ impl<'c> Roles<'c> {
                 }
                 let records = if count == 1 { "record" } else { "records" };
                 self.unsure.push(format!(
-                    "`{}` is {text} in {count} {records}, which is taken for a value that is not known",
+                    "`{}` is {text} in {count} {records}, which is read as an unknown value",
                     column.name
                 ));
             }
@@ -249,7 +249,7 @@ impl<'c> Roles<'c> {
         } else {
             let name = &self.columns[place].name;
             self.unsure.push(format!(
-                "`{name}` is no id, as texts in it come again or are empty; ids are made of the content"
+                "`{name}` is not used as the id, because values repeat or are empty; ids are derived from the content"
             ));
         }
     }
@@ -305,7 +305,7 @@ impl<'c> Roles<'c> {
             }
             let column = &self.columns[place].name;
             if field != Field::EventId {
-                told.push(format!("`{column}` is not taken for `{}`, because of what is in it", field.as_str()));
+                told.push(format!("`{column}` is not used as `{}`, because of its values", field.as_str()));
             }
         }
         if !geo.is_empty() {

@@ -53,7 +53,7 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     let sample: Vec<StringRecord> = table.by_ref().take(GUESS_ROWS_MAX).collect();
     let header = if is_record(&first, &sample[sample.len().min(1)..]) {
         let numbered: Vec<String> = (1..=first.len()).map(|number| format!("column {number}")).collect();
-        told.push("the first row is a record and names no columns; write their names into `columns`".to_owned());
+        told.push("the first row is a record and does not name columns; list their names in `columns`".to_owned());
         settings.push(("columns", Value::from(numbered.clone())));
         StringRecord::from(numbered)
     } else {

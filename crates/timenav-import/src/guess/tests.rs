@@ -28,7 +28,7 @@ fn noaa_earthquakes_mapping_is_guessed() {
         unsure,
         [
             "`Year` has years such as -2150, which is read as 2150 BCE (`historical`)",
-            "`Hr` says no zone; UTC is taken, write another into `zone`"
+            "`Hr` has no zone, so UTC is assumed; set another in `zone`"
         ]
     );
 }
@@ -161,7 +161,7 @@ fn guess_shows_events_and_rejected_records() {
     assert_eq!(guess.events[0], r#"{"attributes":{"a":"1"},"time":"2024-07-20T20:17:40Z"}"#);
     assert_eq!(guess.counts, (22, 1));
     assert!(
-        guess.unsure[0].starts_with("1 of 23 records would be refused; line 3: time: column `when`:"),
+        guess.unsure[0].starts_with("1 of 23 records would be rejected; line 3: time: column `when`:"),
         "{:?}",
         guess.unsure
     );
@@ -171,9 +171,9 @@ fn guess_shows_events_and_rejected_records() {
 fn file_without_a_recognizable_time_is_reported() {
     let error = |file: &[u8]| Guess::of(file, None).unwrap_err();
     assert_eq!(error(b" \n"), "the file is empty");
-    assert_eq!(error(b"a,\xE9\n"), "nothing here is known to be a time; there are `a`, `é`");
-    assert_eq!(error(b"a,b\n\x01,\xE9\n"), "line 2 is not text; is the file packed, or one of another program?");
-    assert_eq!(error(b"a,b\n1,2\n"), "nothing here is known to be a time; there are `a`, `b`");
+    assert_eq!(error(b"a,\xE9\n"), "no time was recognized; the names are `a`, `é`");
+    assert_eq!(error(b"a,b\n\x01,\xE9\n"), "line 2 is not text; is the file compressed, or in a binary format?");
+    assert_eq!(error(b"a,b\n1,2\n"), "no time was recognized; the names are `a`, `b`");
 }
 
 proptest::proptest! {
@@ -246,7 +246,7 @@ fn unambiguous_times_are_found_under_any_column_name() {
     // Two-digit years are ambiguous.
     let file = "part,n\n13.02.24,a\n29.02.24,b\n";
     let error = Guess::of(file.as_bytes(), None).unwrap_err();
-    assert_eq!(error, "nothing here is known to be a time; there are `part`, `n`");
+    assert_eq!(error, "no time was recognized; the names are `part`, `n`");
     // A column named as a time, or time parts, takes precedence.
     let (mapping, ..) = guess("seen,year,month\n13.02.2024 14:05,1998,7\n29.02.2024 14:05,1999,8\n", Format::Csv);
     assert!(mapping.contains(r#""time": {"month":"month","year":"year"}"#), "{mapping}");
@@ -256,11 +256,11 @@ fn unambiguous_times_are_found_under_any_column_name() {
 fn column_with_too_few_times_is_named() {
     let file = "ts,n\n2024-02-29T12:00:00Z,a\n2024-02-29T12:00:00Z,b\nsoon,c\n";
     let error = Guess::of(file.as_bytes(), None).unwrap_err();
-    let told = "`ts` is one in 2 of 3 records: `time=ts` takes it, and refuses the others";
-    assert_eq!(error, format!("nothing here is known to be a time; there are `ts`, `n`. {told}"));
+    let told = "`ts` is one in 2 of 3 records: `time=ts` imports those and rejects the others";
+    assert_eq!(error, format!("no time was recognized; the names are `ts`, `n`. {told}"));
     let (mapping, _, unsure) = guess("year,month,day,hour\n2024,2,28,25\n2024,2,29,3\n", Format::Csv);
     assert!(mapping.contains(r#""time": {"day":"day","month":"month","year":"year"}"#), "{mapping}");
-    assert_eq!(unsure, ["`hour` is not taken for the hour, because some of it cannot be one"]);
+    assert_eq!(unsure, ["`hour` is not used as the hour, because some values cannot be one"]);
 }
 
 #[test]
@@ -322,12 +322,12 @@ fn date_is_combined_with_its_time_of_day_column() {
     check(
         "date,time\n2024-01-02,03:04:05\n2024-01-02,15:04:05\n",
         r#"{"date":"date","time_of_day":"time","zone":"UTC"}"#,
-        &["`time` says no zone; UTC is taken, write another into `zone`"],
+        &["`time` has no zone, so UTC is assumed; set another in `zone`"],
     );
     check(
         "acq_date,acq_time\n2024-01-02,304\n2024-01-02,1504\n",
         r#"{"date":"acq_date","time_of_day":"acq_time|hhmm","zone":"UTC"}"#,
-        &["`acq_time` says no zone; UTC is taken, write another into `zone`"],
+        &["`acq_time` has no zone, so UTC is assumed; set another in `zone`"],
     );
     // A duration in milliseconds is not a time of day.
     check("date,response_time\n2024-01-02,1275\n2024-01-03,990\n", r#""date""#, &[]);
@@ -368,7 +368,7 @@ fn features_and_documents_of_other_shapes_are_guessed() {
     };
     let (one, other) = (feature("0304"), feature("1504"));
     let mapping = r#"{ "time": {"date":"acq_date","time_of_day":"acq_time|hhmm","zone":"UTC"} }"#.to_owned();
-    let zone = "`acq_time` says no zone; UTC is taken, write another into `zone`".to_owned();
+    let zone = "`acq_time` has no zone, so UTC is assumed; set another in `zone`".to_owned();
     for file in [
         format!(r#"{{"type":"FeatureCollection","features":[{one},{other}]}}"#),
         format!("{one}\n{other}\n"),
@@ -377,7 +377,7 @@ fn features_and_documents_of_other_shapes_are_guessed() {
         assert_eq!(guess(&file, Format::GeoJson), (mapping.clone(), 0, vec![zone.clone()]), "{file}");
     }
     let error = Guess::of(one.replace("acq", "x").replace("2024-01-02", "soon").as_bytes(), None).unwrap_err();
-    assert!(error.starts_with("nothing here is known to be a time; there are `latitude`, `x_date`"), "{error}");
+    assert!(error.starts_with("no time was recognized; the names are `latitude`, `x_date`"), "{error}");
     // A one-line document is not a log line, though a log line may contain a list.
     let trail = r#"{"Records":[{"eventTime":"2024-01-02T03:04:05Z","eventID":"e-1","eventName":"Start"}]}"#;
     let found = r#"{ "records": "Records", "time": "eventTime", "event_id": "eventID", "name": "eventName" }"#;

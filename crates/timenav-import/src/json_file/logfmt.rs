@@ -12,12 +12,12 @@ pub(crate) fn as_json(line: &str) -> Result<String, RecordError> {
         let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
         let (key, after) = rest.split_at(end);
         if key.is_empty() || key.contains('"') {
-            return Err(malformed("a line is made of `key=value`, with blanks between them"));
+            return Err(malformed("a line must be `key=value` pairs, with spaces between them"));
         }
         let (value, left) = match after.strip_prefix('=') {
             None => (Value::Bool(true), after),
             Some(quoted) if quoted.starts_with('"') => {
-                let bytes = quoted_bytes(quoted).ok_or_else(|| malformed("a quotation mark is left open"))?;
+                let bytes = quoted_bytes(quoted).ok_or_else(|| malformed("a quotation mark is not closed"))?;
                 let (quoted, left) = quoted.split_at(bytes);
                 // Go programs quote almost like JSON. Anything else is used unchanged.
                 let inner = || quoted[1..quoted.len() - 1].to_owned();
@@ -30,7 +30,7 @@ pub(crate) fn as_json(line: &str) -> Result<String, RecordError> {
             }
         };
         if !left.is_empty() && !left.starts_with(char::is_whitespace) {
-            return Err(malformed("a blank stands behind a value"));
+            return Err(malformed("a value must be followed by a space"));
         }
         object.insert(key.to_owned(), value);
         rest = left.trim_start();

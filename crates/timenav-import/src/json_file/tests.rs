@@ -71,7 +71,7 @@ fn records_may_be_in_arrays_or_nested_lists() {
     ] {
         check(Format::Json, map, &file, &expected(&["a", "b"]).iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let no_list = "this is not json: the mapping says that the records are in `hits.list`, and there is no list";
+    let no_list = "this is not json: the mapping names `hits.list` as the list of records, but it is not a list";
     check_detail(Format::Json, "records=hits.list", r#"{"hits":{"list":{}}}"#, no_list);
     check_detail(Format::Json, "records=hits.list", r#"{"hits":{"other":[]}}"#, no_list);
     check_detail(Format::Json, "records=hits.list", "[]", no_list);

@@ -31,7 +31,7 @@ impl LinePattern {
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let built = RegexBuilder::new(text).unicode(false).size_limit(PATTERN_COMPILED_BYTES_MAX).build();
         let regex = built.map_err(|error| match error {
-            regex::Error::CompiledTooBig(max) => format!("compiled, a pattern has at most {max} bytes"),
+            regex::Error::CompiledTooBig(max) => format!("a compiled pattern can have at most {max} bytes"),
             // The last line of the message states the error; the others show its position.
             other => {
                 let told = other.to_string();
@@ -42,7 +42,7 @@ impl LinePattern {
         let is_named = |(number, name): (usize, Option<&str>)| name.map(|_| number);
         let groups: Vec<usize> = regex.capture_names().enumerate().filter_map(is_named).collect();
         match groups.len() {
-            0 => Err("the columns of a pattern are its groups with names, such as `(?<time>\\S+)`".to_owned()),
+            0 => Err("the columns of a pattern are its named groups, such as `(?<time>\\S+)`".to_owned()),
             1..=CSV_COLUMNS_MAX => Ok(Self { regex, groups }),
             _ => Err("there are too many columns".to_owned()),
         }
@@ -60,7 +60,7 @@ impl LinePattern {
     pub(crate) fn cut(&self, line: &str, row: &mut StringRecord) -> Result<(), RecordError> {
         let wrong = |detail: String| Err(RecordError::whole(RecordError::MALFORMED_CSV, detail));
         if line.len() > PATTERN_LINE_BYTES_MAX {
-            return wrong(format!("a line that `pattern` is tried on has at most {PATTERN_LINE_BYTES_MAX} bytes"));
+            return wrong(format!("a line for `pattern` can have at most {PATTERN_LINE_BYTES_MAX} bytes"));
         }
         let Some(found) = self.regex.captures(line.as_bytes()) else {
             return wrong("the line does not match `pattern`".to_owned());
@@ -68,7 +68,9 @@ impl LinePattern {
         for group in &self.groups {
             let cell = found.get(*group).map_or(&b""[..], |cell| cell.as_bytes());
             let Ok(cell) = str::from_utf8(cell) else {
-                return wrong("`pattern` cuts a character in two: outside of ASCII one is several bytes".to_owned());
+                return wrong(
+                    "`pattern` splits a character: outside of ASCII, a character has several bytes".to_owned(),
+                );
             };
             row.push_field(cell.trim());
         }
@@ -84,8 +86,8 @@ mod tests {
     fn invalid_pattern_is_reported() {
         let check = |text: &str, told: &str| assert_eq!(LinePattern::new(text).unwrap_err(), told, "{text}");
         check("(?<a>x", "a pattern is a regular expression: unclosed group");
-        check("(x)", "the columns of a pattern are its groups with names, such as `(?<time>\\S+)`");
-        check("(?<a>x{1000}){1000}", "compiled, a pattern has at most 16384 bytes");
+        check("(x)", "the columns of a pattern are its named groups, such as `(?<time>\\S+)`");
+        check("(?<a>x{1000}){1000}", "a compiled pattern can have at most 16384 bytes");
         check("(?<a>x)(?<a>y)", "a pattern is a regular expression: duplicate capture group name");
     }
 
@@ -109,6 +111,6 @@ mod tests {
     fn pattern_that_splits_a_character_is_rejected() {
         let mut row = StringRecord::new();
         let pattern = LinePattern::new("^(?<a>.)").unwrap();
-        assert!(pattern.cut("\u{e9}", &mut row).unwrap_err().detail.starts_with("`pattern` cuts a character"));
+        assert!(pattern.cut("\u{e9}", &mut row).unwrap_err().detail.starts_with("`pattern` splits a character"));
     }
 }

@@ -30,8 +30,9 @@ impl Missing {
         let wrong = || MappingError::OptionWrong {
             option: "missing".to_owned(),
             given: clipped(value.to_string()),
-            rule: "this is a list of texts, such as `[\"0\", \"NA\"]`, or an object with such a list for each column"
-                .to_owned(),
+            rule:
+                "it must be a list of strings, such as `[\"0\", \"NA\"]`, or an object with such a list for each column"
+                    .to_owned(),
         };
         let texts: Vec<String> = match value {
             Value::String(texts) => texts.split('|').map(|text| text.trim().to_owned()).collect(),
@@ -62,7 +63,7 @@ impl Missing {
         let wrong = || MappingError::OptionWrong {
             option: "geo.missing".to_owned(),
             given: clipped(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
-            rule: "this is a latitude and a longitude that stand for no place, such as `0,0`, or a list of such texts"
+            rule: "it must be a latitude and a longitude that mean an unknown place, such as `0,0`, or a list of them"
                 .to_owned(),
         };
         let list = std::slice::from_ref(value);

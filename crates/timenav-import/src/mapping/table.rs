@@ -72,14 +72,14 @@ impl Table {
             given: clipped(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
             rule: rule.to_owned(),
         };
-        let text = || value.as_str().ok_or_else(|| wrong("this is a text"));
+        let text = || value.as_str().ok_or_else(|| wrong("it must be a string"));
         let count = || {
             let digits = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            digits.parse::<u32>().map_err(|_| wrong("this is a number of rows"))
+            digits.parse::<u32>().map_err(|_| wrong("it must be a number of rows"))
         };
         match word {
             "delimiter" => {
-                let rule = "columns are delimited by one ASCII character, or `comma`, `tab`, `semicolon`, `pipe`, \
+                let rule = "columns must be separated by one ASCII character, or `comma`, `tab`, `semicolon`, `pipe`, \
                             `space` or `blanks` (any number of them)";
                 self.delimiter = Some(delimiter(text()?).ok_or_else(|| wrong(rule))?);
             }
@@ -87,21 +87,21 @@ impl Table {
                 self.quote = Some(match text()?.as_bytes() {
                     [] | b"none" => Quote::None,
                     [byte] if byte.is_ascii_punctuation() => Quote::Byte(*byte),
-                    _ => return Err(wrong("quotation marks are one ASCII character, or `none`")),
+                    _ => return Err(wrong("the quotation mark must be one ASCII character, or `none`")),
                 });
             }
             "escape" => {
                 self.escape = match text()?.as_bytes() {
                     [] | b"none" => None,
                     [byte] if byte.is_ascii_punctuation() => Some(*byte),
-                    _ => return Err(wrong("what stands before a quotation mark is one ASCII character, or `none`")),
+                    _ => return Err(wrong("the escape character must be one ASCII character, or `none`")),
                 }
             }
             "comment" => self.comment = Some(text()?.to_owned()).filter(|start| !start.is_empty()),
             "skip_lines" => self.skip_lines = count()?,
             "skip_rows" => self.skip_rows = count()?,
             "columns" | "pattern" if self.columns.is_some() => {
-                return Err(wrong("say what the columns are by `columns` or by `pattern`, not by both"));
+                return Err(wrong("define the columns by `columns` or by `pattern`, not by both"));
             }
             "columns" => self.columns = Some(columns(value).map_err(wrong)?),
             "pattern" => {
@@ -112,7 +112,7 @@ impl Table {
                 self.fills_short_rows = match text()? {
                     "fill" => true,
                     "refuse" => false,
-                    _ => return Err(wrong("short rows are what is done with them: `refuse` or `fill`")),
+                    _ => return Err(wrong("it must be `refuse` or `fill`")),
                 }
             }
             _ => return Ok(false),
@@ -138,7 +138,8 @@ fn delimiter(text: &str) -> Option<Delimiter> {
 
 /// Reads column names: a list, a `|`-separated text, or an object of name to position.
 fn columns(value: &Value) -> Result<TableColumns, &'static str> {
-    const RULE: &str = "columns are a list of names, or an object of names and places, such as `{\"date\": \"1-8\"}`";
+    const RULE: &str =
+        "columns must be a list of names, or an object of names and positions, such as `{\"date\": \"1-8\"}`";
     let columns = match value {
         Value::String(names) => TableColumns::Named(names.split('|').map(|name| name.trim().to_owned()).collect()),
         Value::Array(names) => {

@@ -149,29 +149,33 @@ fn times_places_and_tables_are_mapped_in_parts() {
                             `date`, `time_of_day`, `column`, `zone` and `year_numbering`",
     );
     refused("time.month=m", "`time.year`: a time in parts has a `year` or a `date`");
-    refused("time.date=d,time.month=m", "`time.month`: `date` says it already");
+    refused("time.date=d,time.month=m", "`time.month`: `date` already sets it");
     refused("time=t,time.year=y", "`time` is mapped as a whole and in parts; map it one way");
-    refused("time.zone=Mars", "`time.zone` cannot be `Mars`: a zone is `UTC` or an IANA name, `Europe/Paris`");
+    refused(
+        "time.zone=Mars",
+        "`time.zone` cannot be `Mars`: a zone must be `UTC` or an IANA name, such as `Europe/Paris`",
+    );
     refused("time.year=y|YYYY", {
         "`time.year` cannot be `y|YYYY`: a year takes `|YY`, if it has two digits, and no other pattern"
     });
     refused("time.month=m|MM", {
-        "`time.month` cannot be `m|MM`: only `date`, `time_of_day` and `year` take a pattern behind `|`"
+        "`time.month` cannot be `m|MM`: only `date`, `time_of_day` and `year` take a pattern after `|`"
     });
     refused("encoding=utf-16", {
-        "`encoding` cannot be `utf-16`: a file is `utf-8` or `windows-1252`; save it as UTF-8 if it is another"
+        "`encoding` cannot be `utf-16`: it must be `utf-8` or `windows-1252`; save files in another encoding as UTF-8"
     });
     refused("geo.missing=0", {
-        "`geo.missing` cannot be `0`: this is a latitude and a longitude that stand for no place, such as `0,0`, or a list of \
-         such texts"
+        "`geo.missing` cannot be `0`: it must be a latitude and a longitude that mean an unknown place, such as `0,0`, \
+         or a list of them"
     });
     refused("delimiter=xy", {
-        "`delimiter` cannot be `xy`: columns are delimited by one ASCII character, or `comma`, `tab`, `semicolon`, \
+        "`delimiter` cannot be `xy`: columns must be separated by one ASCII character, or `comma`, `tab`, `semicolon`, \
          `pipe`, `space` or `blanks` (any number of them)"
     });
-    refused("skip_lines=-1", "`skip_lines` cannot be `-1`: this is a number of rows");
+    refused("skip_lines=-1", "`skip_lines` cannot be `-1`: it must be a number of rows");
     refused(r#"{"columns": {"a": "8-1"}}"#, {
-        "`columns` cannot be `{\"a\":\"8-1\"}`: columns are a list of names, or an object of names and places, such as \
+        "`columns` cannot be `{\"a\":\"8-1\"}`: columns must be a list of names, or an object of names and positions, \
+         such as \
          `{\"date\": \"1-8\"}`"
     });
     refused("delimeter=;", "`delimeter` is not a field that can be mapped; did you mean `delimiter`?");

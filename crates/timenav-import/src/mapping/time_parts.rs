@@ -93,8 +93,8 @@ impl TimeSource {
         };
         match word {
             "zone" => {
-                let zone =
-                    Zone::named(value).ok_or_else(|| wrong("a zone is `UTC` or an IANA name, `Europe/Paris`"))?;
+                let zone = Zone::named(value)
+                    .ok_or_else(|| wrong("a zone must be `UTC` or an IANA name, such as `Europe/Paris`"))?;
                 self.rules.zone = Some(zone);
                 return Ok(());
             }
@@ -102,7 +102,7 @@ impl TimeSource {
                 self.rules.numbering = match value {
                     "historical" => YearNumbering::Historical,
                     "astronomical" => YearNumbering::Astronomical,
-                    _ => return Err(wrong("years are numbered `historical` or `astronomical`")),
+                    _ => return Err(wrong("years must be numbered `historical` or `astronomical`")),
                 };
                 return Ok(());
             }
@@ -123,7 +123,7 @@ impl TimeSource {
                 TimeFormat::parse(pattern.trim())
                     .ok_or_else(|| wrong("a pattern is one of letters, `YYYYMMDD` or `hhmmss`, or of `%Y%m%d`"))?,
             ),
-            Some(_) => return Err(wrong("only `date`, `time_of_day` and `year` take a pattern behind `|`")),
+            Some(_) => return Err(wrong("only `date`, `time_of_day` and `year` take a pattern after `|`")),
         };
         let template = Template::parse(field, columns)?;
         if self.parts.iter().any(|known| known.part == part) {
@@ -143,7 +143,7 @@ impl TimeSource {
         };
         for source in &self.parts {
             if let Some(whole) = source.part.whole().filter(|whole| has(*whole)) {
-                return Err(wrong(source.part, format!("`{}` says it already", whole.as_str())));
+                return Err(wrong(source.part, format!("`{}` already sets it", whole.as_str())));
             }
         }
         if !self.parts.is_empty() && !has(TimePart::Year) && !has(TimePart::Date) {

@@ -43,18 +43,18 @@ fn precision_follows_from_the_given_parts() {
 #[test]
 fn invalid_time_parts_are_rejected_with_a_correction() {
     use TimePart::{Date, Hour, Month, TimeOfDay, Year};
-    check(&[(Year, "MCM")], "`MCM` is no year; years are written like `1945`, `-2150` or `2150 BCE`");
-    check(&[(Year, "0 BC")], "a year beside an era is 1 or more");
+    check(&[(Year, "MCM")], "`MCM` is not a year; years are written like `1945`, `-2150` or `2150 BCE`");
+    check(&[(Year, "0 BC")], "a year with an era must be 1 or more");
     check(&[(Year, "1945"), (Month, "13")], "the month is 13; it must be from 1 to 12");
-    check(&[(Year, "1945"), (Month, "x")], "`x` is no month; months are 1 to 12, or English names");
+    check(&[(Year, "1945"), (Month, "x")], "`x` is not a valid month; months are 1 to 12, or English names");
     check(&[(Date, "1945-07-16"), (Hour, "25")], "the hour is 25; it must be from 0 to 23");
     check(&[(Date, "1945-07-16"), (TimeOfDay, "945")], {
-        "`945` is no time of day that is the same everywhere; write which part is where, as in \
+        "`945` is an ambiguous time of day; write which part is where, as in \
          `time_of_day=column|hhmmss`"
     });
     for date in ["28.02.24", "24-02-28", "29-Feb-24"] {
         let hint = "write which part is where, as in `date=column|DD/MM/YYYY`";
-        check(&[(Date, date)], &format!("`{date}` is no date that is the same everywhere; {hint}"));
+        check(&[(Date, date)], &format!("`{date}` is an ambiguous date; {hint}"));
     }
     check(&[(Month, "7")], "the year is missing");
 }

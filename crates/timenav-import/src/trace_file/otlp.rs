@@ -195,7 +195,7 @@ fn log_record(around: &Origin, text: &str) -> Result<EventDraft, RecordError> {
     let written = members.count(time_field)?.filter(|nanos| *nanos > 0);
     let observed = members.count(observed_field)?.filter(|nanos| *nanos > 0);
     let nanos = written.or(observed).ok_or_else(|| {
-        let detail = "the record does not say when it was written or observed, and nothing here guesses it";
+        let detail = "the record does not say when it was written or observed";
         RecordError::of(RecordError::MISSING, time_field, detail)
     })?;
     let mut draft = EventDraft::at(instant(time_field, nanos / 1_000)?, "");

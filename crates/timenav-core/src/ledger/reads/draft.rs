@@ -5,7 +5,7 @@ use super::{Hash, READS_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 
 /// The entry is full, and the read belongs in the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an entry has at most {READS_MAX} reads in {READS_PAYLOAD_BYTES_MAX} bytes")]
+#[error("an entry can have at most {READS_MAX} reads in {READS_PAYLOAD_BYTES_MAX} bytes")]
 pub struct ReadsFull;
 
 /// Collects reads until their entry is full or is written.

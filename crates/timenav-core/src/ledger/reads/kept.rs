@@ -10,19 +10,19 @@ use super::{Hash, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX, Re
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadsError {
     /// The salt has neither 16 bytes nor none.
-    #[error("the salt of reads has {} bytes, or none once some were erased, not {found}", Salt::BYTES)]
+    #[error("the salt of reads must have {} bytes, or none if some were erased, not {found}", Salt::BYTES)]
     Salt {
         /// Its length.
         found: usize,
     },
     /// The payload is too long.
-    #[error("the reads of an entry have at most {max} bytes")]
+    #[error("the reads of an entry can have at most {max} bytes")]
     TooLong {
         /// [`READS_PAYLOAD_BYTES_MAX`], or [`READS_OPENED_BYTES_MAX`] after some were erased.
         max: usize,
     },
     /// There is no read, or there are more than [`READS_MAX`].
-    #[error("an entry has from 1 to {READS_MAX} reads")]
+    #[error("an entry must have 1 to {READS_MAX} reads")]
     Count,
     /// The encoding differs.
     #[error(transparent)]

@@ -30,7 +30,7 @@ pub enum PayloadFate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepFaultKind {
     /// The policy that it names does not cover this class, or does not come before it.
-    #[error("no earlier policy allows what it pruned")]
+    #[error("no earlier policy allows this pruning")]
     Policy,
     /// Its cutoff is later than the policy allowed when the sweep was recorded.
     #[error("its cutoff is later than its policy allows")]

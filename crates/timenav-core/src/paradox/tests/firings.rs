@@ -59,8 +59,8 @@ fn firing_is_a_cause_like_an_event() {
     let orphan = &story.of(Kind::OrphanedEffect)[0];
     assert_eq!(
         orphan.explanation,
-        "`after` requires `firing_1`, a firing of the timer `renew`, which was cancelled at 2026-01-01T00:00:00Z on \
-         the clock, before it fired at 2026-01-31T09:00:00Z."
+        "`after` requires `firing_1`, a firing of the timer `renew`, which was canceled at 2026-01-01T00:00:00Z on the \
+         clock, before it fired at 2026-01-31T09:00:00Z."
     );
     let Witness::Orphan { cancelled_at, timer: Some(told), .. } = &orphan.witness else { panic!("{orphan:?}") };
     assert_eq!((*cancelled_at, told.timer_id.as_ref().unwrap().as_str()), (Some(5), "renew"));
@@ -82,7 +82,7 @@ fn event_recorded_by_timer_is_an_effect_of_its_firing() {
     story.check(&["P05 definite firing_1"]);
     assert_eq!(
         story.of(Kind::OrphanedEffect)[0].explanation,
-        "`firing_1` was recorded by the timer `trial`, whose moment 2026-01-31T09:00:00Z comes again."
+        "`firing_1` was recorded by the timer `trial`, which is to fire again at 2026-01-31T09:00:00Z."
     );
     story.fire("firing_2", (timer, DUE, 1));
     story.record("firing_2", event(DUE));

@@ -10,10 +10,10 @@ use crate::time::{Civil, Instant, Span, Virtual, Zone, days_in_month, parse_time
 /// Highest `INTERVAL`: in any unit from seconds to years, it exceeds the range of time.
 const INTERVAL_MAX: i64 = 1_000_000_000_000;
 const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
-const KNOWN: &str = "there are FREQ, INTERVAL, COUNT, UNTIL, BYMONTH, BYWEEKNO, BYYEARDAY, BYMONTHDAY, BYDAY, BYHOUR, \
-                     BYMINUTE, BYSECOND, BYSETPOS, WKST and SKIP";
-const START: &str = "say when it begins, and in which zone, in `starts` and `zone`";
-const DATES: &str = "a rule alone cannot name single dates: set a timer for each, or leave them out in your handler";
+const KNOWN: &str = "use FREQ, INTERVAL, COUNT, UNTIL, BYMONTH, BYWEEKNO, BYYEARDAY, BYMONTHDAY, BYDAY, BYHOUR, \
+    BYMINUTE, BYSECOND, BYSETPOS, WKST or SKIP";
+const START: &str = "give its start in `starts`, and its time zone in `zone`";
+const DATES: &str = "a rule alone cannot list single dates: set a timer for each, or skip them in your handler";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frequency {
@@ -89,12 +89,7 @@ impl Parts {
             weekdays: values.one("BYDAY").map_or(Ok(Vec::new()), weekdays)?,
             hours: values.set("BYHOUR", 0, 23, "hours from 0 to 23, such as `9,17`")?,
             minutes: values.set("BYMINUTE", 0, 59, "minutes from 0 to 59, such as `0,30`")?,
-            seconds: values.set(
-                "BYSECOND",
-                0,
-                59,
-                "seconds from 0 to 59 (there are no leap seconds), such as `0,30`",
-            )?,
+            seconds: values.set("BYSECOND", 0, 59, "seconds from 0 to 59 (without leap seconds), such as `0,30`")?,
             positions: values.list(
                 "BYSETPOS",
                 366,
@@ -106,7 +101,7 @@ impl Parts {
             skip: values.one("SKIP").map_or(Ok(Skip::Omit), skip)?,
         };
         if let Some(calendar) = values.one("RSCALE").filter(|calendar| !calendar.eq_ignore_ascii_case("GREGORIAN")) {
-            return Err(wrong("RSCALE", calendar, "GREGORIAN, the only calendar here"));
+            return Err(wrong("RSCALE", calendar, "GREGORIAN, the only supported calendar"));
         }
         parts.check()?;
         Ok(parts)
@@ -121,20 +116,20 @@ impl Parts {
             return refuse("COUNT", "UNTIL", "end the rule with one of them");
         }
         if !self.weeks.is_empty() && frequency != Yearly {
-            return refuse("BYWEEKNO", frequency.part(), "numbers of weeks go with FREQ=YEARLY");
+            return refuse("BYWEEKNO", frequency.part(), "week numbers need FREQ=YEARLY");
         }
         if !self.year_days.is_empty() && matches!(frequency, Daily | Weekly | Monthly) {
-            return refuse("BYYEARDAY", frequency.part(), "days of the year go with FREQ=YEARLY");
+            return refuse("BYYEARDAY", frequency.part(), "days of the year need FREQ=YEARLY");
         }
         if !self.month_days.is_empty() && frequency == Weekly {
-            return refuse("BYMONTHDAY", "FREQ=WEEKLY", "days of the month go with FREQ=MONTHLY or FREQ=DAILY");
+            return refuse("BYMONTHDAY", "FREQ=WEEKLY", "days of the month need FREQ=MONTHLY or FREQ=DAILY");
         }
         if self.weekdays.iter().any(|day| day.ordinal != 0) {
             if !matches!(frequency, Monthly | Yearly) {
                 return refuse(
                     "a number in BYDAY",
                     frequency.part(),
-                    "`BYDAY=2MO`, the second Monday, goes with FREQ=MONTHLY and FREQ=YEARLY",
+                    "`BYDAY=2MO`, the second Monday, needs FREQ=MONTHLY or FREQ=YEARLY",
                 );
             }
             if !self.weeks.is_empty() {
@@ -150,7 +145,7 @@ impl Parts {
                 return refuse(
                     "BYSETPOS",
                     frequency.part(),
-                    "it picks from the moments of a day, a week, a month or a year: name minutes and seconds themselves",
+                    "it selects from the moments of a day, week, month or year: list minutes and seconds directly",
                 );
             }
             let has_other = self.months.is_some()
@@ -163,7 +158,7 @@ impl Parts {
                 return refuse(
                     "BYSETPOS",
                     "nothing else",
-                    "it picks from what another part names, such as `BYDAY=FR;BYSETPOS=-1`",
+                    "it selects from the values of another part, such as `BYDAY=FR;BYSETPOS=-1`",
                 );
             }
         }
@@ -299,12 +294,12 @@ fn frequency(value: &str) -> Result<Frequency, RuleError> {
 fn interval(value: &str) -> Result<i64, RuleError> {
     unsigned(value)
         .filter(|interval| (1..INTERVAL_MAX).contains(interval))
-        .ok_or_else(|| wrong("INTERVAL", value, "a whole number from 1 on, of at most twelve digits"))
+        .ok_or_else(|| wrong("INTERVAL", value, "a whole number of at least 1, with at most twelve digits"))
 }
 
 fn count(value: &str) -> Result<u32, RuleError> {
     let count = unsigned(value).filter(|count| *count > 0);
-    let count = count.ok_or_else(|| wrong("COUNT", value, "how many times it fires, from 1 on"))?;
+    let count = count.ok_or_else(|| wrong("COUNT", value, "the number of firings, at least 1"))?;
     match u32::try_from(count) {
         Ok(count) if count <= RULE_COUNT_MAX => Ok(count),
         _ => Err(RuleError::CountTooHigh { count: count.unsigned_abs() }),

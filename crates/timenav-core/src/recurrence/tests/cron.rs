@@ -66,10 +66,10 @@ fn cron_errors_suggest_a_correction() {
     check("0 0 * * * *", &["five fields", "not 6", "leave out the seconds or the year", "FREQ=SECONDLY"]);
     check("0 0 * *", &["five fields", "not 4", "write `*`"]);
     check("0 0 1 1 * 2030 x", &["five fields", "not 7"]);
-    check("0 0 L * *", &["`L`", "five plain fields", "FREQ=MONTHLY;BYMONTHDAY=-1"]);
+    check("0 0 L * *", &["`L`", "five-field cron", "FREQ=MONTHLY;BYMONTHDAY=-1"]);
     check("0 0 L-3 * *", &["`L`", "FREQ=MONTHLY;BYMONTHDAY=-4`"]);
     // Quartz's `W` is the nearest weekday, before or after. No rule can say that, so the error suggests none.
-    check("0 0 15W * *", &["`W`", "no rule can say the weekday nearest to 15", "`at`"]);
+    check("0 0 15W * *", &["`W`", "rules cannot express the weekday nearest to 15", "`at`"]);
     assert!(!Rule::cron("0 0 15W * *", zone("UTC")).unwrap_err().to_string().contains("FREQ="));
     check("0 0 LW * *", &["FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1`"]);
     check("0 0 * * MON#2", &["`#`", "BYDAY=2MO`"]);
@@ -85,8 +85,8 @@ fn cron_errors_suggest_a_correction() {
     check("0 0 */32 * *", &["step 32", "`FREQ=DAILY;INTERVAL=32`"]);
     check("0 0 1 */13 *", &["step 13", "`FREQ=MONTHLY;INTERVAL=13`"]);
     check("0 0 * * */8", &["step 8", "`FREQ=DAILY;INTERVAL=8`"]);
-    check("0 0 ? * 1", &["`?` is no value of `day of month`"]);
-    check("60 0 * * *", &["`60` is no value of `minute`", "0 to 59"]);
+    check("0 0 ? * 1", &["`?` is not a valid `day of month`"]);
+    check("60 0 * * *", &["`60` is not a valid `minute`", "0 to 59"]);
     check("0 24 * * *", &["`hour`"]);
     check("0 0 0 * *", &["`day of month`", "1 to 31"]);
     check("0 0 * 13 *", &["`month`", "JAN to DEC"]);
@@ -95,7 +95,7 @@ fn cron_errors_suggest_a_correction() {
     check("0 22-2 * * *", &["`22-2`", "`22-23,0-2`"]);
     check("5/15 * * * *", &["`5/15`", "`5-59/15`"]);
     check("*/0 * * * *", &["`*/0`"]);
-    check("1, * * * *", &["`` is no value of `minute`"]);
+    check("1, * * * *", &["`` is not a valid `minute`"]);
     check("@every 5m", &["`*/5 * * * *`", "FREQ=MINUTELY;INTERVAL=5"]);
     check("@reboot", &["`at`"]);
     check("@fortnightly", &["@weekly"]);

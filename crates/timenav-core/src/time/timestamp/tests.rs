@@ -153,7 +153,7 @@ fn leap_second_is_accepted_only_on_published_dates() {
     ] {
         check_error(text, &TimestampError::NotALeapSecond);
     }
-    let message = "there was no leap second then: second 60 exists only at 23:59:60Z on days such as 2016-12-31";
+    let message = "no leap second occurred then: second 60 exists only at 23:59:60Z on days such as 2016-12-31";
     check_message("2024-12-31T23:59:60Z", message);
     check_message("2016-12-31T23:59:61Z", "the second is 61; it must be from 0 to 59");
 }

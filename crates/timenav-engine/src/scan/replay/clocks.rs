@@ -185,7 +185,7 @@ fn nearby(command: &ClockCommand, decided: Instant<Virtual>, told: Instant<Virtu
 fn differs(expected: &Clock, found: &Clock, host: Instant<Wall>) -> String {
     let (shown, is_shown) = (expected.now(host), found.now(host));
     if shown == is_shown {
-        return format!("but as it was changed it would be {expected:?}, and not {found:?}");
+        return format!("but the change leads to {expected:?}, not {found:?}");
     }
-    format!("but as it was changed it would show {shown}")
+    format!("but the change leads to {shown}")
 }

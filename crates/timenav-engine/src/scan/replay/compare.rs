@@ -113,11 +113,11 @@ impl Replay {
             differs("who created it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
             differs("the count of sealed records", self.data_count.to_string(), head.data_count.to_string());
             let size = self.fork.as_ref().map(|fork| fork.size);
-            differs("whose entries it starts with", format!("{:?}", self.origins), format!("{:?}", head.origins));
+            differs("the origin of its first entries", format!("{:?}", self.origins), format!("{:?}", head.origins));
             let is_handed_over = self.handed_over.is_some();
             differs("whether it was handed over", is_handed_over.to_string(), head.is_handed_over.to_string());
             let shown = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-            differs("what is known of its timers", self.timers.text(), timers_text(&head.timers));
+            differs("the state of its timers", self.timers.text(), timers_text(&head.timers));
             differs("when it expires", shown(self.expires_at), shown(head.expires_at));
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }

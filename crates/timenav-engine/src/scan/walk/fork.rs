@@ -117,7 +117,8 @@ impl Way<'_, '_> {
                 let marked = anchor_told(&entry).filter(|told| told.anchor_id == row.anchor_id);
                 if marked.is_none_or(|told| told.restored() != moment) {
                     let (id, at) = (&row.anchor_id, moment.at);
-                    let evidence = format!("the clock showed {at} after it, which is not what the anchor `{id}` marks");
+                    let evidence =
+                        format!("the clock showed {at} after it, but the anchor `{id}` marks another moment");
                     self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
                 }
             }

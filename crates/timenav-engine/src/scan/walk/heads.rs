@@ -30,7 +30,7 @@ impl Way<'_, '_> {
             let origin = self.request.keys.current.name();
             let service_name = origin.rsplit_once('/').map_or(origin, |(service, _)| service).to_owned();
             if heads.subject(&service_name) != *subject {
-                let evidence = "the entry commits to another tree than the one over the checkpoints that it lists";
+                let evidence = "the entry commits to a tree that does not match the checkpoints it lists";
                 self.findings.add(FindingKind::LeafMismatch, Some(*position), evidence);
             }
             for head in heads.as_slice() {
@@ -56,9 +56,8 @@ impl Way<'_, '_> {
         }
         let found = tree::root(self.request.source, key, *size, &mut self.findings).await?;
         Ok(found.filter(|found| found != root).map(|_| {
-            let evidence = format!(
-                "`system` was committed to {size} entries of timeline `{timeline_id}`, but they are others now"
-            );
+            let evidence =
+                format!("`system` was committed to {size} entries of timeline `{timeline_id}`, but they differ now");
             (FindingKind::Fork, evidence)
         }))
     }

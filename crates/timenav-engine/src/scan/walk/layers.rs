@@ -33,7 +33,7 @@ impl Way<'_, '_> {
         let mut tellers: Tellers = vec![(self.snapshot.head.key, told)];
         while let Some(layer) = next.take() {
             let Some(ended) = self.request.source.ended(&layer).await? else {
-                let evidence = format!("there is no timeline `{layer}`, which this one came with");
+                let evidence = format!("the layer `{layer}` of this timeline is missing");
                 self.findings.add(FindingKind::StateMismatch, Some(0), evidence);
                 break;
             };

@@ -43,9 +43,9 @@ impl Answer {
         let (timeline, ledger, change) = told.parts()?;
         let event = event_kept(change).ok()?.map(|event_id| (timeline.clone(), event_id));
         let fault = if event != kept.record.event {
-            Some("an erasure of the event whose content it holds does not find it")
+            Some("it contains an event, but an erasure of that event would miss it")
         } else if kept.goes_with.as_deref() != Some(timeline.as_str()) {
-            Some("the timeline's end does not find it, so that it does not go with it")
+            Some("the end of its timeline would not delete it")
         } else {
             None
         };
@@ -63,7 +63,7 @@ impl Answer {
         if let Some(fault) = self.fault {
             return Some(fault.to_owned());
         }
-        let Some(at) = recorded.at else { return Some("it names an entry that is not there".to_owned()) };
+        let Some(at) = recorded.at else { return Some("it names a missing entry".to_owned()) };
         let is_after = |later: Instant<Wall>, earlier: Instant<Wall>| {
             earlier.checked_add(Idempotency::KEPT_DIFFERENCE_MAX).is_some_and(|last| later > last)
         };
@@ -164,7 +164,7 @@ impl Way<'_, '_> {
             };
             let count = kept.iter().filter(is_from_before).count();
             if count > 0 {
-                let evidence = format!("table outcomes: {count} answers are kept that the entry says are forgotten");
+                let evidence = format!("table outcomes: {count} responses still exist that the entry lists as erased");
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
             }
         }

@@ -63,7 +63,8 @@ pub(crate) async fn once_done(
     }
     let awaited = AwaitedBody::of(&wait, &standing, app.engine.changed_at(&wait), only_here);
     let said = sentence(&standing);
-    let said = if is_on_its_way && !standing.is_empty() { format!("Its end is not there yet: {said}") } else { said };
+    let said =
+        if is_on_its_way && !standing.is_empty() { format!("The advance has not finished yet: {said}") } else { said };
     Ok(changed.map(|body| body.confirmed(&said, awaited)))
 }
 

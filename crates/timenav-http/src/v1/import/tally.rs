@@ -169,7 +169,7 @@ impl Tally {
         for refused in batch.refused {
             let detail = if self.is_dry {
                 let id = refused.event_id;
-                format!("the event `{id}` is recorded already, or comes earlier in the file, with different content")
+                format!("the event `{id}` is already recorded, or appears earlier in the file, with different content")
             } else {
                 format!("the event `{}` is already recorded with different content", refused.event_id)
             };
@@ -226,7 +226,7 @@ impl Tally {
         let refused = counted(self.refused, "record", "records");
         let id = self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)"));
         let known = self.unchanged + self.repeated;
-        let before = format!("{taken} {were} imported, {known} unchanged and {refused} refused{id}");
+        let before = format!("{taken} {were} imported, {known} unchanged and {refused} rejected{id}");
         Failure::BrokenOff { because: Box::new(because), before }
     }
 
@@ -236,16 +236,17 @@ impl Tally {
         let (known, refused, import_id) = (self.unchanged, self.refused, self.import_id());
         let repeated = match self.repeated {
             0 => String::new(),
-            count => format!("{count} the same as an earlier record of the file, "),
+            count => format!("{count} the same as an earlier record in the file, "),
         };
         let status = if self.is_dry {
             let taken = counted(self.taken, "event", "events");
             format!(
-                "Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {repeated}{refused} refused."
+                "Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {repeated}{refused} \
+                 rejected."
             )
         } else {
             let taken = counted(self.taken, "event is", "events are");
-            format!("{taken} new, {known} already recorded, {repeated}{refused} refused.")
+            format!("{taken} new, {known} already recorded, {repeated}{refused} rejected.")
         };
         let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
         ImportedBody {

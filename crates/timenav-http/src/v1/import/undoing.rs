@@ -70,11 +70,13 @@ async fn undo_import(
 impl ImportUndoneBody {
     fn of(undone: UndoneImport) -> Self {
         let UndoneImport { timeline_id, undone, kept, rest, ledger, .. } = undone;
-        let changed = if kept == 0 { String::new() } else { format!(" {kept} changed since and stay.") };
+        let changed = if kept == 0 { String::new() } else { format!(" {kept} changed since and were kept.") };
         let left = match &rest {
             None => String::new(),
             Some(_) => {
-                format!(" There are more than {RETURN_EVENTS_MAX}: to go on, send what `rest` says as `import_id`.")
+                format!(
+                    " There are more than {RETURN_EVENTS_MAX}: to continue, send the value of `rest` as `import_id`."
+                )
             }
         };
         let status = format!("{} undone.{changed}{left}", counted(undone, "event", "events"));

@@ -69,7 +69,7 @@ impl Argument for Asking {
             in_address: named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)),
         };
         match asking.in_address {
-            Some(name) => Err(Failure::invalid(name, "send it in the body: URLs are logged along the way")),
+            Some(name) => Err(Failure::invalid(name, "send it in the body: URLs are logged in many places")),
             None => Ok(asking),
         }
     }

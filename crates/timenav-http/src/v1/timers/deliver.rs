@@ -141,11 +141,11 @@ impl DeliverRequest {
         match to {
             DeliverTo::Queue => Ok(Delivery::Queue(queue.map_or_else(QueueId::unnamed, |queue| queue.0))),
             DeliverTo::Timeline => {
-                let missing = || Failure::invalid("deliver/event", "say which event each firing records");
+                let missing = || Failure::invalid("deliver/event", "give the event that each firing records");
                 event_of(event.ok_or_else(missing)?).map(Delivery::Timeline)
             }
             DeliverTo::Webhook => {
-                let missing = || Failure::invalid("deliver/url", "say where each firing is sent");
+                let missing = || Failure::invalid("deliver/url", "give the address that each firing is sent to");
                 Ok(Delivery::Webhook(WebhookTarget { url: url.ok_or_else(missing)?, secret }))
             }
         }

@@ -100,7 +100,7 @@ impl When {
         let source = match (self.at, self.every, self.cron) {
             (None, None, None) => return Ok(None),
             (Some(_), None, None) if self.misfire.is_some() => {
-                let detail = "a timer that fires once has no moments that could come together; leave it out";
+                let detail = "a timer that fires once has no misfire policy; leave it out";
                 return Err(Failure::invalid("misfire", detail));
             }
             (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),

@@ -52,7 +52,7 @@ impl Roles<'_> {
             self.unsure.push(format!("{} of {all} features have no geometry; `geo` says where these are", all - with));
         }
         if !is_found && let Some(name) = self.likely_place() {
-            self.unsure.push(format!("there is no place; `{name}` looks as if it had to do with one"));
+            self.unsure.push(format!("no place was found; `{name}` may contain one"));
         }
     }
 
@@ -65,7 +65,7 @@ impl Roles<'_> {
         let (lat, lon) = (self.take(lat), self.take(lon));
         let mut geo = json!({ "lat": lat, "lon": lon });
         if is_doubtful {
-            self.unsure.push(format!("`{lat}` and `{lon}` are taken for a latitude and a longitude"));
+            self.unsure.push(format!("`{lat}` and `{lon}` are read as a latitude and a longitude"));
         }
         if zeros > 0 {
             self.note_nowhere(&format!("`{lat}`, `{lon}`"), zeros, &mut geo);
@@ -144,7 +144,7 @@ impl Roles<'_> {
             } else {
                 ("a latitude and then a longitude", "lon_lat")
             };
-            self.unsure.push(format!("`{name}` is taken for {order}; `|{other}` says the opposite"));
+            self.unsure.push(format!("`{name}` is read as {order}; `|{other}` reverses it"));
         }
         let column = if is_lon_first { format!("{name}|lon_lat") } else { name.clone() };
         let mut geo = Value::from(column.as_str());
@@ -160,9 +160,8 @@ impl Roles<'_> {
     fn note_nowhere(&mut self, columns: &str, zeros: usize, geo: &mut Value) {
         geo["missing"] = Value::from(NOWHERE);
         let records = if zeros == 1 { "record" } else { "records" };
-        self.unsure.push(format!(
-            "{columns}: {NOWHERE} in {zeros} {records} is taken for a place that is not known (`geo.missing`)"
-        ));
+        self.unsure
+            .push(format!("{columns}: {NOWHERE} in {zeros} {records} is read as an unknown place (`geo.missing`)"));
     }
 
     /// Returns a column that may be related to a place, by its name.

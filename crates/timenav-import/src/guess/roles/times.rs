@@ -52,7 +52,12 @@ impl Roles<'_> {
         self.add("time", start);
         if let Some(mut end) = self.moment(Moment::End).or_else(|| self.end_of_day(date.as_ref()?)) {
             let name = &self.columns[end.places[0]].name;
-            end.told.insert(0, format!("`{name}` is taken for the end (`end_time`); a day ends an event as it begins"));
+            end.told.insert(
+                0,
+                format!(
+                    "`{name}` is used as the end (`end_time`); a date without a time ends an event when that day begins"
+                ),
+            );
             self.add("end_time", end);
         }
         let is_time = |text: &str| is_timestamp(text) || is_local_timestamp(text) || is_date(text);
@@ -84,7 +89,7 @@ impl Roles<'_> {
         let (place, format) = self.time_of_day(Moment::End)?;
         let name = self.name(place);
         let mut told =
-            vec![format!("`{name}` is on the same day; an event that goes on past midnight ends before it begins")];
+            vec![format!("`{name}` is taken as on the same day; an event past midnight would end before it begins")];
         let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
         let zone = self.zone(&name, &mut told);
         Some(Found { value: json!({ "date": date, "time_of_day": value, "zone": zone }), places: vec![place], told })
@@ -131,7 +136,7 @@ impl Roles<'_> {
             Value::from(value)
         };
         if let Some(year) = self.texts(place).find(|text| text.starts_with('-') && !has_word(&name, &["offset"])) {
-            told.push(format!("`{name}` has years before 1 CE, such as {year}; look at how they are read"));
+            told.push(format!("`{name}` has years before 1 CE, such as {year}; check how they are read"));
         }
         Found { value, places: vec![place], told }
     }
@@ -140,10 +145,10 @@ impl Roles<'_> {
     fn zone(&self, name: &str, told: &mut Vec<String>) -> &'static str {
         if let Some(local) = &self.shape.zone {
             let (said, zone) = (&local.said, local.zone);
-            told.push(format!("the times say `{said}`; clocks in the zone `{zone}` show them"));
+            told.push(format!("the times have the zone `{said}`; `{zone}` is used"));
             return zone;
         }
-        told.push(format!("`{name}` says no zone; UTC is taken, write another into `zone`"));
+        told.push(format!("`{name}` has no zone, so UTC is assumed; set another in `zone`"));
         UTC
     }
 
@@ -217,11 +222,11 @@ impl Roles<'_> {
     fn no_time(&self) -> String {
         let names: Vec<&str> =
             self.columns.iter().map(|column| column.name.as_str()).filter(|name| !name.is_empty()).collect();
-        let told = "nothing here is known to be a time";
+        let told = "no time was recognized";
         if names.is_empty() {
-            return format!("{told}, and nothing names columns. If these are lines, say how they look with `pattern`");
+            return format!("{told}, and no columns have names. If these are text lines, describe them with `pattern`");
         }
-        let mut told = format!("{told}; there are `{}`", names.join("`, `"));
+        let mut told = format!("{told}; the names are `{}`", names.join("`, `"));
         if names.iter().any(|name| name.starts_with(|c: char| c.is_ascii_digit())) {
             told.push_str(". If the first row is a record, name the columns with `columns`");
         }
@@ -230,7 +235,9 @@ impl Roles<'_> {
         let Some((count, place)) = most.filter(|(count, _)| *count > 0) else { return told };
         let name = &self.columns[place].name;
         let all = self.texts(place).count();
-        format!("{told}. `{name}` is one in {count} of {all} records: `time={name}` takes it, and refuses the others")
+        format!(
+            "{told}. `{name}` is one in {count} of {all} records: `time={name}` imports those and rejects the others"
+        )
     }
 
     /// Returns a time in separate columns for its parts.
@@ -287,6 +294,6 @@ impl Roles<'_> {
     fn doubted(&self, moment: Moment, part: TimePart, names: &[&str]) -> Option<String> {
         let place = self.find(names, |place, text| self.is_of(moment, place) && number_alone(text).is_some())?;
         let (name, part) = (&self.columns[place].name, part.as_str());
-        Some(format!("`{name}` is not taken for the {part}, because some of it cannot be one"))
+        Some(format!("`{name}` is not used as the {part}, because some values cannot be one"))
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn documents() -> Vec<Case> {
             "a graph of spans is no trace",
             r#"{"traceID":"aa","processes":2,"tree":{"name":"o","value":5,"children":[]}}"#,
             &[],
-            &["nothing here is known to be a time"],
+            &["no time was recognized"],
         ),
         Case::new(
             "spans of OpenTelemetry",

@@ -231,7 +231,7 @@ pub(super) fn logs() -> Vec<Case> {
             "times of a day alone",
             "10:00:00 started\n10:00:01 stopped\n",
             &[],
-            &["nothing here is known to be a time"],
+            &["no time was recognized"],
         ),
     ]
 }

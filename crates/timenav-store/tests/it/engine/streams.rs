@@ -95,7 +95,7 @@ async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
 async fn paradox_streams_over_the_event_limit_are_rejected() {
     let house = House::with(Options { views_events_max: 7, ..House::new().options });
     let home = house.open().await;
-    let full = r#"LimitReached { what: "events on timelines whose paradoxes are streamed", max: 7 }"#;
+    let full = r#"LimitReached { what: "events on timelines with streamed paradoxes", max: 7 }"#;
     // Equal events form six pairs of duplicates, which weigh as much as three events.
     for number in 0..4 {
         record(&home, &format!("e{number}")).await;

@@ -111,7 +111,7 @@ async fn raised_feature_level_is_reported_with_unknown_entries() {
     execute(&house.database(), &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
     let refused = right.engine.hear_of_all().await;
     assert!(is_unavailable(&refused), "{}", told(&refused));
-    check_stopped(&right, "start the version that the others have").await;
+    check_stopped(&right, "start the version of the other services").await;
     right.engine.close().await;
 }
 

@@ -136,9 +136,9 @@ async fn start_detects_contradictions_to_committed_heads() {
     drop(connection);
     let home = house.open().await;
     let contradiction = home.engine.recall_heads().await.unwrap().expect("it is another payload");
-    assert!(contradiction.contains("has another payload than was signed"), "{contradiction}");
+    assert!(contradiction.contains("has a payload other than the signed one"), "{contradiction}");
     assert!(home.engine.contradicts_itself());
-    assert!(home.engine.ready().await.unwrap_err().to_string().contains("another payload"));
+    assert!(home.engine.ready().await.unwrap_err().to_string().contains("a payload other than the signed one"));
     home.engine.close().await;
 }
 
@@ -149,7 +149,7 @@ async fn witnessed_proof_uses_the_newest_covering_cosigned_checkpoint() {
     home.engine.recall_heads().await.unwrap();
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     let refused = engine.witnessed_proof(admin, &main, 0).await.unwrap_err();
-    assert!(refused.to_string().contains("of which there are none yet"), "{refused}");
+    assert!(refused.to_string().contains("which have not cosigned anything yet"), "{refused}");
     let signer = SeedSigner::new([3; 32]);
     let witness = WitnessKey::new("witness.test", signer.public_key()).unwrap();
     let cosign = |time: u64| {

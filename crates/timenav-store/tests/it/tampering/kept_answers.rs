@@ -92,7 +92,7 @@ async fn response_naming_a_nonexistent_entry_is_reported() {
         let root = "0".repeat(64);
         for (outcome, says) in [
             ("{}".to_owned(), "cannot be read"),
-            (format!(r#"{position}"{root}","change":{{"kind":"forgotten"}}}}"#), "names an entry that is not there"),
+            (format!(r#"{position}"{root}","change":{{"kind":"forgotten"}}}}"#), "names a missing entry"),
         ] {
             change(&house, &format!("UPDATE outcomes SET outcome = {}, event_id = NULL", text(&outcome)));
             let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
@@ -108,7 +108,7 @@ async fn changed_timeline_reference_of_a_response_is_reported_on_postgresql() {
     for told_of in ["NULL", "'other'"] {
         change(&house, &format!("UPDATE outcomes SET told_of = {told_of} WHERE event_id = 'e1'"));
         let scan = found(&house, "system", FindingKind::StateMismatch, None).await;
-        assert!(scan.findings[0].evidence.contains("does not go with it"), "{:#?}", scan.findings);
+        assert!(scan.findings[0].evidence.contains("would not delete it"), "{:#?}", scan.findings);
     }
 }
 

@@ -378,7 +378,7 @@ async fn sweep_naming_a_change_is_reported() {
 async fn invalid_sweep_fields_are_reported() {
     type Change = fn(&mut Sweep<'static>);
     let changes: [(Change, &str); 4] = [
-        (|sweep| sweep.policy = 0, "no earlier policy allows what it pruned"),
+        (|sweep| sweep.policy = 0, "no earlier policy allows this pruning"),
         (|sweep| sweep.cutoff = timenav_core::time::Instant::MAX, "cutoff is later"),
         (|sweep| sweep.leaf_hashes = Hash::from_bytes([7; 32]), "leaf hashes"),
         (|sweep| sweep.class = LetGoClass::Refusals, "belongs to another class"),

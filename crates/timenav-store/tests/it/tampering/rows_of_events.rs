@@ -9,9 +9,9 @@ use super::*;
 /// A change of the rows, and the expected findings: positions and texts.
 type Attack = (&'static str, &'static [(Option<u64>, &'static str)]);
 
-const CONTENT: &str = "its content is not what was recorded";
+const CONTENT: &str = "its content differs from what was recorded";
 const MISSING: &str = "the row is missing";
-const CANCELLED: &str = "it is marked as cancelled, but no entry says so";
+const CANCELLED: &str = "it is marked as canceled, but no entry says so";
 const NOT_ENDED: &str = "the previous version is not marked as ending here";
 
 /// Event `e<n>` is recorded at position n + 2 of `main`. `e1` is corrected at 12, `e2` at 13. `e3` is canceled at 14

@@ -158,9 +158,12 @@ async fn t20_swapped_or_changed_sealed_records_are_reported() {
         WHERE b.data_id <> a.data_id AND b.erased IS NULL) WHERE a.erased IS NULL";
     assert_eq!(connect(&house).execute(swap, []).unwrap(), 2);
     let scan = found(&house, "main", FindingKind::StateMismatch, None).await;
-    assert!(scan.findings.iter().all(|finding| finding.evidence.contains("what is sealed is not")), "{scan:#?}");
+    assert!(
+        scan.findings.iter().all(|finding| finding.evidence.contains("the sealed data does not match")),
+        "{scan:#?}"
+    );
     for (statement, says) in [
-        ("UPDATE data_records SET nonce = zeroblob(12) WHERE rowid = 1", "what is sealed is not"),
+        ("UPDATE data_records SET nonce = zeroblob(12) WHERE rowid = 1", "the sealed data does not match"),
         ("DELETE FROM data_records WHERE rowid = 1", "the row is missing"),
         ("UPDATE data_records SET erased = 5, ciphertext = x'' WHERE rowid = 1", "no entry says so"),
         ("UPDATE data_records SET erased = NULL WHERE erased IS NOT NULL", "but it is there"),

@@ -90,13 +90,13 @@ mod tests {
     fn guessed_mapping_is_shown_or_its_absence_explained() {
         let guess = Guess::of(b"when,a\n2024-07-20T20:17:40Z,1\nsoon,2\n2024-07-20T20:17:41Z,3\n", Some(Format::Csv));
         // One invalid value in three is too many for a time column.
-        assert!(guess.unwrap_err().starts_with("nothing here is known to be a time"));
+        assert!(guess.unwrap_err().starts_with("no time was recognized"));
         let guess = Guess::of(b"when,a\n1721506660,1\n", Some(Format::Csv)).unwrap();
         assert_eq!(
             said(Path::new("a.csv"), &guess),
             "a.csv is csv; of its first records 1 are events\n  \
              {\"attributes\":{\"a\":\"1\"},\"time\":\"2024-07-20T20:17:40Z\"}\n\
-             unsure: `when` is taken for seconds since 1970, by its number of digits\n\
+             unsure: `when` is read as seconds since 1970, by its number of digits\n\
              save this as mapping.json, then: timenav import --format csv --map @mapping.json a.csv"
         );
     }

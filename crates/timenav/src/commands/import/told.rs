@@ -18,7 +18,7 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     let would = if answer["dry_run"] == true { "would be " } else { "" };
     let repeated = match count("repeated") {
         0 => String::new(),
-        count => format!("{count} the same as an earlier record of the file, "),
+        count => format!("{count} the same as an earlier record in the file, "),
     };
     let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {repeated}{refused} refused\n");
     let listed = list(answer, "refusals");
@@ -117,7 +117,8 @@ mod tests {
             "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record of the file, 3 refused\n  line 7: time: is \
+            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record in the file, 3 refused\n  line 7: time: \
+             is \
              missing (missing_parameter)\n  and 2 more, whose reasons the service does not list\n  note: line 3: it repeats (recurrence_kept)\n  and 1 more notes\n"
         );
     }

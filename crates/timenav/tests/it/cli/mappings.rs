@@ -45,6 +45,6 @@ fn guessed_mapping_can_be_saved_and_used_for_import() {
     assert_eq!((&jordan["time"], &jordan["precision"]), (&"-002149-01-01T00:00:00Z".into(), &"year".into()));
     let (code, stdout, stderr) = run(timenav().args(["import", "--guess", &saved]), "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("nothing here is known to be a time"), "{stderr}");
+    assert!(stderr.contains("no time was recognized"), "{stderr}");
     service.audit();
 }

@@ -123,7 +123,7 @@ fn import_stops_when_its_credentials_end() {
         answer.refused(401, "invalid_credentials");
         assert_eq!(events(&service), before, "{end:?}");
         // The response has the progress and the id to undo it.
-        let told = format!("; before that, {before} events were imported, 0 unchanged and 0 records refused");
+        let told = format!("; before that, {before} events were imported, 0 unchanged and 0 records rejected");
         let (_, id) = detail.split_once(&told).unwrap_or_else(|| panic!("{end:?}: {before}: {detail}"));
         let id = id.trim_matches(&[' ', '(', ')', '`'][..]).trim_start_matches("import_id `");
         let undo = json!({ "timeline_id": "main", "import_id": id });

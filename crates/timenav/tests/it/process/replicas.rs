@@ -167,7 +167,7 @@ fn killed_or_paused_replica_blocks_and_loses_nothing() {
         "a group could not be committed",
         "the store cannot be read",
         "what other services write cannot be followed",
-        "were always faster",
+        "always committed first",
     ];
     let mut all = Vec::new();
     for round in 0..6 {
@@ -259,7 +259,7 @@ fn database_killed_under_load_loses_and_repeats_nothing() {
         "a group could not be committed",
         "the store cannot be read",
         "what other services write cannot be followed",
-        "were always faster",
+        "always committed first",
         "nothing could be pruned",
         "ended timelines could not be cleaned up",
     ];
@@ -310,7 +310,7 @@ fn joining_replica_without_checkpoints_reports_unseen_history() {
         let (ready, metrics) = (ask("/readyz").expect(200), ask("/metrics").text());
         let status = ready["status"].as_str().unwrap().to_owned();
         assert!(status.starts_with("The service is ready."), "{status}");
-        let is_told = status.contains("it took the database as it was (--join)");
+        let is_told = status.contains("it trusted the database as found (--join)");
         assert!(metrics.contains(&format!("\ntimenav_replica_unseen {}\n", u8::from(is_told))), "{metrics}");
         is_told
     };

@@ -88,7 +88,7 @@ fn clock_fault_can_be_set_and_cleared_at_runtime() {
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
         stdout
     };
-    assert_eq!(set(&["--offset", "1h"]), "`web` shows the clock of `main` wrong, as `fault` says.\n");
+    assert_eq!(set(&["--offset", "1h"]), "`web` shows the clock of `main` with the error in `fault`.\n");
     web.ask_until("the offset", |shown| shown == DAY.1 + 3_600);
     assert_eq!((right.ask(), &listed()["fault"]), (DAY.1, &json!({ "offset": "3600s" })));
     service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
@@ -97,7 +97,7 @@ fn clock_fault_can_be_set_and_cleared_at_runtime() {
         run(&mut command(&service, &["clock", "travel", "1969-07-20T20:17:40Z", "--followers"]), "");
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_eq!((web.ask(), right.ask()), (-14_182_940 + 3_600, -14_182_940));
-    assert_eq!(set(&["--none"]), "`web` shows the clock of `main` right again.\n");
+    assert_eq!(set(&["--none"]), "`web` shows the clock of `main` without an error.\n");
     web.ask_until("the clock that it was started with", |shown| shown == -14_182_940 - 5);
     assert!(listed().get("fault").is_none());
     let mut fork = start("what-if", &[]);
@@ -131,7 +131,7 @@ fn service_without_fault_support_can_be_followed() {
     web.ask_until("the jump", |shown| shown == -14_182_940 - 5);
     let follower = service.get("/v1/followers", &[])["followers"][0]["follower_id"].as_str().unwrap().to_owned();
     let (code, _, stderr) = run(&mut command(&service, &["fault", &follower, "--offset", "1h"]), "");
-    assert!(code == Some(1) && stderr.contains("shows the clock as it is told"), "{code:?}: {stderr}");
+    assert!(code == Some(1) && stderr.contains("does not support clock errors"), "{code:?}: {stderr}");
     drop(web);
     service.audit();
 }

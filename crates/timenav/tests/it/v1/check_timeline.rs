@@ -38,7 +38,7 @@ fn event_is_found_by_its_exact_description() {
     cancel("later");
     let gone = check(told);
     assert_eq!((&gone["event_id"], &gone["occurs"]), (&json!("first"), &json!(false)), "{gone}");
-    assert!(gone["status"].as_str().unwrap().contains("cancelled by `admin`"), "{gone}");
+    assert!(gone["status"].as_str().unwrap().contains("canceled by `admin`"), "{gone}");
     // An earlier name does not match.
     let describe =
         json!({ "event_id": "other", "action": "describe as Nobody knows.", "time": "1969-07-20T00:00:00Z" });

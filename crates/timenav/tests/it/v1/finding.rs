@@ -185,7 +185,7 @@ fn rare_match_is_returned_on_a_later_page() {
     let needle = [("location", "*"), ("time_range", "../.."), ("text", "needle")];
     let first = service.get("/v1/monitor-events", &needle);
     assert_eq!((&first["events"], &first["has_more"], &first["searched_to"]), (&json!([]), &json!(true), &json!(MOON)));
-    assert_eq!(first["status"], "No events so far: there are more to look through, with `next_cursor`.");
+    assert_eq!(first["status"], "No events so far: continue the search with `next_cursor`.");
     let next = [&needle[..], &[("cursor", first["next_cursor"].as_str().unwrap())]].concat();
     let second = service.get("/v1/monitor-events", &next);
     assert_eq!((ids(&second["events"]), &second["has_more"]), (vec!["e50001"], &json!(false)));

@@ -43,7 +43,7 @@ fn change_waits_until_all_followers_confirm() {
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
     let (nobody, said) = forward(&service, &json!("all"), "0s");
     assert_eq!((nobody["state"].as_str(), states(&nobody)), (Some("confirmed"), vec![]));
-    assert!(said.ends_with("Nobody follows the clock who would have to confirm it."), "{said}");
+    assert!(said.ends_with("No follower has to confirm it."), "{said}");
 
     let mut connections: Vec<Connection> = (0..3).map(|_| service.connect()).collect();
     let [web, db, looker] = connections.as_mut_slice() else { unreachable!() };
@@ -135,7 +135,7 @@ fn unfinished_advance_is_not_reported_as_confirmed() {
         (vec![("web", "behind")], &json!("waiting"))
     );
     let said = moved["status"].as_str().unwrap();
-    assert!(said.ends_with("0 open. Its end is not there yet: Not confirmed by `web` (behind)."), "{said}");
+    assert!(said.ends_with("0 open. The advance has not finished yet: Not confirmed by `web` (behind)."), "{said}");
     service.post("/v1/pause-time", &json!({}));
     let (code, stdout, stderr) =
         run(&mut command(&service, &["clock", "travel", "2000-01-01T05:00:00Z", "--followers", "--wait", "1s"]), "");
@@ -249,8 +249,8 @@ fn follower_location_and_confirmation_time_are_listed() {
     let told = format!("{}{}", service.get("/timeline/main/entries", &[]), service.get("/v1/access-logs", &log));
     assert!(told.contains("clock_stream") && !told.contains("web-1.example.org"), "{told}");
     for (name, value, said) in [
-        ("Timenav-Host", "web 1", "visible characters"),
-        ("Timenav-Host", "caf\u{e9}", "visible characters"),
+        ("Timenav-Host", "web 1", "visible ASCII characters"),
+        ("Timenav-Host", "caf\u{e9}", "visible ASCII characters"),
         ("Timenav-Host", &"x".repeat(254), "1 to 253"),
         ("Timenav-Process", "0", "a number from 1 to 999999999"),
         ("Timenav-Process", "+7", "a number from 1 to 999999999"),
@@ -371,10 +371,10 @@ fn invalid_followers_are_rejected_with_advice() {
     let before = service.get("/v1/clock", &[]);
     let many: Vec<String> = (0..=100).map(|number| format!("web-{number}")).collect();
     for (followers, said) in [
-        (json!(["web", "all"]), "say `all`, or name 1 to 100 followers"),
-        (json!([]), "say `all`, or name 1 to 100 followers"),
-        (json!(many), "say `all`, or name 1 to 100 followers"),
-        (json!("a b"), "or say `all`"),
+        (json!(["web", "all"]), "give `all`, or the names of 1 to 100 followers"),
+        (json!([]), "give `all`, or the names of 1 to 100 followers"),
+        (json!(many), "give `all`, or the names of 1 to 100 followers"),
+        (json!("a b"), "or write `all`"),
     ] {
         let body = json!({ "duration": "1h", "followers": followers });
         let refused = send(&service, "/v1/fast-forward", &body).refused(400, "invalid_parameter");

@@ -105,7 +105,7 @@ fn repeated_records_are_counted_separately_from_known_ones() {
         service.send(Request::post("/v1/import-events").body(NDJSON, line.replace('x', "y").repeat(2).as_bytes()));
     assert_eq!(
         answer.expect(200)["status"],
-        "1 event is new, 0 already recorded, 1 the same as an earlier record of the file, 0 refused."
+        "1 event is new, 0 already recorded, 1 the same as an earlier record in the file, 0 rejected."
     );
     service.audit();
 }

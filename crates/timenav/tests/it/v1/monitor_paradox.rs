@@ -170,7 +170,7 @@ fn check_returns_causes_consequences_and_paradoxes() {
     let gone = check("The great fire").expect(200);
     assert_eq!((&gone["occurs"], &gone["event_id"]), (&json!(false), &json!("fire")));
     let status = gone["status"].as_str().unwrap();
-    assert!(status.starts_with("The event `fire` was cancelled by `admin` at 2"), "{status}");
+    assert!(status.starts_with("The event `fire` was canceled by `admin` at 2"), "{status}");
     assert_eq!(gone["interventions"][0]["actor"], "admin");
     // An active event of that name takes precedence.
     record(&service, "fire2", 4, &json!([]));

@@ -346,7 +346,7 @@ fn rolled_back_timeline_contradicts_the_system_ledger() {
     service.errors_expected.extend(["what is here is not what was committed to"]);
     service.start_again();
     looked_for(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
-    assert!(is_ready(&service).1.contains("has another payload than was signed"), "{}", is_ready(&service).1);
+    assert!(is_ready(&service).1.contains("has a payload other than the signed one"), "{}", is_ready(&service).1);
     drop(witness);
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
     assert_eq!(scan["tampering_detected"], true, "{scan:#}");

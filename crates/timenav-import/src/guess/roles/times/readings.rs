@@ -37,7 +37,7 @@ impl Roles<'_> {
             let whole = |text: &str| text.split('.').next().unwrap_or_default().len();
             let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             if self.is(place, |text| is_number(text) && (whole(text) == digits || whole(text) + 1 == digits)) {
-                let told = format!("`{name}` is taken for {counted} since 1970, by its number of digits");
+                let told = format!("`{name}` is read as {counted} since 1970, by its number of digits");
                 return Some(Reading { suffix: Some(suffix.to_owned()), told: vec![told] });
             }
         }
@@ -46,7 +46,7 @@ impl Roles<'_> {
                 && text.parse().is_ok_and(|days: f64| SPREADSHEET_DAYS.contains(&days))
         };
         if self.is(place, is_day) {
-            let told = format!("`{name}` is taken for days as spreadsheets count them: 45351 is 2024-02-29");
+            let told = format!("`{name}` is read as days as spreadsheets count them: 45351 is 2024-02-29");
             return Some(Reading { suffix: Some("excel".to_owned()), told: vec![told] });
         }
         let (literal, prefix) = self.same_start(place);
@@ -135,8 +135,8 @@ impl Roles<'_> {
                 // With points as separators, the day is always first.
                 if days == months && between != '.' {
                     let name = &self.columns[place].name;
-                    let nothing = "nothing tells whether the day or the month is first in";
-                    told.push(format!("{nothing} `{name}`; the day is taken"));
+                    let nothing = "it is unclear whether the day or the month is first in";
+                    told.push(format!("{nothing} `{name}`; the day is assumed"));
                 }
                 let format = if months > days { month_first } else { day_first };
                 return Some(Reading { suffix: Some(format.as_str().to_owned()), told });
@@ -167,7 +167,7 @@ impl Roles<'_> {
             return Some(pattern);
         }
         let name = &self.columns[place].name;
-        told.push(format!("nothing tells whether the year is first or last in `{name}`; the last number is taken"));
+        told.push(format!("it is unclear whether the year is first or last in `{name}`; the last number is assumed"));
         None
     }
 
@@ -285,7 +285,7 @@ impl Roles<'_> {
         let name = self.columns[place].name.clone();
         if zeros > 0 && !self.missing.contains_key(&name) {
             self.zero_is_missing(place);
-            told.push(format!("`{name}` is 0 in {zeros} records, which is taken for a time that is not known"));
+            told.push(format!("`{name}` is 0 in {zeros} records, which is read as an unknown time"));
         }
     }
 }

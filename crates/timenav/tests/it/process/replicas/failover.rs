@@ -27,10 +27,10 @@ fn start() -> Option<(Cluster, Service, Replica)> {
         "a group could not be committed",
         "the store cannot be read",
         "what other services write cannot be followed",
-        "were always faster",
+        "always committed first",
         "nothing could be pruned",
         "ended timelines could not be cleaned up",
-        "timers cannot go on",
+        "timers could not be processed",
         "nothing is written until a restart",
         "presence",
     ];

@@ -119,10 +119,10 @@ impl Crew {
             "a group could not be committed",
             "the store cannot be read",
             "what other services write cannot be followed",
-            "were always faster",
+            "always committed first",
             "nothing could be pruned",
             "ended timelines could not be cleaned up",
-            "timers cannot go on",
+            "timers could not be processed",
         ];
         let [second, third] = [1, 2].map(|number| Replica::join(&first, &relays[number].url));
         Self { first, second, third, relays }

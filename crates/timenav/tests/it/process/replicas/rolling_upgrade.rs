@@ -35,7 +35,8 @@ const EVENTS_A_PHASE: usize = 60;
 /// Maximum number of requests per client, so that an abandoned run ends.
 const SENT_MAX: usize = 20_000;
 /// Errors that services may log while others are stopped and killed.
-const ERRORS_EXPECTED: [&str; 3] = ["a group could not be committed", "the store cannot be read", "were always faster"];
+const ERRORS_EXPECTED: [&str; 3] =
+    ["a group could not be committed", "the store cannot be read", "always committed first"];
 
 /// Addresses of the services and the acknowledged results.
 #[derive(Default)]

@@ -24,8 +24,8 @@ impl Three {
             "a group could not be committed",
             "the store cannot be read",
             "what other services write cannot be followed",
-            "were always faster",
-            "timers cannot go on",
+            "always committed first",
+            "timers could not be processed",
             "the outcome of firings could not be recorded",
         ];
         let third = Replica::join(&first, &cluster.url);

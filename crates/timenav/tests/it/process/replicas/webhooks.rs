@@ -75,7 +75,8 @@ fn webhook_is_sent_once_and_taken_over_after_kill() {
     first.start_again();
     second.process.kill();
     second.process = Replica::start(second.folder.path(), &arguments);
-    first.errors_expected = vec!["timers cannot go on", "the store cannot be read", "a group could not be committed"];
+    first.errors_expected =
+        vec!["timers could not be processed", "the store cannot be read", "a group could not be committed"];
     first.post("/v1/pause-time", &json!({}));
     let timer = |name: &str| {
         let deliver = json!({ "to": "webhook", "url": format!("{url}/in") });

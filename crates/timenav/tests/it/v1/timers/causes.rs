@@ -58,7 +58,7 @@ fn later_events_of_canceled_timer_are_orphans() {
     assert_eq!(first["witness"]["timer"]["timer_id"], "daily");
     assert_eq!((&first["events"][0], first["events"].as_array().unwrap().len()), (&first["witness"]["effect"], 1));
     let explanation = first["explanation"].as_str().unwrap();
-    assert!(explanation.contains("was recorded by the timer `daily`, which was cancelled at 2000-01-02"), "{first}");
+    assert!(explanation.contains("was recorded by the timer `daily`, which was canceled at 2000-01-02"), "{first}");
     let event_id = first["events"][0].as_str().unwrap();
     let check = service.get("/v1/check-timeline", &[("timeline_id", "main"), ("significant_event", event_id)]);
     assert_eq!(check["paradoxes"][0]["key"], first["key"], "{check}");

@@ -186,7 +186,7 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
 
     // Webhook firings cannot be claimed.
     let refused = send(&service, "/v1/queues/timenav:webhook/claim", &json!({})).refused(400, "invalid_parameter");
-    assert!(refused["detail"].as_str().unwrap().contains("sends what waits there"), "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("delivers this queue"), "{refused}");
     // A fork inherits the timer but sends nothing; timers set on the fork are sent.
     set(&service, "forked", "2000-02-01T00:00:00Z", &unsigned);
     service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
@@ -339,7 +339,7 @@ fn disallowed_webhook_targets_are_rejected_at_their_field() {
     let with = |secret: Value| json!({ "to": "webhook", "url": url, "secret": secret });
     let long = format!("{url}?{}", "a".repeat(2_048 - url.len() - 1));
     for (deliver, field, told) in [
-        (json!({ "to": "webhook" }), "deliver/url", "say where"),
+        (json!({ "to": "webhook" }), "deliver/url", "give the address"),
         (to("https://evil.example/"), "deliver/url", "no webhooks to https://evil.example:443; its operator"),
         (to("http://127.0.0.1:1/"), "deliver/url", "no webhooks to http://127.0.0.1:1;"),
         (to("http://169.254.169.254/"), "deliver/url", "no webhooks to http://169.254.169.254:80;"),
