@@ -100,7 +100,7 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     app.metrics.record(method, name, status, took);
     let (took_micros, request_id) = (took.micros(), &id.0);
     let trace_id = parent.map(|parent| format!("{:032x}", parent.trace_id)).unwrap_or_default();
-    tracing::debug!(method, route = name, status, took_micros, request_id, trace_id, "request answered");
+    tracing::debug!(method, route = name, status, took_micros, request_id, trace_id, "request completed");
     if let Some(traces) = traces {
         let request_id = id.0.clone();
         traces.answered(TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended });
