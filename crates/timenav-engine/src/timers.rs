@@ -139,8 +139,8 @@ impl Engine {
         let timer_id = timer_id.map_or_else(made, Ok)?;
         let TimerRequest { schedule, deliver, order_key, payload } = request;
         check(deliver.as_ref(), order_key.as_deref(), payload.as_deref())?;
-        let schedule =
-            schedule.ok_or_else(|| Refusal::invalid("at", "say when the timer fires, with `at`, `every` or `cron`"))?;
+        let schedule = schedule
+            .ok_or_else(|| Refusal::invalid("at", "give the time of the timer, with `at`, `every` or `cron`"))?;
         let deliver = deliver.unwrap_or_else(|| Delivery::Queue(QueueId::unnamed()));
         let (deliver, queue) = self.kept(&timeline, deliver)?;
         let payload = payload.unwrap_or_else(|| "null".into());

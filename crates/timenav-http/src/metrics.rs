@@ -247,7 +247,7 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         (
             "replica_unseen",
             "gauge",
-            "Whether there was no local checkpoint to compare the database with at the start",
+            "Whether the service started without a local checkpoint to compare the database with",
             "",
             replica.is_unseen.into(),
         ),

@@ -101,7 +101,7 @@ impl<'a> Adopted<'a> {
 fn scan_layers(scanner: &mut Scanner<'_>) -> Result<Vec<AdoptedLayer>, Malformed> {
     let mut layers = Vec::new();
     loop {
-        let wrong = scanner.malformed("a layer, and not too many");
+        let wrong = scanner.malformed("a layer, within the limit");
         scanner.expect("{\"erased_later\":")?;
         let erased_later = scanner.integer()?;
         scanner.expect(",\"root\":\"")?;
@@ -128,7 +128,7 @@ fn scan_map(scanner: &mut Scanner<'_>) -> Result<BTreeMap<UserId, UserId>, Malfo
         return Ok(map);
     }
     loop {
-        let wrong = scanner.malformed("a user, in rising order, and not too many");
+        let wrong = scanner.malformed("a user, in ascending order and within the limit");
         scanner.expect("\"")?;
         let theirs = UserId::new(&scanner.text()?).map_err(|_| wrong)?;
         scanner.expect(":\"")?;

@@ -106,7 +106,7 @@ impl<'a> EventsErased<'a> {
         scanner.expect(",\"interventions\":")?;
         let interventions = PositionRuns::scan(&mut scanner)?;
         scanner.expect(",\"outcomes\":[")?;
-        let wrong = scanner.malformed("names of outcomes in rising order, not too many");
+        let wrong = scanner.malformed("names of outcomes in ascending order, within the limit");
         let outcomes = scanner.array(|scanner| {
             scanner.expect("\"")?;
             scanner.hash()

@@ -98,7 +98,7 @@ impl CommittedHeads {
         scanner.expect("{\"heads\":[")?;
         let mut heads: Vec<CommittedHead> = Vec::new();
         loop {
-            let wrong = scanner.malformed("the tree of a timeline, by rising names, and not too many");
+            let wrong = scanner.malformed("the tree of a timeline, in ascending order of names and within the limit");
             scanner.expect("{\"root\":\"")?;
             let root = scanner.hash()?;
             scanner.expect(",\"size\":")?;

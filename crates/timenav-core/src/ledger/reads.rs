@@ -94,7 +94,7 @@ impl<'a> ReadParameters<'a> {
     fn scan(scanner: &mut Scanner<'a>) -> Result<Self, Malformed> {
         scanner.expect("\"")?;
         let kept = scanner.text()?;
-        let wrong = scanner.malformed("parameters as they are cut");
+        let wrong = scanner.malformed("truncated parameters");
         if !scanner.skip(",\"parameters_bytes\":") {
             return if kept.len() <= READ_PARAMETERS_BYTES_MAX { Ok(Self::Whole(kept)) } else { Err(wrong) };
         }

@@ -86,7 +86,7 @@ impl PositionRuns {
         let mut runs_count = 0;
         scanner.expect("[")?;
         let runs = scanner.array(|scanner| {
-            let wrong = scanner.malformed("runs of positions in rising order, apart from each other");
+            let wrong = scanner.malformed("separate runs of positions in ascending order");
             scanner.expect("[")?;
             let first = scanner.integer()?;
             scanner.expect(",")?;

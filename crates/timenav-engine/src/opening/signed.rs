@@ -366,8 +366,8 @@ pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Opti
     if is_unseen {
         tracing::warn!(
             entries = entries_count(heads),
-            "no checkpoint was kept here, so the database was taken as it is (--join): if it had lost entries before this \
-             start, this service cannot know"
+            "no checkpoint was stored here, so the database was trusted as found (--join): this service cannot detect \
+             entries lost before this start"
         );
     }
     is_unseen

@@ -108,7 +108,7 @@ impl LetGo {
             }
         }
         if untold > 0 {
-            findings.add(FindingKind::SweepMismatch, None, format!("there are {untold} more faults in sweeps"));
+            findings.add(FindingKind::SweepMismatch, None, format!("sweeps have {untold} more faults"));
         }
     }
 }

@@ -156,8 +156,8 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
         .to_owned(),
     );
     sentences.push(
-        "No scan can tell whether what was recorded is true, or whether somebody else was shown another history: keep \
-         the checkpoint and compare."
+        "No scan can tell whether what was recorded is true, or whether someone else was shown a different history: \
+         keep the checkpoint and compare."
             .to_owned(),
     );
     sentences

@@ -49,7 +49,7 @@ async fn bundle(
 fn written(export: BundleExport) -> Body {
     let parts = stream::try_unfold(export, |mut export| async move {
         let part = export.next_part().await.map_err(|refusal| {
-            tracing::warn!("an export of a bundle was interrupted: {refusal}");
+            tracing::warn!("a bundle export was interrupted: {refusal}");
             std::io::Error::other(refusal.to_string())
         })?;
         Ok::<_, std::io::Error>(part.map(|text| (Bytes::from(text), export)))

@@ -156,7 +156,7 @@ impl DeliverTo {
     /// Returns the fields that do not apply, and why.
     const fn foreign(self) -> &'static [(&'static str, &'static str)] {
         const NO_EVENT: &str = "only `\"to\": \"timeline\"` records an event";
-        const NO_QUEUE: &str = "only with `\"to\": \"queue\"` firings wait in a queue";
+        const NO_QUEUE: &str = "only `\"to\": \"queue\"` puts firings in a queue";
         const NO_URL: &str = "only `\"to\": \"webhook\"` sends firings to an address";
         match self {
             Self::Queue => &[("event", NO_EVENT), ("url", NO_URL), ("secret", NO_URL)],

@@ -49,7 +49,7 @@ impl Roles<'_> {
         }
         let is_found = self.in_two() || self.in_one_text();
         if let (Some((with, all)), true) = (self.shape.geometries, is_found) {
-            self.unsure.push(format!("{} of {all} features have no geometry; `geo` says where these are", all - with));
+            self.unsure.push(format!("{} of {all} features have no geometry; `geo` gives their place", all - with));
         }
         if !is_found && let Some(name) = self.likely_place() {
             self.unsure.push(format!("no place was found; `{name}` may contain one"));

@@ -88,8 +88,9 @@ impl Roles<'_> {
     fn end_of_day(&mut self, date: &Value) -> Option<Found> {
         let (place, format) = self.time_of_day(Moment::End)?;
         let name = self.name(place);
-        let mut told =
-            vec![format!("`{name}` is taken as on the same day; an event past midnight would end before it begins")];
+        let mut told = vec![format!(
+            "`{name}` is read as a time on the same day; an event past midnight would end before it begins"
+        )];
         let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
         let zone = self.zone(&name, &mut told);
         Some(Found { value: json!({ "date": date, "time_of_day": value, "zone": zone }), places: vec![place], told })

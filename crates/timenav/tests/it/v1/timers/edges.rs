@@ -206,6 +206,6 @@ fn change_without_effect_after_read_passes_scan() {
 fn timer_without_firing_time_is_rejected() {
     let service = Service::start();
     let refused = service.send(Request::post("/v1/timers").json(&json!({}))).refused(400, "invalid_parameter");
-    assert_eq!(refused["detail"], "say when the timer fires, with `at`, `every` or `cron`");
+    assert_eq!(refused["detail"], "give the time of the timer, with `at`, `every` or `cron`");
     service.audit();
 }
