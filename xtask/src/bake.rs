@@ -158,9 +158,9 @@ fn fetch(packages: &Path, package: &Package) -> anyhow::Result<()> {
     let folder = made(packages, name)?;
     let wanted = format!("{name}@{version}");
     let told = process::output(Command::new("npm").args(["pack", "--json", &wanted]).current_dir(&folder))?;
-    let told = String::from_utf8(told).context("npm answered with something else than text")?;
+    let told = String::from_utf8(told).context("the output of npm is not text")?;
     if !told.contains(&format!("\"{integrity}\"")) {
-        bail!("{wanted} is not the package that the tables are made of; npm says {told}");
+        bail!("{wanted} is not the package that the tables are built from; npm reports {told}");
     }
     let archive = only_file(&folder, ".tgz")?;
     process::run(Command::new("tar").args(["-xzf", &archive]).current_dir(&folder))
@@ -168,7 +168,7 @@ fn fetch(packages: &Path, package: &Package) -> anyhow::Result<()> {
 
 fn made(packages: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let folder = packages.join(name);
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     Ok(folder)
 }
 

@@ -36,7 +36,7 @@ struct Unit {
 
 /// Builds a fresh clone of the last commit in an empty folder, and prints the cost.
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir().context("a folder cannot be made")?;
+    let folder = tempfile::tempdir().context("a folder cannot be created")?;
     let clone = folder.path().join("timenav");
     process::run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
     // Excludes downloads, which depend on the network.

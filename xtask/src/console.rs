@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<Vec<String>> {
         let ended = process::run(&mut browse);
         let Ok(told) = fs::read(&report) else {
             ended?;
-            bail!("the browser tests have written no report");
+            bail!("the browser tests wrote no report");
         };
         let run = serde_json::from_slice(&told).context("the report of the browser tests cannot be read")?;
         passed_whole(run, ended)
@@ -97,7 +97,7 @@ fn browse_twice(mut browse: impl FnMut(&[PathBuf]) -> anyhow::Result<BrowserRun>
     println!("\nOnce more, alone: {}", tests.join(", "));
     let second = browse(&files)?;
     if !second.success {
-        bail!("browser tests failed among others ({}), and alone ({})", tests.join(", "), second.failed().1.join(", "));
+        bail!("browser tests failed with others ({}), and alone ({})", tests.join(", "), second.failed().1.join(", "));
     }
     Ok(tests)
 }
@@ -124,7 +124,7 @@ impl BrowserFile {
 /// Builds the console, compares the result with the committed one, and checks its size.
 fn compare(root: &Path, console: &Path) -> anyhow::Result<()> {
     let built = process::target_folder(root).join("console");
-    let folder = built.to_str().context("the target folder has a name that is no text")?;
+    let folder = built.to_str().context("the name of the target folder is not UTF-8")?;
     process::run(
         npm(console)
             .args(["run", "--silent", "build", "--", "--emptyOutDir", "--logLevel", "warn", "--outDir"])
@@ -190,7 +190,7 @@ mod tests {
     fn browser_tests_that_fail_twice_are_named_in_the_error() {
         let error = browse_twice(|_| Ok(failed(&["/c/b.spec.ts"]))).unwrap_err().to_string();
         let named = "b.spec.ts: a page opens";
-        assert_eq!(error, format!("browser tests failed among others ({named}), and alone ({named})"));
+        assert_eq!(error, format!("browser tests failed with others ({named}), and alone ({named})"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn run(root: &Path, wanted: &[String], seconds: u32) -> anyhow::Resul
         println!("\n== {target}: {seconds} s");
         run_target(root, &program, target, seconds)?;
     }
-    println!("\n{} of {} targets ran, and found nothing", targets.len(), targets.len());
+    println!("\n{} of {} targets ran without findings", targets.len(), targets.len());
     Ok(())
 }
 
@@ -70,7 +70,7 @@ fn cargo_fuzz(root: &Path, program: &Path) -> Command {
 fn run_target(root: &Path, program: &Path, target: &str, seconds: u32) -> anyhow::Result<()> {
     let [grown, committed] = ["grown", "corpus"].map(|kind| format!("fuzz/{kind}/{target}"));
     for folder in [&grown, &committed] {
-        fs::create_dir_all(root.join(folder)).with_context(|| format!("{folder} cannot be made"))?;
+        fs::create_dir_all(root.join(folder)).with_context(|| format!("{folder} cannot be created"))?;
     }
     let mut command = cargo_fuzz(root, program);
     // libFuzzer writes new inputs to the first folder.

@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path, budget: &Budget) -> anyhow::Result<()> {
     let folder = process::target_folder(root).join(format!("fuzz-api/{}", std::process::id()));
     // Process ids are reused, so the folder may have data of another run.
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let seed = budget.seed.unwrap_or_else(any_seed);
     let repeat = format!("cargo xtask fuzz-api --seed {seed} --max-examples {}", budget.max_examples);
     println!("\n== {repeat}");
@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path, budget: &Budget) -> anyhow::Result<()> {
     found.with_context(|| format!("there are findings; repeat them with `{repeat}`, and see {}", folder.display()))?;
     // Nothing was found, so the data is no longer needed. A failed removal only costs disk space.
     let _ = fs::remove_dir_all(&folder);
-    println!("\nevery operation was tried, and nothing was found");
+    println!("\nevery operation was tried without findings");
     Ok(())
 }
 
@@ -81,7 +81,7 @@ struct Service {
 impl Service {
     /// Starts the service in a folder and waits until it accepts requests.
     fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
-        let log = File::create(log_file(folder)).context("the service's log cannot be made")?;
+        let log = File::create(log_file(folder)).context("the service's log cannot be created")?;
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TIMENAV_")) {
             command.env_remove(name);
@@ -93,7 +93,7 @@ impl Service {
         stdout.read_line(&mut line).context("the service's output cannot be read")?;
         let Some(url) = line.trim().strip_prefix(LISTENING).map(str::to_owned) else {
             let status = child.wait().context("the service cannot be waited for")?;
-            bail!("the service did not start ({status}); {} says why", log_file(folder).display());
+            bail!("the service did not start ({status}); see {}", log_file(folder).display());
         };
         match fs::read_to_string(data_folder(folder).join("admin.key")) {
             Ok(key) => Ok(Self { child, _stdout: stdout, url, key: key.trim().to_owned() }),
@@ -106,13 +106,13 @@ impl Service {
 
     /// Stops the service as an operator would.
     fn end(mut self) -> anyhow::Result<()> {
-        if let Some(status) = self.child.try_wait().context("the service cannot be looked at")? {
-            bail!("the service has ended by itself ({status})");
+        if let Some(status) = self.child.try_wait().context("the state of the service cannot be read")? {
+            bail!("the service exited early ({status})");
         }
         process::run(Command::new("kill").arg(self.child.id().to_string()))?;
         let start = Instant::now();
         while start.elapsed() < END_TIME_MAX {
-            match self.child.try_wait().context("the service cannot be looked at")? {
+            match self.child.try_wait().context("the state of the service cannot be read")? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => bail!("the service ended with {status}"),
                 None => std::thread::sleep(LOOK_EVERY),
@@ -135,7 +135,7 @@ fn log_file(folder: &Path) -> PathBuf {
 fn look_back(program: &Path, folder: &Path) -> anyhow::Result<()> {
     let log = fs::read_to_string(log_file(folder)).context("the service's log cannot be read")?;
     if let Some(line) = first_complaint(&log) {
-        bail!("the service complained: {line}");
+        bail!("the service logged a problem: {line}");
     }
     process::run(Command::new(program).args(["verify", "--data"]).arg(data_folder(folder)))
 }

@@ -76,7 +76,7 @@ fn compare(kept: &str, printed: &str, path: &str, document: Document) -> anyhow:
     }
     let same = kept.lines().zip(printed.lines()).take_while(|(kept, printed)| kept == printed).count();
     let command = document.written_by();
-    bail!("{path}:{}: the file is not what the program says; write it again with `{command}`", same + 1);
+    bail!("{path}:{}: the file differs from the program's output; write it again with `{command}`", same + 1);
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ pub(crate) fn require() -> anyhow::Result<()> {
     let version = told.and_then(|told| String::from_utf8(told.stdout).ok()).unwrap_or_default();
     if !is_new_enough(&version) {
         bail!(
-            "Node 20.19 or later is missing, with npm; install it, or leave the steps out with `--skip console --skip clients`"
+            "Node 20.19 or later with npm is missing; install it, or leave out the steps with `--skip console --skip \
+             clients`"
         );
     }
     Ok(())
@@ -42,7 +43,7 @@ pub(crate) fn install(folder: &Path) -> anyhow::Result<()> {
     process::run(npm(folder).args(["ci", "--no-fund", "--no-audit", "--loglevel=error"]))
         .with_context(|| format!("the packages of {} cannot be installed", folder.display()))?;
     // Written last, so that an interrupted installation is repeated.
-    fs::write(folder.join(INSTALLED), wanted).context("node_modules cannot be written to")
+    fs::write(folder.join(INSTALLED), wanted).context("node_modules is not writable")
 }
 
 /// Installs the packages of the TypeScript client, and generates its code from the OpenAPI document.

@@ -18,7 +18,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     node::require()?;
     // Packages are installed in `target/tools`, outside of any source folder.
     let folder = root.join("target/tools/openapi");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     for name in ["package.json", "package-lock.json"] {
         fs::copy(root.join(FOLDER).join(name), folder.join(name))
             .with_context(|| format!("{name} cannot be copied"))?;
@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     generate.arg("--output-path").arg(folder.join("python-client"));
     // The generator formats its output with a program installed next to it.
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let beside = python.parent().context("the generator is in no folder")?.to_owned();
+    let beside = python.parent().context("the generator has no parent folder")?.to_owned();
     let paths = std::env::join_paths(std::iter::once(beside).chain(std::env::split_paths(&path)))?;
     quiet(generate.env("PATH", paths), &["WARNING", "Unable to"])?;
     println!("redocly, openapi-typescript and openapi-python-client read {DOCUMENT} without a warning");

@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub(crate) fn repository_root() -> anyhow::Result<PathBuf> {
     // Cargo's variable has the current path of this crate. The path at compile time is the fallback without Cargo.
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-    let root = Path::new(&xtask).parent().context("xtask lies in no folder")?;
+    let root = Path::new(&xtask).parent().context("xtask has no parent folder")?;
     Ok(root.to_owned())
 }
 

@@ -35,11 +35,11 @@ pub(crate) fn run(root: &Path, from: &str) -> anyhow::Result<()> {
 /// Builds the program of a commit in a separate folder, which is reused by the next run.
 fn build(root: &Path, from: &str) -> anyhow::Result<PathBuf> {
     let folder = process::target_folder(root).join("rolling-upgrade");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let mut ask = git(root);
     let id = process::output(ask.args(["rev-parse", "--verify", "--end-of-options", &format!("{from}^{{commit}}")]))?;
     let id = String::from_utf8(id)?.trim().to_owned();
-    let Some(short) = id.get(..8) else { bail!("`{from}` is no commit") };
+    let Some(short) = id.get(..8) else { bail!("`{from}` is not a commit") };
     let source = folder.join(short);
     if !source.join("Cargo.toml").exists() {
         let packed = folder.join(format!("{short}.tar"));

@@ -88,7 +88,7 @@ fn gib(bytes: u64) -> String {
 }
 
 fn disk(folder: &Path) -> anyhow::Result<Disk> {
-    let unknown = || format!("cannot ask for the room of {}", folder.display());
+    let unknown = || format!("cannot read the free space of {}", folder.display());
     let room = rustix::fs::statvfs(folder).with_context(unknown)?;
     let id = fs::metadata(folder).with_context(unknown)?.dev();
     Ok(Disk { id, free: room.f_bavail.saturating_mul(room.f_frsize) })

@@ -72,7 +72,7 @@ pub(crate) fn run(root: &Path, parts: &[Part], seed: Option<u64>) -> anyhow::Res
         let name = part.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let done = Done::of(root, &name)?;
         if done.is_noted() {
-            println!("\n== {name}: has passed at this commit");
+            println!("\n== {name}: passed at this commit");
             continue;
         }
         println!("\n== {name}: seed {seed}");
@@ -106,7 +106,7 @@ impl Done {
 
     fn note(&self) -> anyhow::Result<()> {
         let Some(commit) = &self.commit else { return Ok(()) };
-        fs::create_dir_all(self.file.parent().context("the note lies in no folder")?)?;
+        fs::create_dir_all(self.file.parent().context("the note has no parent folder")?)?;
         fs::write(&self.file, commit).with_context(|| format!("{} cannot be written", self.file.display()))
     }
 }

@@ -59,7 +59,7 @@ fn headline(step: Step) -> String {
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
         Step::Shear => "cargo shear".to_owned(),
         Step::Tidy => "cargo xtask tidy".to_owned(),
-        Step::Test => "the programs of tests that the workspace has, and the tests in documentation".to_owned(),
+        Step::Test => "the test programs of the workspace, and the tests in documentation".to_owned(),
         Step::Build => "cargo test --workspace --no-run, with clippy as the compiler, and clippy in fuzz/".to_owned(),
         Step::Fmt | Step::Doc => {
             let calls: Vec<String> =
@@ -117,11 +117,12 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
 fn elsewhere(root: &Path) -> anyhow::Result<()> {
     let known = process::output(Command::new("rustup").args(["target", "list", "--installed"])).unwrap_or_default();
     if !String::from_utf8_lossy(&known).lines().any(|target| target == ELSEWHERE) {
-        println!("other processors skipped: `rustup target add {ELSEWHERE}` has the compiler look at them");
+        println!("other processors skipped: `rustup target add {ELSEWHERE}` enables the check");
         return Ok(());
     }
     let call = ["check", "-p", "timenav-exec", "--target", ELSEWHERE];
-    process::run(&mut suites::linted(root, &call)?).context("where programs cannot be put on a clock, they are refused")
+    process::run(&mut suites::linted(root, &call)?)
+        .context("the code for systems without `timenav exec` does not compile")
 }
 
 fn deny(root: &Path) -> anyhow::Result<()> {
@@ -133,7 +134,7 @@ fn deny(root: &Path) -> anyhow::Result<()> {
     };
     // Duplicate versions of a crate are only reported by `cargo deny check bans`, not by every run.
     process::run(&mut deny(&["--log-level", "error", "check", "licenses", "bans", "sources"]))
-        .context("deny.toml says what is allowed, and why")?;
+        .context("see deny.toml for what is allowed, and why")?;
     if !process::succeeds(&mut deny(&["fetch", "db"]), FETCH_TIME_MAX) {
         println!("advisories skipped: their database cannot be fetched from this machine");
         return Ok(());
@@ -147,7 +148,7 @@ fn deny(root: &Path) -> anyhow::Result<()> {
 fn shear(root: &Path) -> anyhow::Result<()> {
     let mut command = Command::new(tools::cargo_tool(root, "cargo-shear")?);
     process::run(command.arg("--deny-warnings").current_dir(root))
-        .context("a manifest names a dependency that nothing uses, or nothing compiles a file: remove it")
+        .context("a dependency in a manifest is unused, or a file is not compiled: remove it")
 }
 
 #[cfg(test)]

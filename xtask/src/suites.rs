@@ -86,7 +86,7 @@ impl Report {
 
     pub(crate) fn print_unsteady(&self) {
         for name in &self.unsteady {
-            println!("unsteady: {name} failed among others and passed alone; find out why (CONTRIBUTING.md)");
+            println!("unsteady: {name} failed with others and passed alone; find out why (CONTRIBUTING.md)");
         }
     }
 
@@ -114,7 +114,7 @@ pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
         let beside = scope.spawn(|| all_of(&computing, temporary, &shown));
         (all_of(&waiting, temporary, &shown), beside.join())
     });
-    let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
+    let second = second.map_err(|_| anyhow::anyhow!("the thread of the computing tests panicked"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
     report.times.extend(outcomes.iter().flat_map(|(_, outcome)| outcome.times.clone()));
     report.add_unsteady(once_more(&outcomes)?);
@@ -143,7 +143,7 @@ pub(crate) fn build(root: &Path) -> anyhow::Result<Vec<Suite>> {
     let told = process::output(&mut linted(root, &build)?)?;
     let suites = suites_of(&String::from_utf8_lossy(&told))?;
     if suites.is_empty() {
-        bail!("cargo has built no tests");
+        bail!("cargo built no tests");
     }
     Ok(suites)
 }
@@ -151,14 +151,15 @@ pub(crate) fn build(root: &Path) -> anyhow::Result<Vec<Suite>> {
 fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
     let mut suites = Vec::new();
     for line in told.lines().filter(|line| line.starts_with('{')) {
-        let built: Built = serde_json::from_str(line).with_context(|| format!("cargo says what is no news: {line}"))?;
+        let built: Built =
+            serde_json::from_str(line).with_context(|| format!("cargo printed an unknown message: {line}"))?;
         let Built { manifest_path: Some(manifest), executable: Some(program), target, profile, .. } = built else {
             continue;
         };
         if built.reason != "compiler-artifact" || !profile.is_some_and(|profile| profile.test) {
             continue;
         }
-        let folder = manifest.parent().context("a package lies in no folder")?.to_owned();
+        let folder = manifest.parent().context("a package has no parent folder")?.to_owned();
         let is_beside = target.is_some_and(|target| target.kind.iter().any(|kind| kind == "test"));
         let starts_service = is_beside && folder.file_name().is_some_and(|name| name == SERVICE);
         suites.push(Suite { program, folder, starts_service });
@@ -183,7 +184,7 @@ fn all_of(
 /// Retries the failed tests, each alone. Returns them if all pass.
 fn once_more(outcomes: &[(Suite, Outcome)]) -> anyhow::Result<Vec<String>> {
     if let Some((suite, _)) = outcomes.iter().find(|(_, outcome)| !outcome.succeeded && outcome.failed.is_empty()) {
-        bail!("the tests of {} did not run to their end", suite.program.display());
+        bail!("the tests of {} did not finish", suite.program.display());
     }
     let of_suite = |(suite, outcome): &(Suite, Outcome)| {
         outcome.failed.iter().map(|name| (suite.clone(), name.clone())).collect::<Vec<_>>()
@@ -199,7 +200,7 @@ fn once_more(outcomes: &[(Suite, Outcome)]) -> anyhow::Result<Vec<String>> {
     for (suite, name) in &failed {
         let mut alone = suite.command();
         process::run(alone.arg("--exact").arg(name))
-            .with_context(|| format!("{name} failed beside others, and alone"))?;
+            .with_context(|| format!("{name} failed with others, and alone"))?;
     }
     Ok(names)
 }
@@ -319,11 +320,11 @@ mod tests {
         assert_eq!(once_more(&[(suite("false"), outcome(&[]))]).unwrap(), Vec::<String>::new());
         assert_eq!(once_more(&[(suite("true"), outcome(&["a", "b"]))]).unwrap(), ["a", "b"]);
         let said = once_more(&[(suite("false"), outcome(&["a"]))]).unwrap_err().to_string();
-        assert_eq!(said, "a failed beside others, and alone");
+        assert_eq!(said, "a failed with others, and alone");
         let said = once_more(&[(suite("true"), outcome(&["a", "b", "c", "d"]))]).unwrap_err().to_string();
         assert_eq!(said, "4 tests failed: a, b, c, d");
         let broken = Outcome::default();
         let said = once_more(&[(suite("true"), broken)]).unwrap_err().to_string();
-        assert_eq!(said, "the tests of true did not run to their end");
+        assert_eq!(said, "the tests of true did not finish");
     }
 }

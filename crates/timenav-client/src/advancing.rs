@@ -126,7 +126,7 @@ impl Client {
             if deadline.is_some_and(|deadline| monotonic_micros() >= deadline) {
                 let (reached, to) = (receipt.reached, receipt.to);
                 return Err(Error::TimedOut(format!(
-                    "the advance {advance_id} has come to {reached}, and goes on to {to}; ask for its receipt, or pause \
+                    "the advance {advance_id} has reached {reached}, and continues to {to}; read its receipt, or pause \
                      the clock"
                 )));
             }

@@ -244,7 +244,7 @@ impl Client {
     pub(crate) fn address(&self, request: &Request) -> Result<Url, Error> {
         if let Some(target) = &request.target {
             let url = format!("{}{target}", self.service.as_str().trim_end_matches('/'));
-            return Url::parse(&url).map_err(|error| Error::Invalid(format!("there is no address {url}: {error}")));
+            return Url::parse(&url).map_err(|error| Error::Invalid(format!("{url} is not a valid URL: {error}")));
         }
         let mut url = self.service.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -309,19 +309,18 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
     }
     let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
     // The error must not contain the key, because it may be logged.
-    let wrong = || Error::Invalid("the key has characters that no API key has".to_owned());
+    let wrong = || Error::Invalid("the key has characters that are not valid in an API key".to_owned());
     if is_key { HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| wrong()) } else { Err(wrong()) }
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, Error> {
     let found = Certificate::from_pem_bundle(pem).ok().filter(|found| !found.is_empty());
-    found.ok_or_else(|| Error::Invalid("there is no certificate in PEM among the authorities".to_owned()))
+    found.ok_or_else(|| Error::Invalid("the authorities contain no PEM certificate".to_owned()))
 }
 
 fn unfit(error: &reqwest::Error) -> Error {
-    let why =
-        "install the certificates of authorities (on Debian the package ca-certificates), or name the service's own";
-    Error::Invalid(format!("the certificate of the service could not be checked: {why} ({error})"))
+    let why = "install CA certificates (on Debian, the package ca-certificates), or give the service's own";
+    Error::Invalid(format!("the service's certificate could not be verified: {why} ({error})"))
 }
 
 /// Returns whether a URL refers to this machine.

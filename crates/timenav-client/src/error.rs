@@ -32,7 +32,7 @@ pub enum Error {
     #[error(transparent)]
     Problem(Box<Problem>),
     /// The response is not from a timenav service, or from an incompatible version.
-    #[error("{service} did not answer as timenav does: {detail}")]
+    #[error("{service} did not respond as timenav does: {detail}")]
     #[non_exhaustive]
     Unreadable {
         /// The address of the service.
@@ -128,7 +128,7 @@ impl Problem {
         Self {
             http_status,
             code: or(text(&told, "code"), format!("http_{http_status}")),
-            status: or(text(&told, "status"), format!("The service answered {http_status}.")),
+            status: or(text(&told, "status"), format!("The service returned {http_status}.")),
             detail: text(&told, "detail"),
             errors: fields.iter().map(field).collect(),
             request_id: told_id.or_else(|| request_id.map(str::to_owned)),
@@ -166,10 +166,10 @@ impl Problem {
 #[non_exhaustive]
 pub enum ClockUnavailable {
     /// The state of the clock has not arrived yet.
-    #[error("the service has not told the clock yet")]
+    #[error("the service has not sent the clock yet")]
     Unknown,
     /// The service has been silent for too long, so the reading may be wrong.
-    #[error("the service has said nothing for {silent:.1?}, and this clock vouches for {bound:?}: {}", ADVICE)]
+    #[error("the service has sent nothing for {silent:.1?}, but this clock is valid for only {bound:?}: {}", ADVICE)]
     #[non_exhaustive]
     Silent {
         /// The duration of the silence.
@@ -178,7 +178,7 @@ pub enum ClockUnavailable {
         bound: Duration,
     },
     /// The connection was lost too long ago, so the reading may be wrong.
-    #[error("the connection was lost {lost:.1?} ago, and this clock vouches for {bound:?}: {}", ADVICE)]
+    #[error("the connection was lost {lost:.1?} ago, but this clock is valid for only {bound:?}: {}", ADVICE)]
     #[non_exhaustive]
     Lost {
         /// How long ago it was lost.
@@ -195,7 +195,7 @@ pub enum ClockUnavailable {
     /// A handler waits for an instant after the due time of its firing. The clock may be paused until the handler is
     /// done.
     #[error(
-        "the clock stands at {due} until this handler is done, so it does not come to {target}; set a timer for that \
+        "the clock stays at {due} until this handler is done, so it cannot reach {target}; set a timer for that \
          moment, and return"
     )]
     #[non_exhaustive]

@@ -36,8 +36,8 @@ impl Bounds {
     pub fn new(stale_after: Duration, lost_after: Duration) -> Result<Self, Error> {
         if stale_after < STALE_AFTER_MIN {
             return Err(Error::Invalid(format!(
-                "stale_after must be at least {STALE_AFTER_MIN:?}, not {stale_after:?}: a quiet stream sends a sign of \
-                 life every 15 seconds"
+                "stale_after must be at least {STALE_AFTER_MIN:?}, not {stale_after:?}: an idle stream sends a \
+                 keep-alive every 15 seconds"
             )));
         }
         Ok(Self { stale_after, lost_after })

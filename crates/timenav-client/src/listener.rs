@@ -191,7 +191,7 @@ impl Desk {
             return Vec::new();
         }
         self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
-            tracing::warn!(queue = self.queue, %error, "the queue could not be claimed from, and is tried again");
+            tracing::warn!(queue = self.queue, %error, "the queue could not be claimed from; will retry");
             Vec::new()
         })
     }
@@ -220,9 +220,9 @@ impl Desk {
         if let Err(error) = said {
             let is_lost = error.problem().is_some_and(|problem| problem.code == "lease_lost");
             let text = if is_lost {
-                "a handler took longer than its lease lasted, and another worker has the firing"
+                "a handler took longer than its lease, and another worker has the firing"
             } else {
-                "the service was not told what became of a firing, and hands it out again"
+                "the outcome of a firing could not be reported, so the service delivers it again"
             };
             tracing::warn!(queue = self.queue, firing_id = held.firing_id, %error, "{text}");
         }
@@ -237,7 +237,7 @@ impl Desk {
             for some in in_hand.chunks(NAMED_MAX) {
                 let ttl = ("ttl", seconds_text(self.options.ack_timeout));
                 if let Err(error) = self.say("extend", some, Some(ttl)).await {
-                    tracing::warn!(queue = self.queue, %error, "firings could not be kept for longer");
+                    tracing::warn!(queue = self.queue, %error, "leases of firings could not be extended");
                 }
             }
         }
@@ -331,7 +331,7 @@ where
                 Err(Error::Problem(problem)) if problem.is_final() => return Err(Error::Problem(problem)),
                 Err(error) => {
                     failed += 1;
-                    tracing::warn!(queue = desk.queue, %error, "the queue could not be claimed from, and is tried again");
+                    tracing::warn!(queue = desk.queue, %error, "the queue could not be claimed from; will retry");
                     let after = error.problem().and_then(|problem| problem.retry_after);
                     let wait = after.unwrap_or_else(|| jitter(delay(failed)));
                     if timeout(wait, stopping.wait_for(|stopping| *stopping)).await.is_ok() {

@@ -95,8 +95,7 @@ impl Request {
     /// # Errors
     /// The name or the value is invalid.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
-        let wrong =
-            |what: &str| Error::Invalid(format!("the header {name:?}: its {what} has characters that none has"));
+        let wrong = |what: &str| Error::Invalid(format!("the header {name:?}: its {what} has invalid characters"));
         let name = HeaderName::try_from(name).map_err(|_| wrong("name"))?;
         let value = HeaderValue::try_from(value).map_err(|_| wrong("value"))?;
         self.headers.insert(name, value);

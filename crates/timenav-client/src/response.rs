@@ -136,10 +136,10 @@ fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
     let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));
     match url.scheme() {
         "https" if text.contains("InvalidContentType") => {
-            Some(format!("it does not speak HTTPS there; if plain HTTP will do, write {}", other("http")))
+            Some(format!("it does not use HTTPS; if plain HTTP is acceptable, write {}", other("http")))
         }
         "http" if text.contains("Parse(Version)") => {
-            Some(format!("it does not speak plain HTTP there; write {}", other("https")))
+            Some(format!("it does not use plain HTTP; write {}", other("https")))
         }
         _ => None,
     }

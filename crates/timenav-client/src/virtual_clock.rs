@@ -351,6 +351,6 @@ pub(crate) async fn heard(client: &Client, events: &mut Events, bounds: Bounds) 
 
 /// Returns the error for a silent service.
 pub(crate) fn silent(client: &Client) -> Error {
-    let detail = "it says nothing".to_owned();
+    let detail = "it sends nothing".to_owned();
     Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }
 }

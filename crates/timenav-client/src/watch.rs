@@ -147,7 +147,7 @@ impl Watching {
             if error.problem().is_some_and(Problem::is_final) {
                 return Err(error);
             }
-            tracing::debug!(%error, "a stream was lost, and is opened again");
+            tracing::debug!(%error, "a stream was lost; reopening it");
             after = error.problem().and_then(|problem| problem.retry_after);
         }
         Err(silent(&self.client))

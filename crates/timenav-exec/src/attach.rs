@@ -42,8 +42,8 @@ pub(crate) enum Reason {
     #[error("its vDSO is not the one of this kernel")]
     OtherVdso,
     #[error(
-        "another tracer, such as a debugger, has it, or the kernel lets only root trace it: it gained rights that the \
-         supervisor does not have, or has made itself undumpable"
+        "another tracer, such as a debugger, has attached to it, or only root may trace it: it gained privileges that \
+         the supervisor lacks, or has made itself undumpable"
     )]
     Traced,
     #[error("it runs where its process id is not visible")]

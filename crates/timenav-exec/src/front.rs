@@ -30,12 +30,12 @@ pub(crate) enum Told {
 /// The last realtime signal.
 const LAST_SIGNAL: i32 = 64;
 /// Reported if the supervisor ends before the programs.
-const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
-                            and can start no other program";
-const LOADED: &str = "the supervisor has ended; programs, and those that they start, keep the last clock, which \
-                      nothing moves any more";
-const BOUND: &str = "the supervisor has ended, and the programs with it: this system has nothing that would keep what \
-                     they start off host time";
+const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which is no longer updated, and \
+                            cannot start other programs";
+const LOADED: &str = "the supervisor has ended; programs and those that they start keep the last clock, which is no \
+                      longer updated";
+const BOUND: &str = "the supervisor has ended, and the programs with it: on this system, programs that they start \
+                     would run on host time";
 /// How many ancestors are searched to find out whether a signal came from one of the programs.
 const PARENTS_MAX: usize = 64;
 

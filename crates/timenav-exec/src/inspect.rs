@@ -49,18 +49,18 @@ pub struct Inspection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfReach {
     /// It is statically linked.
-    #[error("it is linked statically, and loads no library")]
+    #[error("it is statically linked, and loads no library")]
     Static,
     /// It makes system calls without the C library.
-    #[error("it is written in Go, and asks the kernel without a C library")]
+    #[error("it is written in Go, and calls the kernel without a C library")]
     Go,
     #[error("it is a 32-bit program")]
     Narrow,
     /// Its file grants rights.
-    #[error("its file gives it rights, and such a program loads no library that somebody else names")]
+    #[error("its file grants privileges, and such a program ignores preloaded libraries")]
     Rights,
     /// The folder of the run does not exist there.
-    #[error("it is executed where the library cannot be seen, as in a chroot")]
+    #[error("it runs where the library is not visible, such as in a chroot")]
     Hidden,
 }
 
@@ -135,7 +135,7 @@ fn find(command: &OsStr, path: &OsStr) -> std::io::Result<PathBuf> {
     let mut candidates = folders.map(|folder| folder.join(command));
     candidates
         .find(|candidate| std::fs::metadata(candidate).is_ok_and(|data| is_program(&data)))
-        .ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, "it is in no folder of PATH"))
+        .ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, "it is not in PATH"))
 }
 
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {

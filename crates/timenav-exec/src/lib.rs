@@ -74,25 +74,25 @@ pub enum Refused {
     Nested,
     /// The kernel does not report system calls to a listener, and no other way was permitted.
     #[error(
-        "--via exec: this system lets no supervisor listen to system calls (seccomp listeners: {}); leave --via out to \
-         have programs traced instead, or run timenav exec on Linux 5.9 or later, in a container whose profile allows \
+        "--via exec: this system does not allow seccomp listeners ({}); leave out --via to trace programs instead, or \
+         run timenav exec on Linux 5.9 or later, in a container whose profile allows \
          SECCOMP_FILTER_FLAG_NEW_LISTENER",
         error_text(*.0)
     )]
     NoListener(i32),
     /// Processes may not trace each other.
     #[error(
-        "this system does not let timenav trace the programs that it starts (ptrace: {}), which --via exec and --via \
-         trace need; leave --via out to have programs load a library instead, or allow it: with --cap-add SYS_PTRACE \
-         for a container, by `sysctl kernel.yama.ptrace_scope=1` on a host, or by starting timenav outside the debugger \
-         or sandbox that it runs in",
+        "this system does not allow timenav to trace the programs that it starts (ptrace: {}), which --via exec and \
+         --via trace need; leave out --via to load a library into programs instead, or allow it: with --cap-add \
+         SYS_PTRACE for a container, with `sysctl kernel.yama.ptrace_scope=1` on a host, or by starting timenav \
+         outside the debugger or sandbox",
         error_text(*.0)
     )]
     NoTracing(i32),
     /// Programs cannot load a library from any folder, and there is no other way.
     #[error(
-        "programs can load the library with the clock from no folder: {} may not be written to, or nothing in it may \
-         be executed ({}); name one in TMPDIR",
+        "programs cannot load the clock library from any folder: {} is not writable, or does not allow execution ({}); \
+         name another folder in TMPDIR",
         folders.join(", "),
         error_text(*error)
     )]

@@ -18,17 +18,20 @@ const LINES_MAX: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Hidden {
     #[error(
-        "only root may look into it, since it has made itself undumpable: waits and sleeps until a moment, timers that \
-         are set to one, and plain system calls for the time have host time in such programs; others are not named"
+        "only root may inspect it, because it has made itself undumpable: in such programs, waits, sleeps and timers \
+         with an absolute time, and plain system calls for the time, use host time; further programs are not reported"
     )]
     Memory,
-    #[error("this kernel does not tell by which clock a timer goes (CONFIG_CHECKPOINT_RESTORE); others are not named")]
+    #[error(
+        "this kernel does not report the clock of a timer (CONFIG_CHECKPOINT_RESTORE); further programs are not \
+         reported"
+    )]
     Timers,
-    #[error("another tracer, such as a debugger, has it; others are not named")]
+    #[error("another tracer, such as a debugger, has attached to it; further programs are not reported")]
     Traced,
-    #[error("its descriptor cannot be had from outside")]
+    #[error("its descriptor cannot be copied from outside")]
     Descriptor,
-    #[error("the processes that set them have ended, and nobody may look into those that may have them")]
+    #[error("the processes that set them have ended, and the processes that may own them cannot be inspected")]
     Orphan,
 }
 
@@ -135,8 +138,8 @@ impl<'a> Report<'a> {
         if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSYS {
             let name = name(pid);
             self.say(&format!(
-                "{name} was ended by a filter that it runs under, which forbids what puts it on the clock; as root, \
-                 `timenav exec` goes around it"
+                "{name} was ended by its own seccomp filter, which forbids the calls that put it on the clock; as \
+                 root, `timenav exec` bypasses the filter"
             ));
         }
         self.ended(pid, status);
@@ -168,8 +171,8 @@ impl<'a> Report<'a> {
     fn complain_of_copy(&mut self, name: &str, reason: &Reason) {
         if !std::mem::replace(&mut self.has_named_copy, true) {
             self.say(&format!(
-                "{name} has host time if it looks for the vDSO in the kernel's copy of its auxiliary vector, as programs \
-                 with rustix do: {reason}; other programs are not named"
+                "{name} uses host time if it finds the vDSO in the kernel's copy of its auxiliary vector, as programs \
+                 with rustix do: {reason}; further programs are not reported"
             ));
         }
     }
@@ -193,14 +196,14 @@ impl<'a> Report<'a> {
             self.hidden.push(hidden);
         }
         let name = name(pid);
-        self.say(&format!("{what} of {name} goes by host time: {hidden}"));
+        self.say(&format!("{what} of {name} uses host time: {hidden}"));
     }
 
     /// Reports that timers use host time because their owner is unknown.
     pub(crate) fn complain_of_timers(&mut self) {
         if !self.hidden.contains(&Hidden::Orphan) {
             self.hidden.push(Hidden::Orphan);
-            self.say(&format!("some timers go by host time: {}", Hidden::Orphan));
+            self.say(&format!("some timers use host time: {}", Hidden::Orphan));
         }
     }
 
@@ -208,7 +211,7 @@ impl<'a> Report<'a> {
     pub(crate) fn complain_of_ring(&mut self, pid: i32) {
         let name = name(pid);
         self.say(&format!(
-            "a timeout of {name} goes by host time: it is in a ring of io_uring, which nobody but the kernel reads"
+            "a timeout of {name} uses host time: it is in an io_uring ring, which only the kernel reads"
         ));
     }
 
@@ -217,7 +220,7 @@ impl<'a> Report<'a> {
         self.reported += 1;
         match self.reported.cmp(&(LINES_MAX + 1)) {
             Ordering::Less => (self.sentences)(text),
-            Ordering::Equal => (self.sentences)("more programs are on host time; they are not named"),
+            Ordering::Equal => (self.sentences)("more programs are on host time; they are not reported"),
             Ordering::Greater => {}
         }
     }

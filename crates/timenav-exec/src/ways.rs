@@ -56,16 +56,16 @@ pub struct Allowed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
     /// Processes may not trace each other.
-    #[error("this system does not let timenav trace the programs that it starts ({})", error_text(*.0))]
+    #[error("this system does not allow timenav to trace the programs that it starts ({})", error_text(*.0))]
     Tracing(i32),
     /// Listening to system calls is not possible.
     #[error("this system has no seccomp listener ({})", error_text(*.0))]
     Listening(i32),
     /// This process has a listener already.
-    #[error("somebody else listens to the system calls of this process already")]
+    #[error("another program already listens to the system calls of this process")]
     Listened,
     /// There is no location for the library.
-    #[error("there is no folder from which programs could load a library ({})", error_text(*.0))]
+    #[error("programs cannot load a library from any folder ({})", error_text(*.0))]
     Folder(i32),
 }
 
@@ -102,8 +102,8 @@ impl Allowed {
             Way::Preload => {
                 let why = why(Way::Trace);
                 Some(format!(
-                    "programs get the clock from a library that they load{why}; it does not reach programs that are \
-                     linked statically, written in Go, or get rights by their file"
+                    "programs get the clock from a preloaded library{why}; it does not reach programs that are \
+                     statically linked, written in Go, or get privileges from their file"
                 ))
             }
         }
@@ -115,7 +115,7 @@ impl Allowed {
             Ok(()) => String::new(),
             Err(error) => format!(
                 "; each of their system calls is slower, and they end if the supervisor is killed, because this system \
-                 takes no seccomp filter ({})",
+                 does not allow seccomp filters ({})",
                 error_text(error)
             ),
         }
@@ -127,9 +127,7 @@ impl Allowed {
         match (self.obstacle(way), chosen, way) {
             (Some(obstacle), ..) => obstacle.to_string(),
             (None, Some(chosen), _) if chosen != way => format!("it is possible; --via {} was chosen", chosen.name()),
-            (None, _, Way::Exec) => {
-                "the supervisor attaches to a program while it is executed, and never else".to_owned()
-            }
+            (None, _, Way::Exec) => "the supervisor attaches to a program only during its execve".to_owned(),
             (None, _, way) => self.sentence(way, Via::Only(way)).unwrap_or_default(),
         }
     }

@@ -80,13 +80,13 @@ async fn copy(
         None => into.begin(&state).await?,
         Some(UnderWay::Copied) if self::state(&into.heads().await?) == state => return Ok(heads),
         Some(UnderWay::Copied) => {
-            let message = "the target is not empty: name one that nothing was written to";
+            let message = "the target is not empty: name an empty one";
             return Err(StoreError::Unavailable(message.to_owned()));
         }
         Some(UnderWay::Copying(other)) if other == state => {}
         Some(UnderWay::Copying(_)) => {
             let message = "a move into this target began from another database, or from an earlier state of this one: \
-                           empty the target and begin again";
+                           empty the target and start over";
             return Err(StoreError::Unavailable(message.to_owned()));
         }
     }
@@ -155,7 +155,7 @@ impl Copied {
         };
         let now = state(&self.from.heads().await?);
         if state(&copied) != now || state(&self.heads) != now {
-            return Err(StoreError::Damaged("the copy has other ledgers than the source".to_owned()));
+            return Err(StoreError::Damaged("the ledgers of the copy differ from those of the source".to_owned()));
         }
         match self.target {
             AnyTarget::Postgres(target) => target.end().await,

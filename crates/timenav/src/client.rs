@@ -361,7 +361,7 @@ impl Client {
         self.runtime.spawn(async move {
             signals.recv().await;
             told.store(true, Ordering::Relaxed);
-            output::note("interrupted; waiting for what was sent to be recorded (Ctrl-C again ends at once)");
+            output::note("interrupted; waiting for the request to be recorded (press Ctrl-C again to stop at once)");
             signals.recv().await;
             std::process::exit(INTERRUPTED_EXIT);
         });
@@ -406,7 +406,7 @@ impl Client {
     fn read(&self, text: String) -> Result<Answer, Failure> {
         match serde_json::from_str(&text) {
             Ok(value) => Ok(Answer { text, value }),
-            Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.target.url).into()),
+            Err(_) => Err(anyhow::anyhow!("{} did not respond with JSON; is it timenav?", self.target.url).into()),
         }
     }
 }
@@ -433,5 +433,5 @@ fn posting(path: &[&str], query: &[(&str, String)], body: &str) -> Result<Reques
 fn unfit(error: timenav_client::Error, target: &Target) -> Failure {
     let is_unchecked = target.url.scheme() == "https" && target.ca.is_none();
     let error = anyhow::Error::new(error);
-    if is_unchecked { error.context("name the certificate of the service with --ca").into() } else { error.into() }
+    if is_unchecked { error.context("give the service's certificate with --ca").into() } else { error.into() }
 }

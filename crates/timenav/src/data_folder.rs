@@ -61,7 +61,7 @@ pub(crate) fn unfinished_in(folder: &Path) -> Option<String> {
         // Right before a move ends, both names exist.
         (is_there(MOVING_FILE) && !is_there(DATABASE_FILE)).then(|| {
             let folder = folder.display();
-            format!("a move into the data folder {folder} has not ended: run the same `timenav migrate` again")
+            format!("a move into the data folder {folder} was not finished: run the same `timenav migrate` again")
         })
     })
 }
@@ -169,7 +169,7 @@ impl DataFolder {
 
 /// Creates a folder that only its owner can enter, and locks a file in it. The lock ends with the process in any case.
 pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).context("cannot be made")?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).context("cannot be created")?;
     let path = folder.join(name);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);

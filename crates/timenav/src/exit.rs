@@ -150,8 +150,8 @@ impl Failure {
                 format!("{}\n  {CREATE_HINT}", problem.text())
             }
             Self::Unreachable { service, detail } => format!("cannot reach the service {service}: {detail}"),
-            Self::Refused(1) => "1 record was refused".to_owned(),
-            Self::Refused(count) => format!("{count} records were refused"),
+            Self::Refused(1) => "1 record was rejected".to_owned(),
+            Self::Refused(count) => format!("{count} records were rejected"),
             Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
             Self::Tampered(count) => format!("tampering or damage: {count} findings"),
             Self::DatesFailed(1) => "the command failed at 1 date".to_owned(),
@@ -273,8 +273,8 @@ impl Problem {
     pub(crate) fn denial(&self) -> Option<String> {
         let advice = match self.http_status {
             401 => "start it again with a valid key (--profile or TIMENAV_API_KEY)",
-            403 | 404 => "check that the timeline exists and that you may read it; it is tried again every 30 seconds",
-            429 => "it is tried again every 30 seconds; if this lasts, follow fewer clocks with this key",
+            403 | 404 => "check that the timeline exists and that you may read it; timenav retries every 30 seconds",
+            429 => "timenav retries every 30 seconds; if this lasts, follow fewer clocks with this key",
             _ => return None,
         };
         let reason = self.member("detail").or_else(|| self.member("status")).unwrap_or("no reason was given");
@@ -297,7 +297,7 @@ impl Problem {
         let sentence = self.member("detail").or_else(|| self.member("status"));
         let sentence = match sentence {
             Some(sentence) => sentence.to_owned(),
-            None => format!("the service answered with HTTP status {}", self.http_status),
+            None => format!("the service returned HTTP status {}", self.http_status),
         };
         let errors = self.body["errors"].as_array().map_or(&[][..], Vec::as_slice);
         let code = self.member("code").map_or_else(String::new, |code| format!(" ({code})"));
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn unparseable_response_is_reported_by_its_http_status() {
         for body in ["<html>", "", "[]", "7"] {
-            assert_eq!(Problem::new(502, body).text(), "the service answered with HTTP status 502");
+            assert_eq!(Problem::new(502, body).text(), "the service returned HTTP status 502");
         }
     }
 }

@@ -112,11 +112,7 @@ impl FollowOption {
 /// Parses a follower name.
 fn follower_name(text: &str) -> Result<String, String> {
     let name = FollowerName::new(text).map_err(|error| error.to_string())?;
-    if name.is_all() {
-        Err("`all` stands for all followers; choose another name".to_owned())
-    } else {
-        Ok(text.to_owned())
-    }
+    if name.is_all() { Err("`all` means all followers; choose another name".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// Messages when the service is lost, denies access, and is back.
@@ -172,7 +168,8 @@ pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun
     let (kernel, asked) = (Kernel::here(), boot_now());
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
     let came = boot_now();
-    let told = Told::read(&answer.value).ok_or_else(|| anyhow::anyhow!("the service told no clock; is it timenav?"))?;
+    let told =
+        Told::read(&answer.value).ok_or_else(|| anyhow::anyhow!("the service returned no clock; is it timenav?"))?;
     let mut known = told.learned(None, (Some(asked), came), kernel.as_ref());
     if known.clock.is_running() && known.uncertainty != Some(0) {
         measure(client, timeline, kernel.as_ref(), &mut known);

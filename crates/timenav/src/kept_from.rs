@@ -43,7 +43,7 @@ pub(crate) async fn kept_by_others(
             KeptFrom::File(path) => read_kept(path),
             KeptFrom::Url(url) => async { parse_kept(fetch(url).await?) }.await.with_context(|| url.to_string()),
         };
-        kept.extend(read.context("what --kept-from names cannot be used")?);
+        kept.extend(read.context("the source in --kept-from cannot be used")?);
     }
     // A file that cannot be read is reported when it is compared.
     let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
@@ -52,7 +52,7 @@ pub(crate) async fn kept_by_others(
             Ok(checkpoint) => kept.extend(checkpoint),
             Err(error) => tracing::warn!(
                 witness = witness.key.name(),
-                "what the witness `{}` has cosigned cannot be compared with the database: {error:#}",
+                "the checkpoint from the witness `{}` cannot be compared with the database: {error:#}",
                 witness.key.name()
             ),
         }
@@ -67,13 +67,13 @@ async fn cosigned_by(witness: &WitnessUrl, key: &VerifierKey) -> anyhow::Result<
     let log = sha256(&[key.name().as_bytes()]).to_hex();
     let url = witness.below(&[&log, "checkpoint"]);
     let Some(bytes) = fetch_found(&url).await? else { return Ok(None) };
-    let note = std::str::from_utf8(&bytes).context("it is no text")?;
+    let note = std::str::from_utf8(&bytes).context("it is not text")?;
     Checkpoint::open(note.as_bytes(), key, verify_signature).context("this service has not signed it")?;
     Ok(Some(KeptOutside { timeline: system, note: note.into(), seal: None }))
 }
 
 async fn fetch(url: &Url) -> anyhow::Result<Vec<u8>> {
-    fetch_found(url).await?.context("there is nothing (404)")
+    fetch_found(url).await?.context("it was not found (404)")
 }
 
 /// Downloads a URL; `None` if it does not exist.
@@ -90,7 +90,7 @@ async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     if !response.status().is_success() {
-        bail!("it answered {}", response.status());
+        bail!("it returned {}", response.status());
     }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {

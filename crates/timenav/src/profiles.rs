@@ -49,7 +49,7 @@ impl std::fmt::Debug for Profile {
 impl Profiles {
     /// Returns the path of the profiles file.
     pub(crate) fn path(folder: Option<&Path>) -> anyhow::Result<PathBuf> {
-        let folder = folder.context("there is no place for profiles: neither XDG_CONFIG_HOME nor HOME is set")?;
+        let folder = folder.context("no folder for profiles: neither XDG_CONFIG_HOME nor HOME is set")?;
         Ok(folder.join(PROFILES_FILE))
     }
 
@@ -70,7 +70,7 @@ impl Profiles {
             toml::from_str(&text).with_context(|| format!("the profiles in {} cannot be read", path.display()))?;
         let has_keys = profiles.profiles.values().any(|profile| profile.key.is_some());
         if has_keys && is_open_to_others(&path)? {
-            bail!("others can read the keys in {path}; run `chmod 600 {path}`", path = path.display());
+            bail!("other users can read the keys in {path}; run `chmod 600 {path}`", path = path.display());
         }
         Ok(profiles)
     }
@@ -94,7 +94,7 @@ impl Profiles {
     /// It does not exist.
     pub(crate) fn get(&self, name: &str) -> anyhow::Result<&Profile> {
         let names = || match self.profiles.len() {
-            0 => "there are none; `timenav profile add` makes one".to_owned(),
+            0 => "none exist; `timenav profile add` creates one".to_owned(),
             _ => format!("there are {}", self.profiles.keys().cloned().collect::<Vec<_>>().join(", ")),
         };
         self.profiles.get(name).with_context(|| format!("there is no profile `{name}`; {}", names()))

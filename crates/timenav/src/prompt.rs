@@ -24,7 +24,7 @@ pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
 /// # Errors
 /// There is no terminal, or the two differ.
 pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
-    let mut terminal = Terminal::open().context("there is no terminal to ask on; give the password with --stdin")?;
+    let mut terminal = Terminal::open().context("no terminal for a prompt; give the password with --stdin")?;
     let first = terminal.ask(&format!("New password for {user_id}: "))?;
     let second = terminal.ask("Repeat it: ")?;
     if *first != *second {
@@ -39,7 +39,7 @@ pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
 /// There is no terminal.
 pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut terminal =
-        Terminal::open().context("there is no terminal to ask at; give the key with --key - or --key @FILE")?;
+        Terminal::open().context("no terminal for a prompt; give the key with --key - or --key @FILE")?;
     terminal.ask(&format!("API key of {profile}: "))
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
 /// # Errors
 /// There is no terminal, or the two differ.
 pub(crate) fn encryption_key(is_new: bool) -> anyhow::Result<Zeroizing<String>> {
-    let mut terminal = Terminal::open().context("there is no terminal to ask at; give the key with --key-file")?;
+    let mut terminal = Terminal::open().context("no terminal for a prompt; give the key with --key-file")?;
     let first = terminal.ask("Encryption key: ")?;
     if is_new && *first != *terminal.ask("Repeat it: ")? {
         bail!("the keys differ; nothing was sealed");

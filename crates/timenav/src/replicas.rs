@@ -39,7 +39,7 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = compared
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "the database's clock cannot be read; it will be tried again");
+            tracing::warn!(%refusal, untold, "the database's clock cannot be read; will retry");
         }
         tokio::select! {
             biased;
@@ -68,7 +68,7 @@ pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = compared
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "the rows of the directory cannot be compared; it will be tried again");
+            tracing::warn!(%refusal, untold, "the rows of the directory cannot be compared; will retry");
         }
         let took = engine.now().micros().saturating_sub(began.micros());
         if timeout(rows_apart(took), closing.cancelled()).await.is_ok() {
@@ -111,7 +111,7 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = heard
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "what other services write cannot be followed; it will be tried again");
+            tracing::warn!(%refusal, untold, "entries of other services cannot be read; will retry");
         }
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn secret_bytes(secret: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let range = WEBHOOK_SECRET_BYTES_MIN..=WEBHOOK_SECRET_BYTES_MAX;
     bytes.filter(|bytes| range.contains(&bytes.len())).ok_or_else(|| {
         let (min, max) = (WEBHOOK_SECRET_BYTES_MIN, WEBHOOK_SECRET_BYTES_MAX);
-        format!("a secret of a webhook is `{PREFIX}` and the base64 of {min} to {max} bytes")
+        format!("a webhook secret is `{PREFIX}` and the base64 of {min} to {max} bytes")
     })
 }
 

@@ -24,7 +24,7 @@ pub(crate) async fn sweep_when_quiet(engine: &Engine) -> Infallible {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(refusal) => {
-                    tracing::warn!(%refusal, "nothing could be pruned; it will be tried again");
+                    tracing::warn!(%refusal, "nothing could be pruned; will retry");
                     break;
                 }
             }

@@ -29,7 +29,7 @@ pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = told
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "the other services cannot be told that this one is there; it will be tried again");
+            tracing::warn!(%refusal, untold, "the service cannot announce itself to the other services; will retry");
         }
         if timeout(TELL_EVERY, closing.cancelled()).await.is_ok() {
             return;

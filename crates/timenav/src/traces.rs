@@ -96,7 +96,7 @@ impl Sending {
             self.task.abort();
             let TraceCounts { sent, dropped } = self.line.counts();
             let spans = self.line.counts.taken.load(Ordering::Relaxed).saturating_sub(sent + dropped);
-            tracing::warn!(spans, "{spans} spans of requests were not sent: the collector did not take them in time");
+            tracing::warn!(spans, "{spans} spans of requests were not sent: the collector did not accept them in time");
         }
     }
 }

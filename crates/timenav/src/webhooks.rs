@@ -101,7 +101,8 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
 
 fn warn(engine: &Engine, failures: &Seldom, timeline: &TimelineId, refusal: &Refusal) {
     if let Some(untold) = failures.tell(engine.now()) {
-        tracing::warn!(%timeline, %refusal, untold, "what came of webhooks cannot be recorded; they will be sent again");
+        tracing::warn!(%timeline, %refusal, untold, "outcomes of webhooks cannot be recorded; the webhooks will be \
+                                                     sent again");
     }
 }
 
@@ -121,7 +122,7 @@ async fn send(
         Attempt::Refused(reason) => (reason, false),
         Attempt::Hopeless(reason) => (reason, true),
     };
-    tracing::debug!(%timeline, %firing_id, reason, "a webhook was not taken");
+    tracing::debug!(%timeline, %firing_id, reason, "a webhook was not accepted");
     match engine.webhook_refused(&timeline, (&firing_id, made, &lease_id), (&reason, is_final)).await {
         // Another service has claimed it since and settles it.
         Err(Refusal::LeaseLost { .. }) => Ok(()),

@@ -150,8 +150,8 @@ fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) 
     let moved = folder.path().join(MOVED_FILE);
     if is_there(&moved)? {
         bail!(
-            "everything in {} was moved to PostgreSQL: name that database with --store or TIMENAV_STORE; {} is what was \
-             there before",
+            "everything in {} was moved to PostgreSQL: name that database with --store or TIMENAV_STORE; {} is the old \
+             database",
             database.display(),
             moved.display()
         );
@@ -159,8 +159,8 @@ fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) 
     let named = || format!("the checkpoints {}", checkpoints.file.display());
     if is_there(&checkpoints.file)? && !CheckpointFile::read_only(&checkpoints.file).with_context(named)?.is_empty() {
         bail!(
-            "there is no database {}, but {} keeps signed checkpoints of what was in it: put the database back, restore a \
-             backup, or name a PostgreSQL database with --store",
+            "there is no database {}, but {} has signed checkpoints of it: put the database back, restore a backup, or \
+             name a PostgreSQL database with --store",
             database.display(),
             checkpoints.file.display()
         );
@@ -317,9 +317,9 @@ impl Parts {
 /// Explains why a replica does not start without checkpoints. Most often it is new.
 fn no_checkpoints(entries: u64, file: &Path) -> anyhow::Error {
     anyhow!(
-        "the database holds {entries} entries, and {} holds no checkpoint to compare it with: if this replica is new, start \
-         it with --join, and with --kept-from and the `checkpoints.log` of another replica; if it had checkpoints, put them \
-         back",
+        "the database has {entries} entries, but {} has no checkpoint to compare it with: if this replica is new, \
+         start it with --join, and with --kept-from and the `checkpoints.log` of another replica; if it had \
+         checkpoints, put them back",
         file.display()
     )
 }

@@ -124,29 +124,27 @@ pub(crate) enum Unwitnessed {
     #[error(transparent)]
     Refused(#[from] WitnessRefusal),
     /// The rate limit of the log was reached.
-    #[error("this log asks more than {LOG_CHECKPOINTS_PER_MINUTE_MAX} times a minute")]
+    #[error("this log sends more than {LOG_CHECKPOINTS_PER_MINUTE_MAX} requests a minute")]
     TooOften,
     /// The rate limit of the prefix was reached.
-    #[error("the logs under `{prefix}` ask more than {max} times a minute")]
+    #[error("the logs under `{prefix}` send more than {max} requests a minute")]
     PrefixTooOften {
         prefix: String,
         /// The limit per minute.
         max: NonZeroU32,
     },
     /// The prefix has reached its maximum number of logs.
-    #[error("this witness has {max} logs under `{prefix}`, and takes no more")]
+    #[error("this witness has the maximum of {max} logs under `{prefix}`")]
     PrefixFull {
         prefix: String,
         /// The limit.
         max: usize,
     },
     /// The checkpoint of a log under a prefix is too long.
-    #[error(
-        "a checkpoint of a log that is not named can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures"
-    )]
+    #[error("a checkpoint of a log under a prefix can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures")]
     TooLong,
     /// It could not be stored.
-    #[error("what is cosigned cannot be kept: {0}")]
+    #[error("the cosigned checkpoint cannot be stored: {0}")]
     NotKept(String),
 }
 
@@ -187,7 +185,8 @@ impl Witness {
         }
         witness.prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.text.len()));
         for (origin, keys) in logs {
-            let last = witness.kept(&origin).with_context(|| format!("what was cosigned of the log `{origin}`"))?;
+            let last =
+                witness.kept(&origin).with_context(|| format!("the cosigned checkpoint of the log `{origin}`"))?;
             witness.take_in(witness.log(origin, None, keys, last));
         }
         witness.take_in_under_prefixes()?;
@@ -209,10 +208,10 @@ impl Witness {
             let Some(text) = self.folder.checkpoint(&hash)? else { continue };
             let origin = text.lines().next().unwrap_or_default();
             if hash_of(origin) != hash {
-                bail!("what was cosigned of a log, {hash}.checkpoint, is not of the log that the file is named after");
+                bail!("the cosigned checkpoint {hash}.checkpoint is not of the log in its file name");
             }
             let Some((prefix, keys)) = self.prefix_of(origin) else { continue };
-            let last = self.kept(origin).with_context(|| format!("what was cosigned of the log `{origin}`"))?;
+            let last = self.kept(origin).with_context(|| format!("the cosigned checkpoint of the log `{origin}`"))?;
             *prefix.logs.lock() += 1;
             self.take_in(self.log(origin.to_owned(), Some(prefix), keys, last));
         }
@@ -251,7 +250,7 @@ impl Witness {
         self.key.cosigned_at(&note, verify_signature).context("the file was not written by this witness")?;
         let checkpoint = timenav_core::ledger::Checkpoint::parse(note.text())?;
         if checkpoint.origin != origin {
-            bail!("the file is of the log `{}`", checkpoint.origin);
+            bail!("the file belongs to the log `{}`", checkpoint.origin);
         }
         let witnessed = Witnessed { size: checkpoint.size, root: checkpoint.root };
         Ok(Last { witnessed, note: Some(text.into()), is_unknown: false })
@@ -312,7 +311,7 @@ impl Witness {
             self.take_in(log);
             if *count == max {
                 let prefix = &prefix.text;
-                tracing::warn!(prefix, "the prefix has brought {max} logs; no further one is cosigned");
+                tracing::warn!(prefix, "the prefix has the maximum of {max} logs; further ones are rejected");
             }
         }
         cosigned
@@ -346,7 +345,8 @@ impl Witness {
         }
         if let Err(error) = self.folder.keep_checkpoint(&hash_of(origin), &note) {
             last.is_unknown = true;
-            tracing::error!(origin, %error, "a checkpoint could not be kept; nothing of this log is cosigned until a restart");
+            tracing::error!(origin, %error, "a checkpoint could not be stored; this log is not cosigned until a \
+                                             restart");
             return Err(not_kept(&error));
         }
         (last.witnessed, last.note) = (witnessed, Some(note.into()));

@@ -117,7 +117,7 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
         if let Err(refusal) = shown
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "`system` could not be prepared for witnesses; it will be tried again");
+            tracing::warn!(%refusal, untold, "`system` could not be prepared for witnesses; will retry");
         }
         commits = true;
         if timeout(GATHERING, closing.cancelled()).await.is_ok() {
@@ -187,7 +187,8 @@ async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
         if let Err(refusal) = heard
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "what another service has had cosigned cannot be read; it will be tried again");
+            tracing::warn!(%refusal, untold, "checkpoints that were cosigned for other services cannot be read; will \
+                                              retry");
         }
         if let Some(cosigned) = engine.cosigned(&kept.timeline) {
             kept.keep(&cosigned).await;
@@ -208,12 +209,18 @@ async fn recall_cosigned(
         Ok(Ok(note)) => match engine.recall_cosigned(timeline, &note, &keys).await {
             Ok(cosigned) => {
                 if cosigned.is_none() {
-                    tracing::warn!(path = %file.display(), "the kept checkpoint is put aside: none of the witnesses has cosigned it, another key signed it, or its timeline has ended");
+                    tracing::warn!(path = %file.display(), "the stored checkpoint is ignored: none of the witnesses \
+                                                            has cosigned it, another key signed it, or its timeline \
+                                                            has ended");
                 }
                 cosigned
             }
             Err(refusal) => {
-                tracing::error!(path = %file.display(), %refusal, "what was cosigned is not what is here: {refusal}");
+                tracing::error!(
+                    path = %file.display(),
+                    %refusal,
+                    "the ledger does not match the cosigned checkpoint: {refusal}"
+                );
                 None
             }
         },
@@ -230,8 +237,10 @@ async fn recall_cosigned(
 async fn recall_heads(engine: &Engine) {
     match engine.recall_heads().await {
         Ok(None) => {}
-        Ok(Some(contradiction)) => tracing::error!("what is here is not what was committed to: {contradiction}"),
-        Err(refusal) => tracing::error!(%refusal, "what was committed to cannot be read: {refusal}"),
+        Ok(Some(contradiction)) => {
+            tracing::error!("the ledgers do not match the heads that `system` commits to: {contradiction}");
+        }
+        Err(refusal) => tracing::error!(%refusal, "the heads that `system` commits to cannot be read: {refusal}"),
     }
 }
 
@@ -249,7 +258,7 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
             Ok(false) => break,
             Err(refusal) => {
                 if let Some(untold) = failures.tell(engine.now()) {
-                    tracing::warn!(%refusal, untold, "what was committed to cannot be read; it will be tried again");
+                    tracing::warn!(%refusal, untold, "the heads that `system` commits to cannot be read; will retry");
                 }
             }
         }
@@ -258,7 +267,7 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
         }
     }
     if was_right && engine.contradicts_itself() {
-        tracing::error!("a timeline is not what `system` was committed to long ago; `/readyz` says which");
+        tracing::error!("a timeline does not match an older head that `system` commits to; `/readyz` names it");
     }
 }
 
@@ -286,7 +295,7 @@ impl Kept {
         match written {
             Ok(Ok(())) => *newest = Some((cosigned.size, Arc::clone(&cosigned.note))),
             Ok(Err(error)) => {
-                tracing::error!(path = %self.file.display(), %error, "the cosigned checkpoint cannot be kept");
+                tracing::error!(path = %self.file.display(), %error, "the cosigned checkpoint cannot be stored");
             }
             Err(_) => {}
         }
@@ -358,7 +367,8 @@ impl Follower {
                                 && let Err(refusal) = self.engine.share_cosigned().await
                             {
                                 // It is retried at the next interval.
-                                tracing::debug!(%refusal, "the others do not know yet what was cosigned");
+                                tracing::debug!(%refusal, "the cosigned checkpoint is not shared with the other \
+                                                           services yet");
                             }
                         }
                         let (state, size) = (WitnessState::Cosigning, checkpoint.size);

@@ -79,7 +79,7 @@ fn check(package: &Path, install: &mut Command, serve: &mut Command, folder: &Pa
     let start = Instant::now();
     process::run(install.arg(package).stdout(Stdio::null()))?;
     let service = Service::start(serve)?;
-    let key = fs::read_to_string(folder.join(KEY)).context("the service wrote no key")?;
+    let key = fs::read_to_string(folder.join(KEY)).context("the service did not write a key")?;
     let response = get(&service.address, "/v1/clock", key.trim())?;
     let time = start.elapsed();
     ensure!(response.starts_with("HTTP/1.1 200 "), "GET /v1/clock returned {response}");

@@ -73,10 +73,10 @@ fn fault(detail: &str, sources: &str) -> Option<String> {
         return Some("it is more than one wording; write an entry for each".into());
     };
     if pieces.is_empty() {
-        return Some(format!("it has no {PIECE_CHARS_MIN} characters in a row that could be looked for"));
+        return Some(format!("it has no {PIECE_CHARS_MIN} literal characters in a row to search for"));
     }
     let unsaid = pieces.iter().find(|piece| !sources.contains(*piece))?;
-    Some(format!("nothing in crates/*/src says `{unsaid}`; write it as the service does, or take the entry out"))
+    Some(format!("no text in crates/*/src contains `{unsaid}`; copy the service's wording, or remove the entry"))
 }
 
 /// Joins string literals that continue on the next line, and unescapes quotation marks.
@@ -122,7 +122,7 @@ fn every_expected_rejection_exists_in_the_service() {
     let document: Value = serde_json::from_str(&document).unwrap();
     for Refusal { why, methods, paths, field, detail } in &refusals {
         let place = format!("{EXPECTED}: `{detail}` of {}", field.as_deref().unwrap_or("the whole request"));
-        assert!(!why.is_empty(), "{place}: say why");
+        assert!(!why.is_empty(), "{place}: give a reason");
         assert!(!methods.is_empty() && !paths.is_empty(), "{place}: name its operations");
         for (method, path) in methods.iter().flat_map(|method| paths.iter().map(move |path| (method, path))) {
             // The document for older tools has each QUERY operation as a GET.

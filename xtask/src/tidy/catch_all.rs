@@ -22,7 +22,7 @@ fn in_file(path: &str, text: &str) -> Vec<Problem> {
         let arms = arms_before(&lines[..*number], indent(line));
         arms.iter().any(|arm| arm.contains(OF_ACTIONS))
     });
-    let message = "a match on an `Action` has an arm for all others; list them, or ask a method of `action.rs`";
+    let message = "a match on an `Action` has a catch-all arm; list the actions, or call a method in `action.rs`";
     found.map(|(number, _)| Problem::new(path, number + 1, message)).collect()
 }
 

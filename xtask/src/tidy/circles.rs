@@ -54,7 +54,7 @@ fn problem(modules: &Modules, needs: &Needs<'_>, way: &[&ModulePath], modules_co
         |pair: &[&ModulePath]| format!("`{}` takes `{}`", said(pair[0]), needs[pair[0]][pair[1]].path.join("::"));
     let steps: Vec<String> = way.windows(2).map(step).collect();
     let message = format!(
-        "{modules_count} modules need each other in a circle: {}; move what they share below them",
+        "{modules_count} modules depend on each other in a cycle: {}; move shared code to a module below them",
         steps.join(", ")
     );
     Problem::new(&modules[way[0]].file, needs[way[0]][way[1]].line, message)

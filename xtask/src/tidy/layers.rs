@@ -30,7 +30,7 @@ const LAYERS: [Layer; 9] = [
             "tracing",
             "aws-lc-rs",
         ],
-        instead: "core is pure: wire types live beside their handler, row types beside their query",
+        instead: "core does no I/O: put wire types next to their handler, and row types next to their query",
     },
     Layer {
         manifest: "crates/timenav-places/Cargo.toml",
@@ -49,7 +49,7 @@ const LAYERS: [Layer; 9] = [
             "reqwest",
             "tracing",
         ],
-        instead: "a gazetteer answers from its own tables, and does not know who asks",
+        instead: "a gazetteer only reads its own tables, and does not know its callers",
     },
     Layer {
         manifest: "crates/timenav-engine/Cargo.toml",
@@ -72,7 +72,7 @@ const LAYERS: [Layer; 9] = [
             "getrandom",
             "aws-lc-rs",
         ],
-        instead: "the engine knows neither SQL nor HTTP: make it a door, as `Store` is",
+        instead: "the engine knows neither SQL nor HTTP: add a trait, like `Store`",
     },
     Layer {
         manifest: "crates/timenav-import/Cargo.toml",
@@ -86,7 +86,7 @@ const LAYERS: [Layer; 9] = [
             "axum",
             "rusqlite",
         ],
-        instead: "importers turn bytes into drafts, and do not know who asks",
+        instead: "importers turn bytes into drafts, and do not know their callers",
     },
     Layer {
         manifest: "crates/timenav-store/Cargo.toml",
@@ -101,7 +101,7 @@ const LAYERS: [Layer; 9] = [
             "tower",
             "utoipa",
         ],
-        instead: "a store speaks the engine's language only",
+        instead: "a store uses only the engine's types",
     },
     Layer {
         manifest: "crates/timenav-vault/Cargo.toml",
@@ -117,7 +117,7 @@ const LAYERS: [Layer; 9] = [
             "http",
             "rusqlite",
         ],
-        instead: "keys and plaintext pass through here: nothing that could write them down",
+        instead: "keys and plaintext pass through here: use nothing that could log or store them",
     },
     Layer {
         manifest: "crates/timenav-exec/Cargo.toml",
@@ -136,17 +136,17 @@ const LAYERS: [Layer; 9] = [
             "serde",
             "serde_json",
         ],
-        instead: "who runs programs is handed a clock, and does not know where it is from",
+        instead: "the supervisor of programs is given a clock, and does not know its source",
     },
     Layer {
         manifest: "crates/timenav-client/Cargo.toml",
         forbidden: &["timenav-*", "axum", "rusqlite", "tokio-postgres"],
-        instead: "a client knows the API, and is packed without the service",
+        instead: "the client depends on the API only, and is packaged without the service",
     },
     Layer {
         manifest: "crates/timenav-http/Cargo.toml",
         forbidden: &["timenav-store", "timenav-places", "timenav", "rusqlite", "tokio-postgres", "sqlx"],
-        instead: "handlers ask the engine, never a store",
+        instead: "handlers call the engine, never a store",
     },
 ];
 
@@ -156,7 +156,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
         let Some(text) = tree.text(layer.manifest) else { continue };
         for (line, dependency) in dependencies(text) {
             if layer.forbidden.iter().any(|forbidden| is_meant(forbidden, dependency)) {
-                let message = format!("this crate may not see `{dependency}`; {}", layer.instead);
+                let message = format!("this crate must not depend on `{dependency}`; {}", layer.instead);
                 problems.push(Problem::new(layer.manifest, line, message));
             }
         }

@@ -8,8 +8,8 @@ const LEFTOVERS: [(&str, &str); 6] = [
     (concat!("to", "do!("), "write it"),
     (concat!("unimple", "mented!("), "write it, or make the case impossible"),
     (concat!("db", "g!("), "remove it"),
-    (concat!("FIX", "ME"), "mend it, or say in a sentence what is and why"),
-    (concat!("XX", "X"), "mend it, or say in a sentence what is and why"),
+    (concat!("FIX", "ME"), "fix it, or describe the state and its reason in a sentence"),
+    (concat!("XX", "X"), "fix it, or describe the state and its reason in a sentence"),
     (concat!("TO", "DO"), "do it, or open an issue"),
 ];
 
@@ -20,7 +20,7 @@ const BINARIES: [&str; 4] = ["console/dist/", "crates/timenav-places/data/", "do
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for path in tree.binaries().filter(|path| !BINARIES.iter().any(|folder| path.starts_with(folder))) {
-        let message = format!("is no text, and lies outside {}: remove it", BINARIES.join(", "));
+        let message = format!("is not text, and is outside {}: remove it", BINARIES.join(", "));
         problems.push(Problem::new(path, 1, message));
     }
     for (path, text) in tree.sources(&[".rs", ".ts", ".svelte", "Cargo.toml"]) {
@@ -53,7 +53,7 @@ fn silenced(path: &str, text: &str) -> Vec<Problem> {
         let end = attribute.find(")]").unwrap_or(attribute.len());
         if !attribute[..end].contains("reason") {
             let line = text[..start].matches('\n').count() + 1;
-            let message = format!("`{word}` without a reason; use `expect` and say why: `reason = \"…\"`");
+            let message = format!("`{word}` without a reason; use `expect` with `reason = \"…\"`");
             problems.push(Problem::new(path, line, message));
         }
     }

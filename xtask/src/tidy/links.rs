@@ -26,11 +26,11 @@ fn follow(tree: &Tree, from: &str, target: &str) -> Option<String> {
     let (file, anchor) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
     let path = if file.is_empty() { from.to_owned() } else { resolve(split(from).0, file)? };
     if !path.is_empty() && !tree.has(&path) {
-        return Some(format!("the link `{target}` leads nowhere; there is no `{path}`"));
+        return Some(format!("the link `{target}` is broken; there is no `{path}`"));
     }
     let text = anchor.and_then(|_| tree.text(&path)).filter(|_| extension(&path) == "md")?;
     let anchor = anchor.filter(|anchor| !anchors(text).iter().any(|known| known == anchor))?;
-    Some(format!("the link `{target}` leads nowhere; `{path}` has no heading `#{anchor}`"))
+    Some(format!("the link `{target}` is broken; `{path}` has no heading `#{anchor}`"))
 }
 
 /// Returns the path from the root for a relative path, or `None` if it is outside the repository, which is not checked.

@@ -14,15 +14,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
         problems.extend(name(path));
         let lines_count = text.lines().count();
         if lines_count > LINES_MAX && !is_test(path) {
-            let message =
-                format!("the file has {lines_count} lines; split it by what is in it, {LINES_MAX} are enough");
+            let message = format!("the file has {lines_count} lines; split it by topic, the maximum is {LINES_MAX}");
             problems.push(Problem::new(path, LINES_MAX + 1, message));
         }
     }
     for (path, text) in tree.sources(&[".rs"]) {
         let is_root = matches!(split(path), (folder, "lib.rs" | "main.rs") if folder.ends_with("src/"));
         if is_root && !text.starts_with("//!") {
-            problems.push(Problem::new(path, 1, "the crate does not say what it is; begin with a `//!` comment"));
+            problems.push(Problem::new(path, 1, "the crate has no description; begin with a `//!` comment"));
         }
     }
     problems
@@ -31,7 +30,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 fn name(path: &str) -> Option<Problem> {
     let parts = path.split('/').map(|part| part.split('.').next().unwrap_or(part));
     let empty = parts.into_iter().find(|part| EMPTY_NAMES.contains(part))?;
-    Some(Problem::new(path, 1, format!("`{empty}` says nothing; name it after what is in it")))
+    Some(Problem::new(path, 1, format!("the name `{empty}` is too general; name it after its contents")))
 }
 
 #[cfg(test)]

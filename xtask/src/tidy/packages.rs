@@ -19,7 +19,7 @@ fn compare(count: usize) -> Option<Problem> {
         ..PACKAGES_MAX => format!("the program has {count} packages; lower PACKAGES_MAX to that"),
         _ => format!(
             "the program has {count} packages, and {PACKAGES_MAX} are allowed; do without the new ones, or raise \
-             PACKAGES_MAX and say in the commit what `cargo xtask build-time` says before and after"
+             PACKAGES_MAX and give the output of `cargo xtask build-time` before and after in the commit"
         ),
     };
     Some(Problem::new(BUDGET, 1, message))

@@ -75,11 +75,11 @@ pub(super) fn check(tree: &Tree, machine: &Machine) -> Vec<Problem> {
     for (path, text) in tree.texts().filter(|(path, _)| !LOCKS.iter().any(|lock| path.ends_with(lock))) {
         for (number, line) in text.lines().enumerate() {
             if machine.folders.iter().any(|folder| names_folder(line, folder)) {
-                let message = "the line has a path of this machine; say it relative to the repository";
+                let message = "the line has a path of this machine; write it relative to the repository";
                 problems.push(Problem::new(path, number + 1, message));
             }
             if machine.hosts.iter().any(|host| line.contains(host)) {
-                let message = "the line names a host that only this machine uses; say it without";
+                let message = "the line names a host that only this machine uses; remove it";
                 problems.push(Problem::new(path, number + 1, message));
             }
         }

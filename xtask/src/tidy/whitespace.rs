@@ -8,10 +8,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     // Snapshots must keep a test's output exactly.
     for (path, text) in tree.texts().filter(|(path, _)| is_written_by_hand(path) && extension(path) != "snap") {
         let blank = text.split('\n').position(|line| line.ends_with([' ', '\t', '\r', '\u{a0}']));
-        problems.extend(blank.map(|line| Problem::new(path, line + 1, "the line ends with a blank; remove it")));
+        problems.extend(blank.map(|line| Problem::new(path, line + 1, "the line ends with a space; remove it")));
         let lines_count = text.lines().count();
         if !text.is_empty() && !text.ends_with('\n') {
-            problems.push(Problem::new(path, lines_count, "the last line has no end; add a line feed"));
+            problems.push(Problem::new(path, lines_count, "the last line does not end with a line feed; add one"));
         }
         if text.ends_with("\n\n") {
             problems.push(Problem::new(path, lines_count, "the file ends with an empty line; remove it"));

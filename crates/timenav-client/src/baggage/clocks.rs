@@ -26,7 +26,7 @@ pub enum NotServed {
     #[error(transparent)]
     Baggage(#[from] BaggageError),
     /// Requests of too many timelines are being served. Respond with 503, because this is temporary.
-    #[error("requests of {0} timelines are being served; try again")]
+    #[error("requests for {0} timelines are being served; try again")]
     TooMany(usize),
     /// The clock cannot be read. Respond with 503.
     #[error("the clock of this request cannot be read: {0}")]
@@ -78,7 +78,7 @@ impl RequestClocks {
         if let (Some(timeline), Some(allowed)) = (&timeline, &self.allowed)
             && !allowed(timeline)
         {
-            return Err(BaggageError(format!("requests may not go by the timeline `{timeline}`")).into());
+            return Err(BaggageError(format!("requests may not use the timeline `{timeline}`")).into());
         }
         let cell = self.shelf.lock().find(timeline.as_ref(), self.clocks_max)?;
         // Concurrent requests wait for the same attempt, and try again if it fails.

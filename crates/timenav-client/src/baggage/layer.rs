@@ -79,7 +79,7 @@ fn refusal<R: From<String>>(error: &NotServed) -> Response<R> {
         NotServed::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
         NotServed::TooMany(_) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
         NotServed::Unavailable(error) => {
-            tracing::warn!(%error, "a request was refused, because its clock cannot be read");
+            tracing::warn!(%error, "a request was rejected, because its clock cannot be read");
             // Details are for the operator of this service, not for its clients.
             let text = "the clock of this request cannot be read; try again\n";
             (StatusCode::SERVICE_UNAVAILABLE, text.to_owned())

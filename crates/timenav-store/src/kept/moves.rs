@@ -37,7 +37,7 @@ impl Progress {
     /// Decodes stored progress.
     pub(crate) fn kept(after: Option<String>, rows: i64) -> Result<Self, StoreError> {
         let after = after.map(|after| serde_json::from_str(&after)).transpose();
-        let after = after.map_err(|_| StoreError::Damaged("how far a move has come cannot be read".to_owned()))?;
+        let after = after.map_err(|_| StoreError::Damaged("the progress of a move cannot be read".to_owned()))?;
         Ok(Self { after, rows: count(rows)? })
     }
 

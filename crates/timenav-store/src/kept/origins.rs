@@ -23,7 +23,7 @@ pub(crate) fn read(text: &str) -> Result<Arc<[Origin]>, StoreError> {
         Some(Origin { end: end.parse().ok()?, origin: origin.to_owned() })
     };
     let origins: Option<Arc<[Origin]>> = text.lines().map(one).collect();
-    origins.ok_or_else(|| damaged("whose entries a ledger begins with cannot be read"))
+    origins.ok_or_else(|| damaged("the origin of a ledger cannot be read"))
 }
 
 /// Returns whether the newest entry marks the timeline as handed over. `None` means that the service wrote this entry

@@ -91,11 +91,15 @@ fn keep_in_the_end(
         };
         match kept.keep_both(divergence, seen, &mut is_told) {
             Ok(()) => {
-                tracing::warn!(timeline_id = %divergence.timeline, "both sides could be kept after all");
+                tracing::warn!(timeline_id = %divergence.timeline, "both checkpoints of a divergence are stored now");
                 return;
             }
             Err(error) if is_last => {
-                tracing::error!(%error, timeline_id = %divergence.timeline, "both sides were not kept; keep the database");
+                tracing::error!(
+                    %error,
+                    timeline_id = %divergence.timeline,
+                    "the two checkpoints of a divergence could not be stored; keep a copy of the database"
+                );
                 return;
             }
             Err(_) => {}

@@ -47,7 +47,7 @@ pub(super) async fn answered<T>(
     tokio::time::timeout(wait, asked).await.unwrap_or_else(|_| {
         on.give_up();
         let seconds = wait.as_secs();
-        Err(StoreError::Unavailable(format!("PostgreSQL: the server has not answered for {seconds} seconds")).into())
+        Err(StoreError::Unavailable(format!("PostgreSQL: the server has not responded for {seconds} seconds")).into())
     })
 }
 

@@ -47,8 +47,8 @@ pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, address: &Arc<A
 /// Explains why a new connection cannot be used.
 fn not_safe_yet(server: &str) -> String {
     format!(
-        "PostgreSQL: a new connection to {server} could not be used within 10 seconds. It stands still, or waits for a \
-         synchronous standby that is away (`synchronous_standby_names`)"
+        "PostgreSQL: a new connection to {server} could not be used within 10 seconds. It is stalled, or waits for a \
+         synchronous standby that is unavailable (`synchronous_standby_names`)"
     )
 }
 
@@ -62,7 +62,7 @@ async fn cancel(token: CancelToken, tls: Option<MakeRustlsConnect>) {
         }
     };
     if let Ok(Err(error)) = tokio::time::timeout(CONNECT_WAIT, canceling).await {
-        tracing::debug!(%error, "a session that nobody waits for any more could not be told");
+        tracing::debug!(%error, "an abandoned query could not be canceled");
     }
 }
 
@@ -99,7 +99,7 @@ async fn write_something(client: &Client, warnings: &AtomicU64) -> Result<(), Ho
     if warnings.load(Ordering::Acquire) == before {
         return Ok(());
     }
-    Err(HookError::message("PostgreSQL: the server does not say that what it shows is safe; it is asked again"))
+    Err(HookError::message("PostgreSQL: the server did not wait for its synchronous standby; retrying"))
 }
 
 /// How the writing connection is prepared.
@@ -114,8 +114,8 @@ async fn lock_alone(client: &Client, lock: &str) -> Result<(), HookError> {
     match client.batch_execute(lock).await {
         Ok(()) => Ok(()),
         Err(error) if error.code().is_some_and(|code| code.code() == LOCK_NOT_AVAILABLE) => Err(HookError::message(
-            "another timenav uses this database; one at a time may, and the next one starts when that one has ended. \
-             Several may where each is started with --replicas",
+            "another timenav uses this database; this one starts when that one has ended. To run several on a \
+             database, start each with --replicas",
         )),
         Err(error) => Err(backend(error)),
     }

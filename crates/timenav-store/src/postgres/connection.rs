@@ -186,13 +186,13 @@ fn not_connected(error: PoolError) -> StoreError {
         PoolError::Backend(failed) | PoolError::PostCreateHook(HookError::Backend(failed)) => failed.into(),
         PoolError::PostCreateHook(HookError::Message(message)) => StoreError::Unavailable(message.into_owned()),
         PoolError::Timeout(TimeoutType::Create) => {
-            StoreError::Unavailable("PostgreSQL: no connection could be made in time".to_owned())
+            StoreError::Unavailable("PostgreSQL: no connection could be opened in time".to_owned())
         }
         PoolError::Timeout(TimeoutType::Wait | TimeoutType::Recycle) => {
             StoreError::Unavailable("PostgreSQL: no connection became free in time".to_owned())
         }
         PoolError::Closed | PoolError::NoRuntimeSpecified => {
-            StoreError::Unavailable("PostgreSQL: no connection is made any more".to_owned())
+            StoreError::Unavailable("PostgreSQL: no new connection can be opened".to_owned())
         }
     }
 }

@@ -108,7 +108,7 @@ pub(super) async fn count_before(on: &Object, timeline: TimelineKey, end: u64) -
 
 fn record(row: &Row) -> Result<DataRecord, Failed> {
     let byte = |at: usize| -> Result<u8, Failed> {
-        let wrong = |_| damaged("a format or kind that is no byte");
+        let wrong = |_| damaged("a format or kind that is not a byte");
         Ok(u8::try_from(get::<i16>(row, at)?).map_err(wrong)?)
     };
     let sealed = SealedData {

@@ -109,7 +109,8 @@ async fn keys(on: &Object) -> Result<Vec<ExaminedKey>, Failed> {
 
 pub(super) async fn look_at_server(on: &Object) -> Result<ServerFacts, Failed> {
     let rows = rows(on, SELECT_SERVER, &[]).await?;
-    let row = rows.first().ok_or_else(|| StoreError::Unavailable("PostgreSQL: it says nothing".to_owned()))?;
+    let row =
+        rows.first().ok_or_else(|| StoreError::Unavailable("PostgreSQL: the server returned nothing".to_owned()))?;
     Ok(ServerFacts {
         version: get(row, 0)?,
         is_standby: get(row, 1)?,

@@ -350,7 +350,7 @@ fn head(
         is_handed_over,
         expires_at: get::<Option<i64>>(row, 24)?.map(instant).transpose()?,
         retention,
-        timers: read_timers(&text(row, 25)?).ok_or_else(|| damaged("what is known of timers cannot be read"))?,
+        timers: read_timers(&text(row, 25)?).ok_or_else(|| damaged("the timer data cannot be read"))?,
     })
 }
 

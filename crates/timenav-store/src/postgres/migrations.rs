@@ -165,9 +165,9 @@ fn check(steps: &[Step], done: &[(String, String)]) -> Result<usize, StoreError>
     for ((name, sha256), step) in done.iter().zip(steps) {
         if name != step.name || *sha256 != digest(step.text) {
             let message = format!(
-                "the tables of the database were made by another version of timenav, which this one cannot continue from: \
-                 their step `{name}` is not `{}` of this version. Use the version that made them; to leave it, run its \
-                 `timenav migrate` into an SQLite file, and this version's from there into an empty database",
+                "the tables of the database were created by another version of timenav, which this one cannot upgrade: \
+                 their step `{name}` is not `{}` of this version. Use the version that created them; to leave it, run \
+                 its `timenav migrate` into a SQLite file, and this version's from there into an empty database",
                 step.name
             );
             return Err(StoreError::Unavailable(message));
@@ -261,7 +261,7 @@ mod tests {
         let told = |done: &[(String, String)]| check(&LATER, done).unwrap_err().to_string();
         assert_eq!(check(&LATER, &[]).unwrap(), 0);
         assert_eq!(check(&LATER, &[of(&LATER[0])]).unwrap(), 1);
-        assert!(told(&[("0001-init".to_owned(), digest("other"))]).contains("made by another version"));
+        assert!(told(&[("0001-init".to_owned(), digest("other"))]).contains("created by another version"));
         assert!(told(&[of(&LATER[1])]).contains("`0002-more` is not `0001-init` of this version"));
         let mut newer: Vec<_> = LATER.iter().map(of).collect();
         newer.push(("0004-x".to_owned(), String::new()));

@@ -28,7 +28,7 @@ const SELECT_PROGRESS: &str = "SELECT after, rows FROM timenav_moving WHERE name
 /// Rejects a database that a move is in progress into.
 pub(super) async fn check_no_move(on: &Client) -> Result<(), Failed> {
     if has_progress(on).await? {
-        let message = "a move into this database has not ended: run the same `timenav migrate` again";
+        let message = "a move into this database was not finished: run the same `timenav migrate` again";
         return Err(StoreError::Unavailable(message.to_owned()).into());
     }
     Ok(())
@@ -212,7 +212,7 @@ impl ToSql for Value {
             (Self::Bytes(bytes), &Type::TEXT) => std::str::from_utf8(bytes)?.to_sql(of, out),
             (Self::Bytes(bytes), &Type::BYTEA) => bytes.to_sql(of, out),
             (Self::Word(word), &Type::TEXT) => word.to_sql(of, out),
-            (other, of) => Err(format!("{other:?} is no {of}").into()),
+            (other, of) => Err(format!("{other:?} is not of type {of}").into()),
         }
     }
 

@@ -115,7 +115,7 @@ impl Store for PostgresStore {
             let found = rows(&self.reader().await?, SELECT_CLOCK, &[]).await?;
             let micros: i64 = get(found.first().ok_or_else(|| damaged("the database has no clock"))?, 0)?;
             let at = Instant::from_micros(micros);
-            Ok::<_, Failed>(at.ok_or_else(|| damaged("the database's clock is outside of all time"))?)
+            Ok::<_, Failed>(at.ok_or_else(|| damaged("the database's clock is out of range"))?)
         };
         Ok(Some(read.await?))
     }
@@ -123,7 +123,7 @@ impl Store for PostgresStore {
     async fn snapshot_age(&self) -> Result<u64, StoreError> {
         let read = async {
             let found = rows(&self.reader().await?, SELECT_SNAPSHOT_AGE, &[]).await?;
-            number(found.first().ok_or_else(|| damaged("the server does not tell its snapshots"))?, 0)
+            number(found.first().ok_or_else(|| damaged("the server does not return its snapshots"))?, 0)
         };
         Ok(read.await?)
     }

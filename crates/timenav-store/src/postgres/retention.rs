@@ -93,7 +93,7 @@ pub(super) async fn policies(
     let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
     for row in rows(on, SELECT_POLICIES, &[&only]).await? {
         let seconds = |at: usize| -> Result<Option<u32>, Failed> {
-            let wrong = |_| damaged("a retention that is no number of seconds");
+            let wrong = |_| damaged("a retention that is not a number of seconds");
             let seconds = get::<Option<i64>>(&row, at)?.map(|seconds| u32::try_from(seconds).map_err(wrong));
             Ok(seconds.transpose()?)
         };

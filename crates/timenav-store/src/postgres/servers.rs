@@ -69,7 +69,7 @@ fn copy_rest(from: &Config, to: &mut Config) {
 
 /// Describes a server that does not accept connections.
 pub(super) fn silent(server: &Config, wait: Duration) -> String {
-    format!("PostgreSQL: {} has let nobody in for {} seconds", place_of(server), wait.as_secs())
+    format!("PostgreSQL: {} has accepted no connection for {} seconds", place_of(server), wait.as_secs())
 }
 
 /// Describes a server: `the server HOST, port PORT`.
@@ -117,7 +117,7 @@ mod tests {
         let one = &one_by_one(&config)[0];
         assert_eq!(
             silent(one, Duration::from_secs(10)),
-            "PostgreSQL: the server /run/pg, port 7, has let nobody in for 10 seconds"
+            "PostgreSQL: the server /run/pg, port 7, has accepted no connection for 10 seconds"
         );
     }
 }

@@ -92,7 +92,7 @@ impl Manager for Sessions {
 
     async fn recycle(&self, session: &mut Session, _: &Metrics) -> RecycleResult<Failed> {
         if session.client.is_closed() || session.is_given_up.load(Ordering::Acquire) {
-            return Err(RecycleError::message("its server has gone, or does not answer"));
+            return Err(RecycleError::message("its server is gone or does not respond"));
         }
         let known = self.unanswered.load(Ordering::Acquire);
         if session.known != known {

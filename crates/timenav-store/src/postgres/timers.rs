@@ -346,5 +346,5 @@ fn number_of(state: FiringState) -> i64 {
 
 fn state(number: i64) -> Result<FiringState, Failed> {
     let state = usize::try_from(number).ok().and_then(|at| FiringState::ALL.get(at).copied());
-    Ok(state.ok_or_else(|| damaged("a firing in no state that there is"))?)
+    Ok(state.ok_or_else(|| damaged("a firing in an unknown state"))?)
 }

@@ -187,7 +187,7 @@ async fn settle(connections: &Connections, name: &str, proof: Option<&Proof<'_>>
             match try_settle(connections, name, proof).await {
                 Ok(Some(is_there)) => return is_there,
                 Ok(None) => {}
-                Err(failed) => tracing::debug!(?failed, "it is not known yet what became of a transaction"),
+                Err(failed) => tracing::debug!(?failed, "the outcome of a transaction is not known yet"),
             }
             pause(SETTLE_EVERY).await;
         }

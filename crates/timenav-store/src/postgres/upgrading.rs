@@ -200,8 +200,8 @@ mod tests {
         // The output shown there is that of this version.
         let before = FEATURE_LEVEL - 1;
         for printed in [
-            format!("The database has the feature level {before}, and this version knows {FEATURE_LEVEL}. Once"),
-            format!("All services may write what feature level {FEATURE_LEVEL} has."),
+            format!("The database has the feature level {before}, and this version knows {FEATURE_LEVEL}. When"),
+            format!("All services may now write entries of feature level {FEATURE_LEVEL}."),
             format!("app1  {0:<8} {FEATURE_LEVEL}      running", env!("CARGO_PKG_VERSION")),
         ] {
             assert!(page.contains(&printed), "{printed}");

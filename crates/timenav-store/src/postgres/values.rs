@@ -37,8 +37,8 @@ impl From<Failed> for StoreError {
             Failed::Database(error) => meaning(&error),
             Failed::Store(error) => error,
             Failed::Unfinished => StoreError::Unavailable(
-                "Citus has not finished a change: the head of a timeline is there, and its last entry is not. Citus does so \
-                 by itself, within `citus.recover_2pc_interval`"
+                "Citus has not finished a change: a timeline has its new head, but not its last entry. Citus recovers \
+                 within `citus.recover_2pc_interval`"
                     .to_owned(),
             ),
         }
@@ -80,11 +80,11 @@ fn told(bytes: Vec<u8>) -> Result<String, Failed> {
 /// Returns advice for an untrusted server certificate, given the TLS error.
 fn tls_advice(cause: &str) -> &'static str {
     if cause.contains("UnsupportedCertVersion") {
-        "; the server has a certificate of X.509 version 1, as Citus makes them: give it one of version 3, or, if nobody else \
-         is on the network, use `sslmode=disable` in the address"
+        "; the server has an X.509 version 1 certificate, as Citus creates it: give it a version 3 certificate, or, on \
+         a private network, use `sslmode=disable` in the address"
     } else if cause.contains("invalid peer certificate") {
-        "; name a file with the certificate of the server's authority with `sslrootcert` in the address, or, if nobody else \
-         is on the network, use `sslmode=disable`"
+        "; set `sslrootcert` in the address to a file with the server's CA certificate, or, on a private network, use \
+         `sslmode=disable`"
     } else {
         ""
     }

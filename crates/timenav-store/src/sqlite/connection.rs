@@ -131,7 +131,7 @@ pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
     let journal = beside(path, "-journal");
     if journal.metadata().is_ok_and(|file| file.len() > 0) {
         return Err(damaged(&format!(
-            "{} is beside the database; timenav never creates it, and SQLite would write its contents into the \
+            "{} is next to the database; timenav never creates it, and SQLite would write its contents into the \
              database; move it away and keep it as evidence",
             journal.file_name().unwrap_or_default().display()
         )));
@@ -222,7 +222,7 @@ mod tests {
         open_to_write(&path).expect("an empty journal holds nothing");
         std::fs::write(beside(&path, "-journal"), "something").unwrap();
         let refused = open_to_write(&path).unwrap_err().to_string();
-        assert!(refused.contains("x.db-journal is beside the database"), "{refused}");
+        assert!(refused.contains("x.db-journal is next to the database"), "{refused}");
         std::fs::remove_file(beside(&path, "-journal")).unwrap();
         let link = folder.path().join("link.db");
         std::os::unix::fs::symlink(&path, &link).unwrap();

@@ -87,7 +87,7 @@ fn not_copied(error: rusqlite::Error, to: &Path) -> StoreError {
     let code = error.sqlite_error().map(|error| error.extended_code);
     if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_FSYNC)) {
         return StoreError::Unavailable(format!(
-            "there is no room for {}, or it cannot be written: {error}",
+            "the disk has no space for {}, or it cannot be written: {error}",
             to.display()
         ));
     }

@@ -78,8 +78,8 @@ pub(super) fn forget_log(connection: &Connection) {
     match emptied {
         Ok(false) => {}
         // The erasure is durable, and new commits overwrite the log.
-        Ok(true) => tracing::warn!("something was erased, but a reader still uses the log that contains it"),
-        Err(error) => tracing::warn!(%error, "something was erased, but the log that contains it was not emptied"),
+        Ok(true) => tracing::warn!("erased data is still in the database log, because a reader uses it"),
+        Err(error) => tracing::warn!(%error, "erased data is still in the database log, which could not be emptied"),
     }
 }
 
@@ -123,7 +123,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
 impl Kept {
     fn read(self) -> Result<DataRecord, StoreError> {
         let (position, erased, format, kind) = self.numbers;
-        let byte = |number: i64| u8::try_from(number).map_err(|_| damaged("a format or kind that is no byte"));
+        let byte = |number: i64| u8::try_from(number).map_err(|_| damaged("a format or kind that is not a byte"));
         let [salt, nonce, commitment, ciphertext] = self.blobs;
         let sealed = SealedData { format: byte(format)?, kind: byte(kind)?, salt, nonce, commitment, ciphertext };
         let erased = erased.map(count).transpose()?;

@@ -88,7 +88,7 @@ impl LogLimit {
         if let Err(error) = self.try_keep(writer) {
             // Not at every commit: the cause may last for hours.
             self.bytes_next += self.bytes_max / AGAIN_PART;
-            tracing::warn!(%error, "the log of the database could not be restarted; it will be tried again");
+            tracing::warn!(%error, "the log of the database could not be restarted; will retry");
         }
     }
 

@@ -61,7 +61,7 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
     while matches!(stopped.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
         match look(&connection, page_bytes, folding) {
             Err(error) if failures.is_told() => {
-                tracing::warn!(%error, "the log of the database could not be checkpointed; it will be tried again");
+                tracing::warn!(%error, "the log of the database could not be checkpointed; will retry");
             }
             Err(_) => {}
             Ok(()) => failures.end(),

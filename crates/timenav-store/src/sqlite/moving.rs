@@ -188,7 +188,7 @@ impl Target for SqliteTarget {
         let connection = self.connection.lock();
         if connection.query_row(HAS_PROGRESS, [], |row| row.get(0)).map_err(failed)? {
             let state = connection.query_row(SELECT_PROGRESS, [STATE], |row| row.get::<_, Option<String>>(0));
-            let state = state.map_err(failed)?.ok_or_else(|| damaged("a move without a beginning"))?;
+            let state = state.map_err(failed)?.ok_or_else(|| damaged("a move without a start"))?;
             return Ok(Some(UnderWay::Copying(state)));
         }
         let is_empty = read::heads(&connection)?.is_empty();
@@ -323,7 +323,7 @@ fn put_entries(transaction: &Transaction<'_>, rows: Vec<Row>) -> Result<(), Stor
         if is_apart {
             contents.execute(params![key, salt, payload, payload_bytes]).map_err(failed)?;
         } else if payload_bytes != SqlValue::Null {
-            return Err(damaged("a payload that is kept deflated and may not be let go"));
+            return Err(damaged("a compressed payload that must not be pruned"));
         }
     }
     Ok(())

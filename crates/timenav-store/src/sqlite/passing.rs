@@ -68,7 +68,7 @@ pub(super) fn event_ids(
 
 /// Lookups rely on the order, so a row out of order cannot be found.
 fn in_order(is_in_order: bool) -> Result<(), StoreError> {
-    if is_in_order { Ok(()) } else { Err(damaged("rows of events are not in their order")) }
+    if is_in_order { Ok(()) } else { Err(damaged("rows of events are out of order")) }
 }
 
 fn key_of(place: &EventAt) -> Key {

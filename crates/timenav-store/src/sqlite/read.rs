@@ -385,7 +385,7 @@ fn head(
         is_handed_over: origins::is_handed_over(connection, key, size)?,
         expires_at: row.get::<_, Option<i64>>(24).map_err(failed)?.map(instant).transpose()?,
         retention,
-        timers: read_timers(&text(25)?).ok_or_else(|| damaged("what is known of timers cannot be read"))?,
+        timers: read_timers(&text(25)?).ok_or_else(|| damaged("the timer data cannot be read"))?,
     })
 }
 

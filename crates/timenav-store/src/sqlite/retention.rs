@@ -117,7 +117,7 @@ pub(super) fn policies(
     while let Some(row) = rows.next().map_err(failed)? {
         let seconds = |at: usize| -> Result<Option<u32>, StoreError> {
             let seconds: Option<i64> = row.get(at).map_err(failed)?;
-            let wrong = |_| damaged("a retention that is no number of seconds");
+            let wrong = |_| damaged("a retention that is not a number of seconds");
             seconds.map(|seconds| u32::try_from(seconds).map_err(wrong)).transpose()
         };
         let retention = Retention { reads_seconds: seconds(2)?, refusals_seconds: seconds(3)? };

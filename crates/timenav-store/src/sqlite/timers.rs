@@ -330,7 +330,7 @@ fn number(state: FiringState) -> i64 {
 
 fn state(number: i64) -> Result<FiringState, StoreError> {
     let state = usize::try_from(number).ok().and_then(|at| FiringState::ALL.get(at).copied());
-    state.ok_or_else(|| damaged("a firing in no state that there is"))
+    state.ok_or_else(|| damaged("a firing in an unknown state"))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
         StoreError::Damaged(error.to_string())
     } else if matches!(error.sqlite_error().map(|error| error.extended_code), Some(code) if NEEDS_ROOM.contains(&code))
     {
-        StoreError::Unavailable(format!("{error}: the disk is full, or it fails"))
+        StoreError::Unavailable(format!("{error}: the disk is full or failing"))
     } else {
         StoreError::Unavailable(error.to_string())
     }
@@ -48,7 +48,7 @@ mod tests {
     fn write_errors_for_lack_of_space_report_a_full_disk() {
         let told = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).to_string();
         for code in NEEDS_ROOM {
-            assert!(told(code).ends_with("the disk is full, or it fails"), "{}", told(code));
+            assert!(told(code).ends_with("the disk is full or failing"), "{}", told(code));
         }
         assert!(!told(ffi::SQLITE_IOERR_READ).contains("full"), "{}", told(ffi::SQLITE_IOERR_READ));
     }

@@ -110,7 +110,7 @@ impl TimelineOptions {
 /// It cannot be read or contains none.
 pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
     let certificates = Certificate::from_pem_bundle(&pem(path)?).ok().filter(|certificates| !certificates.is_empty());
-    certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
+    certificates.with_context(|| format!("{} contains no PEM certificate", path.display()))
 }
 
 /// Reads a PEM file.
@@ -131,8 +131,8 @@ pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Resu
         Ok(http) => Ok(http),
         Err(_) if url.scheme() == "http" => Ok(made().tls_certs_only([]).build()?),
         Err(error) => Err(anyhow::Error::new(error).context(
-            "the certificate of the service could not be checked: install the certificates of authorities (on Debian \
-             the package ca-certificates), or name the service's own with --ca",
+            "the service's certificate could not be verified: install CA certificates (on Debian, the package \
+             ca-certificates), or give the service's own with --ca",
         )),
     }
 }

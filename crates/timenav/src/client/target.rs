@@ -63,7 +63,7 @@ pub(crate) fn find(options: &ServiceOptions, surroundings: &Surroundings) -> Res
 fn environment_key(surroundings: &Surroundings) -> Result<Option<Zeroizing<String>>, Failure> {
     let Some(key) = &surroundings.api_key else { return Ok(None) };
     match key.trim() {
-        "" => Err(Failure::NoKey(format!("{KEY} is set and empty; set it to an API key, or unset it"))),
+        "" => Err(Failure::NoKey(format!("{KEY} is set but empty; set it to an API key, or unset it"))),
         key => Ok(Some(Zeroizing::new(key.to_owned()))),
     }
 }

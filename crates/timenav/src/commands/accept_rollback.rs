@@ -103,8 +103,8 @@ fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure
     let is_written = is_accepted && !lost.is_empty();
     let findings = if lost.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", lost.len()) };
     let status = match (lost.len(), is_written) {
-        (0, _) => "Nothing was lost: every ledger continues what was signed and kept.".to_owned(),
-        (_, true) => format!("Accepted: {findings}. Entries `accept_rollback` of `system` tell of it."),
+        (0, _) => "Nothing was lost: every ledger continues its signed checkpoints.".to_owned(),
+        (_, true) => format!("Accepted: {findings}. Entries `accept_rollback` in `system` record it."),
         (_, false) => format!("{findings} that you could accept:"),
     };
     if as_json {
@@ -138,7 +138,7 @@ fn told(text: &str, chars_max: usize) -> anyhow::Result<String> {
         bail!("it must not be empty");
     }
     if count > chars_max {
-        bail!("it has {count} characters, and may have {chars_max}");
+        bail!("it has {count} characters, but the maximum is {chars_max}");
     }
     if text.chars().any(char::is_control) {
         bail!("it must not contain line breaks or other control characters");

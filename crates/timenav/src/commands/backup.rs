@@ -209,8 +209,8 @@ impl Made {
             return output::write(&output::pretty(&answer.to_string()));
         }
         let mut text = format!(
-            "The backup {} was written and checked: {} timelines, {} entries, {}.\n  service      {}\n  made         {}\n  \
-             checked      {}\n",
+            "The backup {} was written and checked: {} timelines, {} entries, {}.\n  service      {}\n  created      \
+             {}\n  checked      {}\n",
             output::printable(&to.display().to_string()),
             manifest.timelines,
             manifest.entries,
@@ -224,7 +224,7 @@ impl Made {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  not checked  {}", output::printable(&not_checked));
         }
-        let _ = writeln!(text, "  keep too     {}", output::printable(&keep));
+        let _ = writeln!(text, "  also keep    {}", output::printable(&keep));
         output::write(&text)
     }
 }

@@ -27,7 +27,7 @@ use crate::output;
 const WORK_FOLDER: &str = "compacting";
 
 /// Advice for services without a database file.
-const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which gives back the space of what was erased";
+const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which frees the space of erased data";
 
 /// Compacts the database of a stopped service, and removes all traces of erased data.
 ///

@@ -83,7 +83,7 @@ pub(super) fn unconfirmed(answer: &Value) -> Result<(), Failure> {
     let missing = awaited["followers"].as_array().into_iter().flatten().filter(|one| one["state"] != "confirmed");
     let missing: Vec<String> =
         missing.map(|one| format!("{} ({})", member(one, "name"), member(one, "state"))).collect();
-    Err(anyhow!("the clock was changed, and not confirmed in time by {}", missing.join(", ")).into())
+    Err(anyhow!("the clock was changed, but these followers did not confirm it in time: {}", missing.join(", ")).into())
 }
 
 /// Parses a duration of host time in whole seconds.
@@ -94,7 +94,7 @@ pub(super) fn seconds(text: &str) -> Result<i64, String> {
     };
     let seconds = (duration.exact().micros() + 999_999) / 1_000_000;
     if duration.months() > 0 || seconds > WAIT_SECONDS_MAX {
-        return Err(format!("an answer waits at most {WAIT_SECONDS_MAX}s"));
+        return Err(format!("the maximum wait is {WAIT_SECONDS_MAX}s"));
     }
     Ok(seconds)
 }
@@ -119,7 +119,10 @@ mod tests {
              mail      absent\n"
         );
         let text = unconfirmed(&answer).unwrap_err().text().unwrap();
-        assert_eq!(text, "the clock was changed, and not confirmed in time by web (behind), mail (absent)");
+        assert_eq!(
+            text,
+            "the clock was changed, but these followers did not confirm it in time: web (behind), mail (absent)"
+        );
         for fine in [json!({}), json!({ "followers": { "state": "confirmed", "followers": [] } })] {
             assert_eq!(awaited_text(&fine), "");
             assert!(unconfirmed(&fine).is_ok());

@@ -115,7 +115,7 @@ fn with_key(mut body: Map<String, Value>, key: &str) -> Zeroizing<String> {
 
 fn object_of(path: &Path) -> anyhow::Result<Map<String, Value>> {
     let text = Zeroizing::new(file_text(path)?);
-    serde_json::from_str(&text).with_context(|| format!("{}: a JSON object is expected", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{}: expected a JSON object", path.display()))
 }
 
 fn sealed_text(answer: &Value) -> String {

@@ -70,8 +70,8 @@ impl From<ViaOption> for Via {
 }
 
 /// The error on unsupported systems.
-const ELSEWHERE: &str = "timenav exec works on Linux on x86-64 only, for now; on this system, let programs ask the \
-                         service, or use a client with a virtual clock (docs/clients.md)";
+const ELSEWHERE: &str = "timenav exec supports only Linux on x86-64; on this system, have programs call the service, \
+                         or use a client with a virtual clock (docs/clients.md)";
 
 /// Runs a program and exits with its status.
 ///
@@ -121,7 +121,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
         let page = show(clock, board::Page(board), name.is_named());
         let whose = (&timeline, &name, &opened);
         let Err(error) = page.and_then(|page| following::follow(&client, whose, &page, &board::WORDS, begun.known));
-        output::note(&format!("timenav exec: the clock is not followed: {error}"));
+        output::note(&format!("timenav exec: the clock is no longer followed: {error}"));
         opened.is_over();
     };
     let plan = Plan {

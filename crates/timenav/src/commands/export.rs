@@ -74,7 +74,7 @@ fn format_of(path: Option<&Path>, given: Option<&str>) -> anyhow::Result<ExportF
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.and_then(ExportFormat::from_extension).with_context(|| {
         let formats = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
-        format!("the name {} does not say which format to write; give --format, one of {formats}", path.display())
+        format!("the file name {} does not show which format to write; give --format, one of {formats}", path.display())
     })
 }
 

@@ -73,7 +73,7 @@ fn followers_text(answer: &Value) -> String {
             let members: Vec<String> =
                 fault.keys().map(|name| format!("{name} {}", output::member(&follower["fault"], name))).collect();
             let name = output::printable(follower["name"].as_str().unwrap_or_default());
-            let _ = writeln!(text, "{name} is shown the clock wrong: {}", members.join(", "));
+            let _ = writeln!(text, "{name} has a clock error: {}", members.join(", "));
         }
     }
     if answer["only_here"] == true {
@@ -113,7 +113,7 @@ mod tests {
             "fault": { "offset": "-2s", "drift_ppm": 200 },
         });
         let told = followers_text(&json!({ "status": "1 follower.", "followers": [wrong] }));
-        assert!(told.ends_with("\ndb is shown the clock wrong: drift_ppm 200, offset -2s\n"), "{told}");
+        assert!(told.ends_with("\ndb has a clock error: drift_ppm 200, offset -2s\n"), "{told}");
         assert_eq!(followers_text(&json!({ "status": "No followers.", "followers": [] })), "No followers.\n");
     }
 }

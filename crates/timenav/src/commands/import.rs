@@ -138,10 +138,11 @@ fn cut_off(files: &[PathBuf], path: &Path) -> Failure {
     let left = files.iter().skip_while(|file| *file != path).count().saturating_sub(1);
     let rest = match left {
         0 => String::new(),
-        1 => ", and 1 file was not begun".to_owned(),
-        left => format!(", and {left} files were not begun"),
+        1 => ", and 1 file was not started".to_owned(),
+        left => format!(", and {left} files were not started"),
     };
-    anyhow!("interrupted: {name} may not be whole{rest}. Import again to go on: what is recorded stays as it is").into()
+    anyhow!("interrupted: {name} may be incomplete{rest}. Import again to continue: recorded events stay unchanged")
+        .into()
 }
 
 /// Imports one file.
@@ -167,7 +168,7 @@ fn send(
     progress.finish_and_clear();
     match broken.get() {
         // Otherwise the request would appear to have failed for no reason.
-        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read any further: {error}", path.display()).into()),
+        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read further: {error}", path.display()).into()),
         _ => answer,
     }
 }
@@ -197,9 +198,7 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     extension.and_then(Format::from_extension).with_context(|| {
         let formats = Format::ALL.map(Format::as_str).join(", ");
         let path = path.display();
-        format!(
-            "the name {path} does not say which format it has; give --format, one of {formats}, or see --guess {path}"
-        )
+        format!("the file name {path} does not show its format; give --format, one of {formats}, or try --guess {path}")
     })
 }
 
@@ -212,7 +211,7 @@ fn packing_of(path: &Path) -> Option<Packing> {
 fn reject_zstd(path: &Path) -> anyhow::Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if extension.eq_ignore_ascii_case("zst") || extension.eq_ignore_ascii_case("zstd") {
-        bail!("{} is packed with zstd, which is not supported; unpack it with `zstd -d`", path.display());
+        bail!("{} is compressed with zstd, which is not supported; decompress it with `zstd -d`", path.display());
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(command: &ManCommand) -> Result<(), Failure> {
     let cli = Cli::command();
     let Some(dir) = &command.dir else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(cli).render(&mut page).context("the page cannot be made")?;
+        clap_mangen::Man::new(cli).render(&mut page).context("the page cannot be created")?;
         return output::write_bytes(&page);
     };
     let cannot = || format!("the pages cannot be written to {}", dir.display());

@@ -62,7 +62,7 @@ pub(crate) fn run(command: MappingCommand, surroundings: &Surroundings) -> Resul
         Action::Save { name, file } => {
             let path = path_of(&folder, &name)?;
             let mapping = read(&file)?;
-            fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+            fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
             fs::write(&path, mapping).with_context(|| format!("{} cannot be written", path.display()))?;
             output::write(&format!("saved {}\n", path.display()))
         }

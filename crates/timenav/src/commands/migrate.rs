@@ -162,10 +162,10 @@ impl Place {
         if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
             let folder = self.folder.path().display();
             if is_moved {
-                let what = "was moved before, and is there as";
+                let what = "was moved before, and its file is now";
                 return Err(anyhow!(
-                    "the database of {folder} {what} {}: start the service with --store, or call that file \
-                     {DATABASE_FILE} again to move it once more",
+                    "the database of {folder} {what} {}: start the service with --store, or rename that file to \
+                     {DATABASE_FILE} to move it again",
                     moved.display()
                 )
                 .into());
@@ -173,7 +173,7 @@ impl Place {
             return Err(anyhow!("there is no database in {folder}").into());
         }
         if is_moved {
-            return Err(anyhow!("{} is left of an earlier move: put it away first", moved.display()).into());
+            return Err(anyhow!("{} is left over from an earlier move: move it away first", moved.display()).into());
         }
         let bar = MoveBar::new();
         let copied = to_postgres(&database, options, &mut |moved| bar.show(moved)).await;
@@ -186,7 +186,7 @@ impl Place {
         fold_log(&database).with_context(|| format!("the database {}", database.display()))?;
         std::fs::rename(&database, &moved)
             .and_then(|()| sync_folder_of(&moved))
-            .with_context(|| format!("{} cannot be called {MOVED_FILE}", database.display()))?;
+            .with_context(|| format!("{} cannot be renamed to {MOVED_FILE}", database.display()))?;
         Ok(all)
     }
 

@@ -133,14 +133,14 @@ fn key_of(source: Option<&str>, name: &str) -> anyhow::Result<Zeroizing<String>>
                 Zeroizing::new(std::fs::read_to_string(path).with_context(|| format!("{path} cannot be read"))?)
             }
             None => bail!(
-                "--key takes no key, which others on this machine could see: write --key - and put the key on standard \
-                 input, or --key @FILE, or leave it out to be asked"
+                "--key does not take the key itself, which other users of the machine could see: write --key - and \
+                 give the key on standard input, or --key @FILE, or leave it out to be prompted"
             ),
         },
     };
     let key = Zeroizing::new(key.trim().to_owned());
     if key.is_empty() || key.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        bail!("this is no API key: a key is one word");
+        bail!("this is not an API key: a key is one word");
     }
     Ok(key)
 }

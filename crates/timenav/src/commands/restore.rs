@@ -126,7 +126,7 @@ fn trust(contents: &Contents, trusted: Option<&Path>, keys: Option<&Path>, data:
             bail!(
                 "the signing key {} does not match the backup: it is {found}, but the backup was signed with \
                  {signed}. It belongs to another service, or the key was rotated: a backup needs the key that was in \
-                 use when it was made",
+                 use when it was created",
                 path.display()
             );
         }
@@ -255,7 +255,7 @@ impl Restored {
             return output::write(&output::pretty(&answer.to_string()));
         }
         let mut text = format!(
-            "{status}\n  service  {}\n  made     {}\n  holds    {} timelines, {} entries\n  checked  {}\n",
+            "{status}\n  service  {}\n  created  {}\n  contains {} timelines, {} entries\n  checked  {}\n",
             manifest.key.name(),
             manifest.made_at,
             manifest.timelines,

@@ -92,7 +92,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let key = folder.signing_key();
     // Checked before the first ledger is changed, as is whether proofs can be saved.
     check_replaceable(&key).with_context(|| {
-        format!("the new key cannot be written to {}: rotate it where that is no mounted copy", key.display())
+        format!("the new key cannot be written to {}: if that is a mounted copy, rotate the original", key.display())
     })?;
     if let Some(save) = &save {
         std::fs::create_dir_all(save).with_context(|| format!("{} cannot be created", save.display()))?;

@@ -198,7 +198,7 @@ async fn tend(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = tended
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "ended timelines could not be cleaned up; it will be tried again");
+            tracing::warn!(%refusal, untold, "ended timelines could not be cleaned up; will retry");
         }
     }
 }
@@ -207,7 +207,7 @@ async fn tend(engine: Engine, closing: CancellationToken) {
 fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Option<KeptAddress> {
     let kept = KeptAddress::keep(folder, scheme, address);
     kept.inspect_err(|error| {
-        tracing::warn!(%error, "the address cannot be kept in the data folder, so clients must name it: {error}");
+        tracing::warn!(%error, "the address cannot be stored in the data folder, so clients must give it: {error}");
     })
     .ok()
 }
@@ -260,7 +260,7 @@ async fn open(
     };
     tokio::select! {
         opened = opening => opened,
-        stop = signals.next() => Err(anyhow!("{} came before the service had started", stop.name())),
+        stop = signals.next() => Err(anyhow!("{} was received before the service had started", stop.name())),
     }
 }
 

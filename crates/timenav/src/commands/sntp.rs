@@ -32,9 +32,9 @@ const ERA_SECONDS_MAX: u64 = 1 << 31;
 /// 3).
 const BY_FIRST_BIT: std::ops::Range<i64> = -61_505_152..4_233_462_144;
 const WORDS: Words = Words {
-    lost: "timenav sntp: the service cannot be reached; answers say that the clock is not to be used",
-    denied: "timenav sntp: the service denies access to the clock; answers tell no time that could be used",
-    back: "timenav sntp: the service is back; answers tell the time again",
+    lost: "timenav sntp: the service cannot be reached; responses mark the clock as unsynchronized",
+    denied: "timenav sntp: the service denies access to the clock; responses have no usable time",
+    back: "timenav sntp: the service can be reached again; responses have the time",
 };
 
 /// Serves clocks over SNTP, for devices and programs that set their clocks from the network.
@@ -102,14 +102,14 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let wrong = Wrong::new(command.fault.fault(), &begun);
         let face = Arc::new(Face::new(wrong.shown()));
         let answering = Arc::clone(&face);
-        let shown = show(wrong, face, command.follow.is_named()).context("the clock cannot be turned")?;
+        let shown = show(wrong, face, command.follow.is_named()).context("the clock error cannot be applied")?;
         let name = command.follow.clone();
         let opening = Opening::of(&name);
         let opened = opening.clone();
         threads.push(thread::spawn(move || {
             let whose = (&timeline, &name, &opened);
             let Err(error) = following::follow(&client, whose, &shown, &WORDS, begun.known);
-            output::note(&format!("timenav sntp: the clock is not followed: {error}"));
+            output::note(&format!("timenav sntp: the clock is no longer followed: {error}"));
         }));
         opening.wait();
         output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
@@ -117,7 +117,7 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
     }
     for thread in threads {
         // Neither thread ends normally.
-        thread.join().map_err(|_| anyhow!("a thread that served has ended"))?;
+        thread.join().map_err(|_| anyhow!("a server thread has ended"))?;
     }
     Ok(())
 }
@@ -126,8 +126,8 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
 fn check(address: SocketAddr) -> anyhow::Result<()> {
     if !address.ip().is_loopback() {
         bail!(
-            "other machines can reach {address}, and a virtual clock sets theirs wrong: listen on 127.0.0.1, or add \
-             --beyond-loopback if that is what you want"
+            "other machines can reach {address}, and a virtual clock would set their clocks wrong: listen on \
+             127.0.0.1, or add --beyond-loopback to allow it"
         );
     }
     Ok(())

@@ -31,7 +31,7 @@ const SCHEMA_BYTES_MAX: usize = 63;
 const WORDS: Words = Words {
     lost: "timenav sql-clock: the service cannot be reached; timenav_now() keeps the last clock",
     denied: "timenav sql-clock: the service denies access to the clock; timenav_now() keeps the last clock",
-    back: "timenav sql-clock: the service is back; timenav_now() is on its clock again",
+    back: "timenav sql-clock: the service can be reached again; timenav_now() is on its clock",
 };
 
 /// Keeps a SQL function `timenav_now()` in a PostgreSQL database on the clock of a timeline.
@@ -90,7 +90,7 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
     let opened = opening.clone();
     thread::spawn(move || {
         let Err(error) = following::follow(&following, (&timeline, &name, &opened), &desk, &WORDS, begun.known);
-        output::note(&format!("timenav sql-clock: the clock is not followed: {error}"));
+        output::note(&format!("timenav sql-clock: the clock is no longer followed: {error}"));
     });
     opening.wait();
     let (place, timeline) = (&clock.place, &clock.names.1);
@@ -186,7 +186,7 @@ impl SqlClock {
             if let Some(open) = database {
                 let error = self.keep_in(open, news).await.unwrap_err();
                 *database = None;
-                output::note(&format!("timenav sql-clock: the database is lost ({error:#}); trying again"));
+                output::note(&format!("timenav sql-clock: lost the database ({error:#}); retrying"));
             }
             let _ = tokio::time::timeout(patience, std::future::pending::<()>()).await;
             patience = AGAIN.1.min(patience * 2);
@@ -195,7 +195,7 @@ impl SqlClock {
                 self.take(one);
             }
             if let Ok(open) = self.begin().await {
-                output::note("timenav sql-clock: the database is back");
+                output::note("timenav sql-clock: the database can be reached again");
                 *database = Some(open);
                 patience = AGAIN.0;
                 self.answer();
@@ -216,7 +216,7 @@ impl SqlClock {
                         continue;
                     }
                 }
-                Ok(None) => return Err(anyhow::anyhow!("nothing follows the clock any more")),
+                Ok(None) => return Err(anyhow::anyhow!("the clock is no longer followed")),
                 Err(_) => database.measure().await?,
             }
             self.write(database).await?;
@@ -251,7 +251,7 @@ impl SqlClock {
 
 fn schema(name: &str) -> Result<String, String> {
     if name.is_empty() || name.len() > SCHEMA_BYTES_MAX || name.contains('\0') {
-        return Err(format!("the name of a schema has 1 to {SCHEMA_BYTES_MAX} bytes"));
+        return Err(format!("a schema name has 1 to {SCHEMA_BYTES_MAX} bytes"));
     }
     Ok(name.to_owned())
 }

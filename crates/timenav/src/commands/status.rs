@@ -31,7 +31,7 @@ pub(crate) fn run(command: &StatusCommand, surroundings: &Surroundings) -> Resul
     let session = client.get(&["v1", "session"], &[])?.value;
     if !session["user_id"].is_string() {
         return Err(Failure::NoKey(format!(
-            "the service at {} does not know the API key {}",
+            "the service at {} does not recognize the API key {}",
             client.target().url,
             client.target().key_source
         )));
@@ -66,10 +66,10 @@ fn status_text(answer: &Value) -> String {
         who += ", an operator";
     }
     if answer["restriction_level"].as_str().is_some_and(|level| level != "full_access") {
-        who.extend([", whose time travel is restricted to ", &part("restriction_level")]);
+        who.extend([", with time travel restricted to ", &part("restriction_level")]);
     }
     let clock = if answer["clock"].is_null() {
-        "(there is none that you may read; name a timeline with --timeline)".to_owned()
+        "(none that you may read; give a timeline with --timeline)".to_owned()
     } else {
         format!("{}  on {}", clock_line(&answer["clock"]), part("clock/timeline_id"))
     };
@@ -99,11 +99,11 @@ mod tests {
             "restriction_level": "read_only", "timelines": [], "has_more": false,
             "clock": {"timeline_id": "main", "current_time": "2000-01-01T00:00:00Z", "state": "paused", "rate": 1}});
         let expected = "service  timenav.local, timenav 0.1.0, at http://127.0.0.1:8080/\n\
-                        you      ada, whose time travel is restricted to read_only\n\
+                        you      ada, with time travel restricted to read_only\n\
                         key      from TIMENAV_API_KEY\n\
                         clock    2000-01-01T00:00:00Z  paused  rate 1  on main\n\n";
         assert_eq!(status_text(&answer), expected);
         answer["clock"] = Value::Null;
-        assert!(status_text(&answer).contains("name a timeline"));
+        assert!(status_text(&answer).contains("give a timeline"));
     }
 }

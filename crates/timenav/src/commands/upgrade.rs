@@ -45,8 +45,8 @@ pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
     let UpgradeCommand { store, store_file, config, status: _, finish, json } = command;
     let settings = Settings::resolve(ServeOptions { store, store_file, config, ..ServeOptions::default() })?;
     let Some(url) = settings.store else {
-        let what = "name the PostgreSQL database with --store; a service with a SQLite file is alone, and is upgraded by \
-                    starting the newer version";
+        let what = "name the PostgreSQL database with --store; a service with a SQLite file is upgraded by starting \
+                    the newer version";
         return Err(anyhow!(what).into());
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -59,7 +59,7 @@ pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
             let older: Vec<String> = older.iter().map(|one| format!("`{}` ({})", one.name, one.version)).collect();
             let older = older.join(", ");
             return Err(anyhow!(
-                "{older} would not understand what this version writes; replace what is older, or stop it, and try again"
+                "older services cannot read what this version writes: {older}; replace or stop them, and try again"
             )
             .into());
         }
@@ -71,13 +71,15 @@ pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
 fn show(level: u64, services: &[SeenService], finished: Option<&Finished>, json: bool) -> Result<(), Failure> {
     let rows: Vec<Value> = services.iter().map(row).collect();
     let said = match finished {
-        Some(Finished::Raised) => format!("All services may write what feature level {level} has."),
+        Some(Finished::Raised) => format!("All services may now write entries of feature level {level}."),
         Some(Finished::Already) => format!("Nothing to finish: the database has the feature level {level}."),
         Some(Finished::Older(_)) | None if level < FEATURE_LEVEL => format!(
-            "The database has the feature level {level}, and this version knows {FEATURE_LEVEL}. Once no older service is \
-             there, run `timenav upgrade --finish`."
+            "The database has the feature level {level}, and this version knows {FEATURE_LEVEL}. When no older service \
+             is running, run `timenav upgrade --finish`."
         ),
-        Some(Finished::Older(_)) | None => format!("The database has the feature level {level}, as this version."),
+        Some(Finished::Older(_)) | None => {
+            format!("The database has the feature level {level}, the same as this version.")
+        }
     };
     if json {
         let shown = json!({

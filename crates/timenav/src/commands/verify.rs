@@ -161,7 +161,7 @@ fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Resul
         return bundle::verify(path, key.clone(), &command.rotation, command.json);
     }
     if !command.rotation.is_empty() {
-        let detail = "--rotation is for bundles: give a proof the key that signed it, as --verifier-key";
+        let detail = "--rotation is for bundles: for a proof, give the key that signed it with --verifier-key";
         return Err(anyhow!(detail).into());
     }
     let mut text = String::new();

@@ -111,7 +111,7 @@ async fn witness(command: WitnessCommand) -> Result<(), Failure> {
     }
     say_listening(scheme, address)?;
     let (logs, prefixes) = (witness.logs_count(), witness.prefixes_count());
-    tracing::info!(logs, prefixes, "witnessing {logs} logs, and what comes under {prefixes} prefixes");
+    tracing::info!(logs, prefixes, "witnessing {logs} logs and {prefixes} prefixes");
     let name = signals.next().await.name();
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
     server.stop().await;

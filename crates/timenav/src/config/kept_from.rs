@@ -26,9 +26,9 @@ impl FromStr for KeptFrom {
             }
             Some(_) | None => return Ok(Self::File(text.into())),
         }
-        let url = Url::parse(text).map_err(|error| format!("it is no URL: {error}"))?;
+        let url = Url::parse(text).map_err(|error| format!("it is not a URL: {error}"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("it must have no password: what is kept is signed, and no secret".to_owned());
+            return Err("it must not contain a password: checkpoints are signed, and not secret".to_owned());
         }
         Ok(Self::Url(Box::new(url)))
     }

@@ -30,20 +30,20 @@ impl Shared {
             bail!("`join` is for one of several services on a database: give --replicas too");
         }
         if !options.kept_from.is_empty() && !join {
-            bail!("`kept_from` is for a data folder that holds no checkpoints yet: give --join too, or leave it out");
+            bail!("`kept_from` is for a data folder that has no checkpoints yet: give --join too, or leave it out");
         }
         let accept_rollback = options.accept_rollback.unwrap_or(false);
         if accept_rollback && replicas {
             bail!(
-                "`accept_rollback` is for a service that is alone: with --replicas, what was lost is accepted once for \
-                 all, with `timenav accept-rollback`"
+                "`accept_rollback` is for a single service: with --replicas, accept the loss once for all services \
+                 with `timenav accept-rollback`"
             );
         }
         let signing_key = options.signing_key.clone().or_else(|| file.signing_key.clone());
         if signing_key.is_some() && !has_store {
             bail!(
-                "`signing_key` is for a service with a PostgreSQL database: give --store too, or leave it out; beside a \
-                 SQLite file, the key that signs is `signing.key` in the data folder"
+                "`signing_key` is for a service with a PostgreSQL database: give --store too, or leave it out; with a \
+                 SQLite file, the signing key is `signing.key` in the data folder"
             );
         }
         Ok(Self { replicas, join, kept_from: options.kept_from.clone(), accept_rollback, signing_key })

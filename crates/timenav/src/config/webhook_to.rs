@@ -53,8 +53,8 @@ impl FromStr for WebhookTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORM: &str = "write a host, with a port if it is not 443, such as hooks.example.com:8443; put http:// before \
-                            it if requests are to go there without TLS";
+        const FORM: &str = "write a host, with a port if it is not 443, such as hooks.example.com:8443; put http:// \
+                            before it to send requests without TLS";
         let url = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
         let url = Url::parse(&url).map_err(|error| format!("{error}; {FORM}"))?;
         let is_bare = url.username().is_empty() && url.password().is_none() && url.path() == "/";
@@ -95,8 +95,8 @@ pub(super) fn settled(
     }
     if let Some(own) = allowed.iter().find(|to| to.is_loopback() && !listen.ip().is_loopback()) {
         bail!(
-            "webhooks can go to {own}, which is this machine, only if nobody else reaches the service: it listens on \
-             {listen}; leave it out of --webhook-to, or listen on 127.0.0.1"
+            "webhooks can go to {own}, which is this machine, only if no other machine can reach the service: it \
+             listens on {listen}; leave it out of --webhook-to, or listen on 127.0.0.1"
         );
     }
     Ok(allowed)

@@ -30,9 +30,9 @@ impl FromStr for WitnessTimeline {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let timeline = TimelineId::new(text).map_err(|error| format!("`{text}` is no id of a timeline: {error}"))?;
+        let timeline = TimelineId::new(text).map_err(|error| format!("`{text}` is not a timeline id: {error}"))?;
         if timeline.is_system() {
-            return Err("witnesses are shown `system` in any case; name other timelines, or none".to_owned());
+            return Err("witnesses always get `system`; name other timelines, or none".to_owned());
         }
         Ok(Self(timeline))
     }
@@ -129,7 +129,7 @@ fn required(count: Option<usize>, asked: &[WitnessUrl]) -> anyhow::Result<usize>
     let count = count.unwrap_or(0);
     if count > asked.len() {
         let there = asked.len();
-        bail!("`witness_required` is {count}, and there are {there} witnesses: give --witness once for each of them");
+        bail!("`witness_required` is {count}, but there are {there} witnesses: give --witness once for each of them");
     }
     Ok(count)
 }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn witnessed_timelines_require_a_witness() {
         let named = |text: &str| text.parse::<WitnessTimeline>();
-        for (wrong, expected) in [("", "no id of a timeline"), ("a b", "no id"), ("system", "in any case")] {
+        for (wrong, expected) in [("", "not a timeline id"), ("a b", "not a timeline id"), ("system", "always get")] {
             let error = named(wrong).unwrap_err();
             assert!(error.contains(expected), "{wrong}: {error}");
         }

@@ -43,7 +43,7 @@ impl Seen {
                 address_full,
                 made_room,
                 not_accepted,
-                "connections were refused in the last minute: there were too many, or too many from one address"
+                "connections were rejected in the last minute: too many in total, or from one address"
             );
         }
         if late + handshake + malformed + stalled > 0 {

@@ -41,10 +41,10 @@ impl Gate {
         let url = Url::parse(url).map_err(|error| format!("{error}; {FORM}"))?;
         let to = WebhookTo::of(&url).ok_or(FORM)?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("an address with a name or a password would show it to all readers; use `secret`".to_owned());
+            return Err("all readers could see a user name or password in the URL; use `secret`".to_owned());
         }
         if url.fragment().is_some() {
-            return Err("nothing behind `#` is ever sent; leave it out".to_owned());
+            return Err("the part after `#` is never sent; leave it out".to_owned());
         }
         if !self.allowed.contains(&to) {
             let detail = format!("this service sends no webhooks to {to}; its operator can allow it with --webhook-to");
@@ -113,7 +113,7 @@ mod tests {
             ("http://hooks.example.com/in", "no webhooks to http://hooks.example.com:80;"),
             ("https://hooks.example.com:8443", "no webhooks to https://hooks.example.com:8443;"),
             ("https://hooks.example.com.", "no webhooks to https://hooks.example.com.:443;"),
-            ("https://hooks.example.com@evil.example/", "an address with a name"),
+            ("https://hooks.example.com@evil.example/", "a user name or password"),
             ("https://evil.example/?hooks.example.com", "no webhooks to https://evil.example:443;"),
             ("https://hooks.example.com/#in", "leave it out"),
             ("ftp://hooks.example.com/", "write an address like"),

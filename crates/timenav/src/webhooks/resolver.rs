@@ -30,7 +30,7 @@ impl Resolver {
     fn kept(self, name: &str, found: impl Iterator<Item = SocketAddr>) -> Result<Vec<SocketAddr>, String> {
         let kept: Vec<SocketAddr> = found.filter(|found| self.may_reach(name, found.ip())).collect();
         if kept.is_empty() {
-            return Err(format!("`{name}` leads to no address that webhooks may go to"));
+            return Err(format!("`{name}` has no address that webhooks may be sent to"));
         }
         Ok(kept)
     }
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(kept(false, "hooks.example", &rebound), Ok(vec!["1.1.1.1".to_owned()]));
         assert_eq!(kept(true, "hooks.example", &rebound), Ok(vec!["10.0.0.1".to_owned(), "1.1.1.1".to_owned()]));
         let refused = kept(false, "hooks.example", &rebound[..3]).unwrap_err();
-        assert_eq!(refused, "`hooks.example` leads to no address that webhooks may go to");
+        assert_eq!(refused, "`hooks.example` has no address that webhooks may be sent to");
         assert_eq!(kept(false, "localhost", &["::1"]), Ok(vec!["::1".to_owned()]));
         assert!(kept(false, "localhost", &["10.0.0.1"]).is_err());
     }

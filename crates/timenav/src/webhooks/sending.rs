@@ -75,8 +75,8 @@ impl Sender {
             }
             built => built.map_err(|error| {
                 anyhow::Error::new(error).context(
-                    "the certificates of webhooks cannot be checked: install the certificates of authorities (on Debian \
-                     the package ca-certificates), or name your own with --webhook-ca",
+                    "webhook certificates cannot be verified: install CA certificates (on Debian, the package \
+                     ca-certificates), or give your own with --webhook-ca",
                 )
             })?,
         };
@@ -96,8 +96,8 @@ impl Sender {
         claimed: ClaimedFiring,
     ) -> Result<Attempt, Refusal> {
         let Some(sealed_for) = engine.webhook_sealed_for(timeline, &claimed) else {
-            let reason = "a timeline sends no webhooks for timers that came with an adoption, nor a fork for those \
-                          that it took along, unless it is created with `deliver_webhooks`; set another timer";
+            let reason = "timers from before an adoption or a fork send no webhooks, unless the timeline was created \
+                          with `deliver_webhooks`; set another timer";
             return Ok(Attempt::Hopeless(reason.to_owned()));
         };
         let (url, to, signer) = match self.target(&sealed_for, claimed.webhook.as_ref()) {
@@ -127,9 +127,9 @@ impl Sender {
             // The body is not read: it could be endless.
             Ok(answer) => return (came_of(to, answer.status()), Some(answer.status())),
             Err(error) if error.is_timeout() => {
-                format!("{to} did not answer in {} seconds", self.answer_time.as_secs())
+                format!("{to} did not respond in {} seconds", self.answer_time.as_secs())
             }
-            Err(error) => format!("{to} did not answer: {}", cause(&error)),
+            Err(error) => format!("{to} did not respond: {}", cause(&error)),
         };
         (Attempt::Refused(refused), None)
     }
@@ -143,13 +143,13 @@ impl Sender {
         sealed_for: &[TimelineId],
         webhook: Option<&Webhook>,
     ) -> Result<(Url, WebhookTo, Option<Signer>), String> {
-        let Webhook { url, sealed } = webhook.ok_or("its timer sends no webhooks any more")?;
+        let Webhook { url, sealed } = webhook.ok_or("its timer no longer sends webhooks")?;
         let (url, to) = self.gate.open(url)?;
         let signer = match sealed {
             None => None,
             Some(sealed) => {
-                let lost = "its secret was sealed under another signing key: give it again by a change of the timer while it \
-                    is armed, or set another timer";
+                let lost = "its secret was sealed under another signing key: change the timer to set the secret again \
+                            while it is armed, or set another timer";
                 Some(Signer::of(sealed_for.iter().find_map(|name| self.gate.secret(name, sealed)).ok_or(lost)?))
             }
         };
@@ -215,11 +215,11 @@ fn attributes(
 
 /// Maps a response status to an outcome (Standard Webhooks 1.0.0, "Delivery").
 fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
-    let reason = format!("{to} answered {}", status.as_u16());
+    let reason = format!("{to} responded with {}", status.as_u16());
     if status.is_success() {
         Attempt::Taken
     } else if status == StatusCode::GONE {
-        Attempt::Hopeless(format!("{reason}: it takes no more"))
+        Attempt::Hopeless(format!("{reason}: it accepts no more webhooks"))
     } else if status.is_redirection() {
         Attempt::Refused(format!("{reason}, a redirect, which is not followed"))
     } else {
@@ -265,7 +265,7 @@ mod tests {
         let (Attempt::Refused(reason), None) = sender.ask(&url.parse().unwrap(), request).await else {
             panic!("not refused")
         };
-        assert_eq!(reason, format!("{url} did not answer in 0 seconds"));
+        assert_eq!(reason, format!("{url} did not respond in 0 seconds"));
     }
 
     #[test]
@@ -294,9 +294,9 @@ mod tests {
         };
         check(200, "taken");
         check(299, "taken");
-        check(307, "refused: https://hooks.example:443 answered 307, a redirect, which is not followed");
-        check(404, "refused: https://hooks.example:443 answered 404");
-        check(410, "hopeless: https://hooks.example:443 answered 410: it takes no more");
-        check(500, "refused: https://hooks.example:443 answered 500");
+        check(307, "refused: https://hooks.example:443 responded with 307, a redirect, which is not followed");
+        check(404, "refused: https://hooks.example:443 responded with 404");
+        check(410, "hopeless: https://hooks.example:443 responded with 410: it accepts no more webhooks");
+        check(500, "refused: https://hooks.example:443 responded with 500");
     }
 }

@@ -60,14 +60,14 @@ impl WitnessFolder {
         let named = || format!("the key of the witness, {}", path.display());
         if !path.try_exists().with_context(named)? {
             if !self.known.lock().is_empty() {
-                bail!("{} is missing: put it back; another key could not vouch for what was cosigned", named());
+                bail!("{} is missing: put it back; another key cannot replace it for earlier cosignatures", named());
             }
             let name = name.unwrap_or(NAME_DEFAULT);
             make_signing_key(&path, name, &OsEntropy).with_context(|| format!("{} for `{name}`", named()))?;
         }
         let key = read_signing_key(&path).with_context(named)?;
         if let Some(name) = name.filter(|name| *name != key.service_name) {
-            bail!("the witness is called `{}`, and cannot be renamed to `{name}`", key.service_name);
+            bail!("the witness is named `{}`, and cannot be renamed to `{name}`", key.service_name);
         }
         let public = WitnessKey::new(&key.service_name, key.signer.public_key())?;
         Ok((public, key.signer))
@@ -88,8 +88,8 @@ impl WitnessFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if self.known.lock().contains(log) {
                     bail!(
-                        "{} is missing, so the log could take back what was cosigned: restore it from a backup, or, to \
-                         begin again with this log, remove its line from {}",
+                        "{} is missing, so the log could roll back cosigned entries: restore it from a backup, or, to \
+                         start over with this log, remove its line from {}",
                         path.display(),
                         self.path.join(KNOWN_FILE).display()
                     );
@@ -134,10 +134,10 @@ impl WitnessFolder {
         match write_secret(&path, request) {
             Ok(()) => {
                 let path = path.display();
-                tracing::error!(%path, "a log signed a checkpoint that does not continue what was cosigned");
+                tracing::error!(%path, "a log signed a checkpoint that does not continue the cosigned one");
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => tracing::error!(path = %path.display(), %error, "evidence against a log could not be kept"),
+            Err(error) => tracing::error!(path = %path.display(), %error, "evidence against a log could not be stored"),
         }
     }
 

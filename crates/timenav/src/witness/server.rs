@@ -75,7 +75,7 @@ async fn checkpoint(State(witness): State<Arc<Witness>>, Path(origin_hash): Path
     let note = tokio::task::spawn_blocking(move || witness.checkpoint(&origin_hash)).await;
     match note {
         Ok(Some(note)) => plain(StatusCode::OK, note.to_string()),
-        Ok(None) | Err(_) => plain(StatusCode::NOT_FOUND, "nothing was cosigned of such a log\n".to_owned()),
+        Ok(None) | Err(_) => plain(StatusCode::NOT_FOUND, "no checkpoint of such a log was cosigned\n".to_owned()),
     }
 }
 

@@ -174,10 +174,10 @@ fn lost_checkpoint_of_a_prefixed_log_is_detected() {
     };
     let text = std::fs::read_to_string(file("clock.test/main")).unwrap();
     std::fs::remove_file(file("clock.test/main")).unwrap();
-    failed("is missing, so the log could take back what was cosigned");
+    failed("is missing, so the log could roll back cosigned entries");
     // Neither the checkpoint of another log nor one that this witness has not cosigned is accepted in its place.
     std::fs::copy(file("clock.test/other"), file("clock.test/main")).unwrap();
-    failed("is not of the log that the file is named after");
+    failed("is not of the log in its file name");
     std::fs::write(file("clock.test/main"), grown("clock.test/main").note).unwrap();
     failed("was not written by this witness");
     std::fs::write(file("clock.test/main"), text).unwrap();

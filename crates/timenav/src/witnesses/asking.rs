@@ -95,20 +95,21 @@ impl AskedWitness {
                 StatusCode::OK => return self.cosigned(engine, tip, &asked.body),
                 StatusCode::CONFLICT => {
                     let Some(size) = size_in(&asked.body) else {
-                        return Asked::Refused("it answered 409 without a size".to_owned());
+                        return Asked::Refused("it returned 409 without a size".to_owned());
                     };
                     if size > tip.size {
                         // Another service on the same database may have been faster.
                         match heard(engine, timeline).await {
                             Ok(Some(newer)) => tip = newer,
                             // An ended timeline is not a rollback.
-                            Ok(None) => return Asked::Refused(format!("there is no `{timeline}` any more")),
+                            Ok(None) => return Asked::Refused(format!("`{timeline}` no longer exists")),
                             Err(refusal) => return Asked::Refused(refusal.to_string()),
                         }
                     }
                     if size > tip.size {
                         let detail = format!(
-                            "rollback: the witness `{}` has cosigned {size} entries of `{timeline}`, but it has {} now",
+                            "rollback: the witness `{}` has cosigned {size} entries of `{timeline}`, but the ledger \
+                             has {} now",
                             self.key().name(),
                             tip.size
                         );
@@ -121,8 +122,7 @@ impl AskedWitness {
                 StatusCode::UNPROCESSABLE_ENTITY => {
                     // The request was consistent with the local ledger, so the witness's tree is not.
                     let detail = format!(
-                        "fork: the witness `{}` has cosigned another history of `{timeline}` than the one that is here, up to \
-                         {old} entries",
+                        "fork: the witness `{}` has cosigned a different history of `{timeline}`, up to {old} entries",
                         self.key().name()
                     );
                     let tell = |evidence| Asked::Fork { detail, evidence };
@@ -131,7 +131,7 @@ impl AskedWitness {
                 status => return Asked::Refused(reason(status, &asked.body)),
             }
         }
-        Asked::Refused("it names another size each time".to_owned())
+        Asked::Refused("it returns a different size each time".to_owned())
     }
 
     async fn submit(
@@ -145,7 +145,7 @@ impl AskedWitness {
             return self.post(AddCheckpoint { old_size: 0, hashes: Vec::new(), note: tip.note.clone() }).await;
         }
         let hashes = engine.witness_consistency(timeline, old_size, tip).await;
-        let hashes = hashes.map_err(|refusal| Asked::Refused(format!("it was not asked: {refusal}")))?;
+        let hashes = hashes.map_err(|refusal| Asked::Refused(format!("it was not contacted: {refusal}")))?;
         self.post(AddCheckpoint { old_size, hashes, note: tip.note.clone() }).await
     }
 
@@ -165,14 +165,14 @@ impl AskedWitness {
 
     fn cosigned(&self, engine: &Engine, checkpoint: SignedCheckpoint, body: &[u8]) -> Asked {
         let key = self.key();
-        let unusable = |error: &dyn std::fmt::Display| Asked::Refused(format!("its answer cannot be used: {error}"));
+        let unusable = |error: &dyn std::fmt::Display| Asked::Refused(format!("its response cannot be used: {error}"));
         let lines = match cosignatures_in(body) {
             Ok(lines) => lines,
             Err(error) => return unusable(&error),
         };
         // Other lines are from unknown keys.
         let Some(line) = lines.into_iter().find(|line| key.is_of(line)) else {
-            return unusable(&"no line is by its key");
+            return unusable(&"no line is signed by its key");
         };
         let Ok(note) = Note::parse(checkpoint.note.as_bytes()) else { return unusable(&"there is no note") };
         let time = match key.check(note.text(), &line, verify_signature) {
@@ -181,7 +181,7 @@ impl AskedWitness {
         };
         let now = u64::try_from(engine.now().micros() / 1_000_000).unwrap_or(0);
         if time.abs_diff(now) > COSIGNATURE_AHEAD_SECONDS_MAX {
-            return unusable(&format!("it has the time {time}, and it is {now} here, in seconds since 1970"));
+            return unusable(&format!("its time is {time}, but the local time is {now}, in seconds since 1970"));
         }
         Asked::Cosigned { checkpoint, line, time }
     }
@@ -237,7 +237,7 @@ fn reason(status: StatusCode, body: &[u8]) -> String {
         .filter(|c| !crate::output::acts_on_terminal(*c))
         .take(REASON_CHARS_MAX)
         .collect();
-    format!("it answered {status}: {text}")
+    format!("it returned {status}: {text}")
 }
 
 fn cause(error: &reqwest::Error) -> String {
@@ -246,7 +246,7 @@ fn cause(error: &reqwest::Error) -> String {
         cause = source;
     }
     if error.is_timeout() {
-        format!("it did not answer in {} seconds", ANSWER_SECONDS_MAX.as_secs())
+        format!("it did not respond in {} seconds", ANSWER_SECONDS_MAX.as_secs())
     } else {
         cause.to_string()
     }
@@ -275,6 +275,6 @@ mod tests {
     #[test]
     fn error_reasons_are_truncated_and_printable() {
         let told = reason(StatusCode::FORBIDDEN, format!("no\u{1b}[31m\n{}", "x".repeat(1_000)).as_bytes());
-        assert!(told.starts_with("it answered 403 Forbidden: no[31mxx") && told.len() < 250, "{told}");
+        assert!(told.starts_with("it returned 403 Forbidden: no[31mxx") && told.len() < 250, "{told}");
     }
 }

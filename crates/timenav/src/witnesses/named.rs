@@ -46,7 +46,7 @@ pub(super) async fn run(
             Err(refusal) => {
                 if let Some(untold) = failures.tell(engine.now()) {
                     let timeline = kept.timeline.as_str();
-                    tracing::warn!(%refusal, timeline, untold, "witnesses cannot be shown `{timeline}`; it will be tried again");
+                    tracing::warn!(%refusal, timeline, untold, "witnesses cannot be shown `{timeline}`; will retry");
                 }
             }
         }

@@ -175,7 +175,7 @@ fn import_command_reports_imported_and_rejected_records() {
     );
     assert_eq!(code, Some(3), "{stderr}");
     assert!(stdout.starts_with("-: 0 imported, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
-    assert_eq!(stderr, "error: 2 records were refused\n");
+    assert_eq!(stderr, "error: 2 records were rejected\n");
     // Unreadable and invalid files are skipped.
     let (missing, folder_of_files) = (folder.path().join("missing.csv"), folder.path().join("folder.csv"));
     std::fs::create_dir(&folder_of_files).unwrap();

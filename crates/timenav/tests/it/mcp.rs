@@ -84,16 +84,20 @@ fn tool_errors_suggest_the_correction() {
         (
             "monitor_events",
             json!({ "location": ["a", {}], "time_range": "../.." }),
-            &["`location` has values that are not texts"],
+            &["`location` has values that are not strings"],
         ),
-        ("wait_for", json!({}), &["say what to wait for", "(missing_parameter)"]),
+        ("wait_for", json!({}), &["give one or more things to wait for", "(missing_parameter)"]),
         ("wait_for", json!({ "until": "soon" }), &["until: ", "(invalid_parameter)"]),
-        ("wait_for", json!({ "until": "2027-02-01T00:00:00Z", "timeout": "11m" }), &["timeout: ", "600s at most"]),
+        (
+            "wait_for",
+            json!({ "until": "2027-02-01T00:00:00Z", "timeout": "11m" }),
+            &["timeout: ", "the maximum wait is 600s"],
+        ),
         ("wait_for", json!({ "evnt": {} }), &["unknown field `evnt`"]),
         ("wait_for", json!({ "timer_id": "none" }), &["(not_found)"]),
-        ("spend", json!({}), &["say `duration`, such as `20m`"]),
+        ("spend", json!({}), &["give `duration`, such as `20m`"]),
         ("spend", json!({ "duration": "-1h" }), &["duration: "]),
-        ("spend", json!({ "measured": true, "factor": 0 }), &["`factor` is more than 0"]),
+        ("spend", json!({ "measured": true, "factor": 0 }), &["`factor` must be more than 0"]),
     ] {
         let text = agent.refused(tool, &arguments);
         for piece in expected {

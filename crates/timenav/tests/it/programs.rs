@@ -41,9 +41,9 @@ const DAY: (&str, i64) = ("2031-05-06T07:08:09Z", 1_935_817_689);
 
 /// Errors of `timenav exec` if the system allows none of its methods, or not the requested one.
 const REFUSALS: [&str; 3] = [
-    "this system does not let timenav trace",
-    "this system lets no supervisor listen to system calls",
-    "programs can load the library with the clock from no folder",
+    "this system does not allow timenav to trace",
+    "this system does not allow seccomp listeners",
+    "programs cannot load the clock library from any folder",
 ];
 
 /// Returns the notice of `timenav exec` for a method, which is empty for the best one; prints a message and returns

@@ -75,7 +75,7 @@ impl Reader<'_> {
             }
             Err(error) => {
                 let line = error.span().start().line;
-                self.broken.get_or_insert_with(|| Problem::new(path, line, format!("this is no Rust: {error}")));
+                self.broken.get_or_insert_with(|| Problem::new(path, line, format!("this is not Rust: {error}")));
             }
         }
     }

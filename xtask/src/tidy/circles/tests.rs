@@ -112,8 +112,8 @@ fn long_cycle_is_reported_by_its_shortest_path() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0].to_string(),
-        "crates/a/src/a.rs:1: 3 modules need each other in a circle: `a` takes `crate::b::B`, `b` takes `crate::c::C`, \
-         `c` takes `crate::a::A`; move what they share below them"
+        "crates/a/src/a.rs:1: 3 modules depend on each other in a cycle: `a` takes `crate::b::B`, `b` takes \
+         `crate::c::C`, `c` takes `crate::a::A`; move shared code to a module below them"
     );
 }
 

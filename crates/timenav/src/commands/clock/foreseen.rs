@@ -37,7 +37,7 @@ pub(in crate::commands) fn would_text(answer: &Value) -> Option<String> {
         }
     };
     add(rows(would_fire, "firings"), &columns);
-    add(rows(&answer["would_rearm"], "timers"), &[("ARMED AGAIN FOR", "next"), ("TIMER", "timer_id")]);
+    add(rows(&answer["would_rearm"], "timers"), &[("REARMED FOR", "next"), ("TIMER", "timer_id")]);
     let columns = [("SUPERSEDED", "firing_id"), ("DUE", "due"), ("TIMER", "timer_id"), ("QUEUE", "queue")];
     add(rows(&answer["would_supersede"], "firings"), &columns);
     let named = |of: &str, list: &str, column: &str| -> Vec<Value> {
@@ -46,13 +46,13 @@ pub(in crate::commands) fn would_text(answer: &Value) -> Option<String> {
             .map(|id| Value::Object([(column.to_owned(), id)].into_iter().collect()))
             .collect()
     };
-    add(named("would_disarm", "timer_ids", "timer_id"), &[("NOT ARMED ANY MORE", "timer_id")]);
+    add(named("would_disarm", "timer_ids", "timer_id"), &[("DISARMED", "timer_id")]);
     add(named("would_change", "event_ids", "event_id"), &[("CHANGED BACK", "event_id")]);
     if answer.get("would_rearm").is_some_and(|would_rearm| !would_rearm.is_null()) {
         return Some(text);
     }
     let count = member(would_fire, "count");
-    let more = if would_fire["complete"] == true { "" } else { ", of which these are the first" };
+    let more = if would_fire["complete"] == true { "" } else { "; only the first are listed" };
     let _ = match count.as_str() {
         "0" => writeln!(text, "Nothing would fire."),
         "1" => writeln!(text, "1 firing."),
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(would_text(&answer(1, true)), Some(format!("{head}1 firing.\n")));
         assert_eq!(
             would_text(&answer(2_000, false)),
-            Some(format!("{head}2000 firings, of which these are the first.\n"))
+            Some(format!("{head}2000 firings; only the first are listed.\n"))
         );
         assert_eq!(would_text(&answer(0, true)), Some("Nothing moved.\nNothing would fire.\n".to_owned()));
         assert_eq!(would_text(&json!({})), None);
@@ -99,9 +99,9 @@ mod tests {
         assert_eq!(
             would_text(&answer).unwrap(),
             "Nothing moved.\n\
-             ARMED AGAIN FOR       TIMER\n2027-01-31T09:00:00Z  t\n\
+             REARMED FOR           TIMER\n2027-01-31T09:00:00Z  t\n\
              SUPERSEDED  DUE                   TIMER  QUEUE\nfiring_1    2027-01-31T09:00:00Z  t      q\n\
-             NOT ARMED ANY MORE\nlater\n\
+             DISARMED\nlater\n\
              CHANGED BACK\nlaunch\n"
         );
     }

@@ -128,7 +128,8 @@ fn on_its_way(settled: &Value) -> Result<(), Failure> {
         return Ok(());
     }
     let to = member(settled, "to");
-    Err(anyhow!("the clock is still on its way to {to}, where followers confirm it; it goes on by itself").into())
+    Err(anyhow!("the clock is still advancing to {to}, where followers confirm it; it continues in the background")
+        .into())
 }
 
 /// Prints the firings of an advance as they are settled, until it ends.
@@ -152,7 +153,9 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
         waited += 1;
         let asked = client.get(&["v1", "advances", &advance_id], &query);
         let asked = asked.inspect_err(|_| {
-            output::note(&format!("the advance {advance_id} goes on by itself; `timenav clock now` shows the clock"));
+            output::note(&format!(
+                "the advance {advance_id} continues in the background; `timenav clock now` shows the clock"
+            ));
         });
         settled = asked?.value["settled"].take();
     }
@@ -162,7 +165,10 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
     }
     output::write(&receipt(&settled))?;
     if settled["state"] == "running" {
-        output::note("the clock goes on by itself; `timenav clock now` shows it, and `timenav clock pause` stops it");
+        output::note(
+            "the advance continues in the background; `timenav clock now` shows the clock, and `timenav clock pause` \
+             stops it",
+        );
     }
     unsettled(&settled)
 }
@@ -280,7 +286,7 @@ mod tests {
         assert!(unsettled(&json!({ "state": "settled" })).is_ok());
         assert!(on_its_way(&json!({ "state": "settled" })).is_ok());
         let told = on_its_way(&json!({ "state": "running", "to": "2027-02-01T00:00:00Z" })).unwrap_err();
-        assert!(told.text().unwrap().contains("on its way to 2027-02-01T00:00:00Z"));
+        assert!(told.text().unwrap().contains("advancing to 2027-02-01T00:00:00Z"));
         assert!(unsettled(&Value::Null).is_ok());
     }
 }

@@ -21,14 +21,14 @@ use crate::surroundings::Surroundings;
 const START_MAX: Duration = Duration::from_mins(1);
 /// Commands and captions.
 const STORY: &[(&str, &str)] = &[
-    ("clock now", "all of them show the clock of one timeline, which began at host time"),
-    ("clock travel 2031-05-06T07:08:09Z", "one travel moves them all"),
-    ("clock pause", "they stand"),
-    ("clock travel 1969-07-20T20:17:40Z", "back, to before 1970, while they stand"),
-    ("clock rate 3600", "an hour in each second, once they run"),
+    ("clock now", "all programs show one timeline's clock, which started at host time"),
+    ("clock travel 2031-05-06T07:08:09Z", "one command moves them all"),
+    ("clock pause", "they stop"),
+    ("clock travel 1969-07-20T20:17:40Z", "back to before 1970, while the clock is paused"),
+    ("clock rate 3600", "an hour per second, once the clock runs again"),
     ("clock resume", "they run again"),
-    ("clock rate 1", "at the pace of the host"),
-    ("clock travel 2038-01-19T03:14:06Z", "two seconds before counters of 32 bits overflow"),
+    ("clock rate 1", "at the rate of the host clock"),
+    ("clock travel 2038-01-19T03:14:06Z", "two seconds before 32-bit counters overflow"),
 ];
 
 /// Shows programs in several languages on one virtual clock.
@@ -56,12 +56,12 @@ fn look(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// Programs cannot be put on a clock on this system, or stdout is closed.
 pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let folder = tempfile::tempdir().context("there is no room for temporary files")?;
+    let folder = tempfile::tempdir().context("temporary files cannot be created")?;
     let tellers = tellers::installed(&surroundings.program_folders, folder.path())?;
     if tellers.is_empty() {
-        return Err(anyhow!("there is none of bash, Python, Node, Perl, Ruby, Go and PostgreSQL here").into());
+        return Err(anyhow!("none of bash, Python, Node, Perl, Ruby, Go and PostgreSQL is installed").into());
     }
-    let runtime = Builder::new_current_thread().enable_all().build().context("there is no runtime")?;
+    let runtime = Builder::new_current_thread().enable_all().build().context("the async runtime cannot be started")?;
     // Before any child process is started, which would otherwise be left running.
     let heard = |kind| runtime.block_on(async { signal(kind) }).context("signals cannot be received");
     let ends = [heard(SignalKind::interrupt())?, heard(SignalKind::terminate())?];

@@ -58,13 +58,13 @@ impl Running {
         let mut running = Self { own, children: vec![child], notice: String::new() };
         let mut line = String::new();
         let mut told = BufReader::new(told.context("the service has no output")?);
-        told.read_line(&mut line).context("the service says nothing")?;
+        told.read_line(&mut line).context("the service printed nothing")?;
         let Some(url) = line.strip_prefix("listening on ") else {
             let mut said = String::new();
             // It has exited or is being stopped.
             running.end();
             let _ = errors.map(|mut errors| errors.read_to_string(&mut said));
-            bail!("the service does not start: {}", said.trim());
+            bail!("the service did not start: {}", said.trim());
         };
         url.trim_end().clone_into(&mut running.own.url);
         running.own.key = read_api_key(&data.join("admin.key")).context("the service has no key")?.to_string();
@@ -102,7 +102,7 @@ impl Running {
             told.trim().clone_into(&mut self.notice);
             return Ok(&self.notice);
         }
-        bail!("no program can be put on a virtual clock here: {}", told.trim().trim_start_matches("error: "))
+        bail!("this system cannot put programs on a virtual clock: {}", told.trim().trim_start_matches("error: "))
     }
 
     /// Starts a program on the clock and sends each of its lines with its number.

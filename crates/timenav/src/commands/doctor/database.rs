@@ -52,10 +52,14 @@ fn live(examined: &Examination, now: Instant<Wall>) -> Vec<&ExaminedKey> {
 
 fn schema(examined: &Examination) -> Check {
     if examined.differences.is_empty() {
-        return Check::ok("schema", "the tables of the service are as the service creates them");
+        return Check::ok("schema", "the tables are as the service creates them");
     }
     let seen = format!("the database schema was changed: {}", some_of(&examined.differences));
-    Check::fail("schema", seen, "Somebody changed it: keep a copy, and run timenav verify with a key that you kept")
+    Check::fail(
+        "schema",
+        seen,
+        "Something other than timenav changed it: keep a copy, and run timenav verify with a key that you kept",
+    )
 }
 
 fn host_clock(examined: &Examination, now: Instant<Wall>) -> Check {
@@ -63,7 +67,7 @@ fn host_clock(examined: &Examination, now: Instant<Wall>) -> Check {
     let behind = newest.since(now).micros();
     if behind > CLOCK_BEHIND_MICROS_MAX {
         let seen = format!("the clock of this machine is {} seconds behind the newest entry", behind / 1_000_000);
-        let advice = "Set it: until it has passed that entry, all entries get the same time and clocks do not move";
+        let advice = "Set it: until it passes that entry, all new entries get the same time and clocks do not move";
         return Check::fail("host-clock", seen, advice);
     }
     Check::ok("host-clock", "the clock of this machine is not behind the newest entry")
@@ -71,7 +75,7 @@ fn host_clock(examined: &Examination, now: Instant<Wall>) -> Check {
 
 fn scan(examined: &Examination, now: Instant<Wall>) -> Check {
     let advice =
-        "Run timenav verify with a key and a checkpoint that you kept, on another machine, and note that you did";
+        "Run timenav verify with a key and a checkpoint that you kept, on another machine, and keep a note of the scan";
     match examined.last_scan.map(|at| now.since(at).micros() / DAY_MICROS) {
         Some(days) if days <= SCAN_DAYS_MAX => {
             Check::ok("scan", format!("the service was last scanned {days} days ago"))
@@ -83,7 +87,9 @@ fn scan(examined: &Examination, now: Instant<Wall>) -> Check {
 
 fn operators(examined: &Examination) -> Check {
     match examined.operators.as_slice() {
-        [] => Check::fail("operators", "there are no operators", "Restore a backup: nobody can administer the service"),
+        [] => {
+            Check::fail("operators", "there are no operators", "Restore a backup: no user can administer the service")
+        }
         [only] => {
             let advice = "Create another one: if the only key is lost, you can get in only by restoring a backup";
             Check::warn("operators", format!("{only} is the only operator"), advice)

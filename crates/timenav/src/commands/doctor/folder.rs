@@ -125,7 +125,7 @@ fn owner(files: &Files, asker: u32) -> Check {
     let owner = files.get(".").map_or(asker, |facts| facts.uid);
     let others = named(files, |facts| facts.uid != owner);
     if !others.is_empty() {
-        let seen = format!("the data folder belongs to user {owner}, but {} to somebody else", some_of(&others));
+        let seen = format!("the data folder belongs to user {owner}, but {} belongs to another user", some_of(&others));
         return Check::fail(
             "file-owner",
             seen,
@@ -151,8 +151,8 @@ pub(super) fn checkpoints(settings: &Settings) -> Check {
             real(folder).starts_with(real(&settings.data))
         });
     if is_beside {
-        let advice = "Use --checkpoints with a folder that somebody who can change the database cannot write to";
-        return Check::warn("checkpoints", "signed checkpoints are beside the database", advice);
+        let advice = "Give --checkpoints a folder that users who can change the database cannot write to";
+        return Check::warn("checkpoints", "signed checkpoints are in the same folder as the database", advice);
     }
     let folder = settings.checkpoints.as_deref().unwrap_or(&settings.data);
     match facts_of(folder) {
@@ -176,18 +176,18 @@ fn writable(settings: &Settings) -> Check {
     for path in files.filter(|path| path.exists()) {
         if let Err(error) = rustix::fs::access(&path, Access::WRITE_OK) {
             let seen = format!("{} cannot be written: {}", path.display(), io::Error::from(error));
-            let advice = "Mount the file system for writing, and let the user write there that the service runs as";
+            let advice = "Mount the file system read-write, and give write access to the user that the service runs as";
             return Check::fail(NAME, seen, advice);
         }
     }
-    Check::ok(NAME, "the data folder and what the service writes there can be written")
+    Check::ok(NAME, "the data folder and the service's files in it are writable")
 }
 
 /// Checks for leftovers of an interrupted command that creates a data folder.
 fn unfinished(settings: &Settings) -> Check {
     const NAME: &str = "unfinished";
     match unfinished_in(&settings.data) {
-        Some(seen) => Check::fail(NAME, seen, "The service does not start until then"),
+        Some(seen) => Check::fail(NAME, seen, "The service does not start until this is finished"),
         None => Check::ok(NAME, "no restore and no move into the data folder is unfinished"),
     }
 }
@@ -199,11 +199,11 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
 
 /// What free space is needed for.
 pub(super) const FREE_FOR_DATABASE: &str = "the database";
-pub(super) const FREE_FOR_FOLDER: &str = "the data folder; the server of the database has its own disk";
+pub(super) const FREE_FOR_FOLDER: &str = "the data folder; the database server has its own disk";
 
 pub(super) fn free_space(free: io::Result<u64>, whose: &str) -> Check {
     const NAME: &str = "free-space";
-    let advice = "Free some space: every read is recorded too, and the service refuses requests that it cannot record";
+    let advice = "Free some space: reads are recorded too, and the service rejects requests that it cannot record";
     match free {
         Ok(bytes) => {
             let seen = format!("{} MiB are free for {whose}", bytes >> 20);
@@ -233,10 +233,10 @@ pub(super) fn tls_key(path: &str, facts: io::Result<FileFacts>) -> Check {
     const NAME: &str = "tls-key";
     match facts {
         Ok(facts) if facts.mode & 0o007 != 0 => {
-            let seen = format!("everybody on this machine has access to {path}");
+            let seen = format!("all users on this machine have access to {path}");
             Check::fail(NAME, seen, "Run chmod o= on it, and get a new certificate with a new key")
         }
-        Ok(_) => Check::ok(NAME, format!("not everybody can read {path}")),
+        Ok(_) => Check::ok(NAME, format!("not all users can read {path}")),
         Err(error) => Check::fail(NAME, format!("{path} cannot be read: {error}"), "The service could not start"),
     }
 }

@@ -53,14 +53,14 @@ pub(super) fn look_at(
         }
         Ok(Listening::Ended(url)) => {
             let seen = format!("the service was killed or lost power; it listened at {url}");
-            checks.push(Check::warn("service", seen, "Start it again; it takes up where it was"));
+            checks.push(Check::warn("service", seen, "Start it again; it continues where it stopped"));
         }
         Ok(Listening::No) => {
             let advice = format!("Start it: timenav serve --data {}", settings.data.display());
-            checks.push(Check::warn("service", "the service does not run", advice));
+            checks.push(Check::warn("service", "the service is not running", advice));
         }
         Err(error) => {
-            let seen = format!("whether the service runs cannot be told: {error}");
+            let seen = format!("cannot determine whether the service is running: {error}");
             checks.push(Check::warn("service", seen, "Run this as the user that the service runs as"));
         }
     }
@@ -76,8 +76,8 @@ pub(super) fn look_at(
 fn service(url: &str, ca: Option<&Path>) -> Check {
     const NAME: &str = "service";
     let unasked = |why: String| {
-        let seen = format!("the service runs, and listens at {url}; whether it is ready cannot be asked: {why}");
-        Check::warn(NAME, seen, "Give its certificate authority with --ca, or look at /readyz yourself")
+        let seen = format!("the service is running at {url}, but its readiness cannot be checked: {why}");
+        Check::warn(NAME, seen, "Give its certificate authority with --ca, or check /readyz yourself")
     };
     let address = match Url::parse(url) {
         Ok(address) => address,
@@ -96,36 +96,36 @@ fn service(url: &str, ca: Option<&Path>) -> Check {
 pub(super) fn of_readiness(url: &str, status: u16, body: &str) -> Check {
     const NAME: &str = "service";
     if status == 200 {
-        return Check::ok(NAME, format!("the service runs, and listens at {url}"));
+        return Check::ok(NAME, format!("the service is running at {url}"));
     }
     let problem: Value = serde_json::from_str(body).unwrap_or_default();
     let why = problem["detail"].as_str().map_or_else(|| format!("/readyz returned {status}"), str::to_owned);
-    let advice = "docs/operations.md says what to do under \"Disk full, and other failures\"; its log says more";
-    Check::fail(NAME, format!("the service at {url} runs, and is not ready: {why}"), advice)
+    let advice = "See \"Disk full, and other failures\" in docs/operations.md, and check the service's log";
+    Check::fail(NAME, format!("the service at {url} is running but not ready: {why}"), advice)
 }
 
 /// Reports external checkpoints that exist but cannot be read.
 fn unreadable(checkpoints: &Path) -> Option<Check> {
     let length = checkpoints.metadata().ok()?.len();
     let why = match CheckpointFile::read_only(checkpoints) {
-        Ok(kept) if kept.is_empty() && length > 0 => "none of them is whole".to_owned(),
+        Ok(kept) if kept.is_empty() && length > 0 => "none of them is complete".to_owned(),
         Ok(_) => return None,
         Err(error) => error.to_string(),
     };
     let seen = format!("the checkpoints {} cannot be read: {why}", checkpoints.display());
-    let advice = "The service does not start with them: keep a copy, and put back what was there";
+    let advice = "The service does not start with them: keep a copy, and restore the original file";
     Some(Check::fail("checkpoint-age", seen, advice))
 }
 
 /// Reports how programs would be put on a clock; `None` on unsupported systems.
 fn programs(allowed: io::Result<Allowed>) -> Option<Check> {
     const NAME: &str = "programs";
-    const ADVICE: &str = "docs/programs.md says what each way needs, and docs/program-compatibility.md what it misses";
+    const ADVICE: &str = "docs/programs.md lists what each way needs, and docs/program-compatibility.md its limits";
     let allowed = match allowed {
         Ok(allowed) => allowed,
         Err(error) if error.kind() == io::ErrorKind::Unsupported => return None,
         Err(error) => {
-            let seen = format!("how programs can be put on a clock cannot be tried: {error}");
+            let seen = format!("cannot test how programs can be put on a clock: {error}");
             return Some(Check::warn(NAME, seen, ADVICE));
         }
     };
@@ -147,7 +147,7 @@ fn version(settings: &Settings, surroundings: &Surroundings) -> Check {
     match session {
         Ok(answer) => of_versions(answer.value["version"].as_str()),
         Err(failure) => {
-            let seen = format!("the service does not tell its version: {}", failure.text().unwrap_or_default());
+            let seen = format!("the service does not report its version: {}", failure.text().unwrap_or_default());
             Check::warn(NAME, seen, "Set TIMENAV_API_KEY to a key of the service")
         }
     }
@@ -161,9 +161,9 @@ pub(super) fn of_versions(service: Option<&str>) -> Check {
         }
         Some(version) => {
             let seen = format!("the service is timenav {version}, and this program is timenav {VERSION}");
-            Check::warn(NAME, seen, "Use one version, and start the service again after an upgrade")
+            Check::warn(NAME, seen, "Use the same version for both, and restart the service after an upgrade")
         }
-        None => Check::warn(NAME, "the service does not tell its version", "Set TIMENAV_API_KEY to a key that is good"),
+        None => Check::warn(NAME, "the service does not report its version", "Set TIMENAV_API_KEY to a valid key"),
     }
 }
 
@@ -179,15 +179,15 @@ fn written_at(data: &Path) -> Option<SystemTime> {
 pub(super) fn checkpoint_age(checkpoint: io::Result<SystemTime>, written: Option<SystemTime>) -> Option<Check> {
     const NAME: &str = "checkpoint-age";
     let written = written?;
-    let advice = "Start the service, which signs what is there; if it refuses, keep a copy and run timenav verify";
+    let advice = "Start the service, which signs the newest entries; if it does not start, keep a copy and run timenav \
+                  verify";
     Some(match checkpoint {
         Ok(checkpoint) => match written.duration_since(checkpoint) {
             Ok(behind) if behind > CHECKPOINT_BEHIND_MAX => {
-                let seen =
-                    format!("the newest checkpoint is {} seconds older than what was written last", behind.as_secs());
+                let seen = format!("the newest checkpoint is {} seconds older than the last write", behind.as_secs());
                 Check::warn(NAME, seen, advice)
             }
-            Ok(_) | Err(_) => Check::ok(NAME, "the newest checkpoint is as new as what was written last"),
+            Ok(_) | Err(_) => Check::ok(NAME, "the newest checkpoint is as new as the last write"),
         },
         Err(error) => Check::fail(NAME, format!("the checkpoints cannot be read: {error}"), advice),
     })

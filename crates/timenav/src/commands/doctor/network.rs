@@ -118,14 +118,14 @@ pub(super) fn reachable(ready: &Seen) -> Check {
         200 => Check::ok("reachable", "the service is ready"),
         status => {
             let seen = format!("/readyz returned {status}");
-            Check::fail("reachable", seen, "Look at its log: it cannot write, or something else is listening there")
+            Check::fail("reachable", seen, "Check its log: it cannot write, or another program is listening there")
         }
     }
 }
 
 pub(super) fn encrypted(url: &Url) -> Check {
     if url.scheme() == "https" {
-        Check::ok("encrypted", "the service is reached by HTTPS")
+        Check::ok("encrypted", "the service is reached over HTTPS")
     } else if is_this_machine(url) {
         Check::ok("encrypted", "the service is reached without encryption, on this machine only")
     } else {
@@ -136,7 +136,7 @@ pub(super) fn encrypted(url: &Url) -> Check {
 
 pub(super) fn hsts(headers: &HeaderMap) -> Check {
     if headers.contains_key(STRICT_TRANSPORT_SECURITY) {
-        return Check::ok("hsts", "browsers are told to use HTTPS only");
+        return Check::ok("hsts", "the service requires browsers to use HTTPS");
     }
     let advice = "Give the service its certificate or --public-url, and have the proxy pass the header on";
     Check::warn("hsts", "there is no Strict-Transport-Security", advice)
@@ -150,7 +150,7 @@ fn old_versions(url: &Url) -> Check {
 
 pub(super) fn tls_versions(spoken: &[String]) -> Check {
     if spoken.is_empty() {
-        return Check::ok("tls-versions", "TLS 1.0 and 1.1 are refused");
+        return Check::ok("tls-versions", "TLS 1.0 and 1.1 are rejected");
     }
     Check::fail("tls-versions", format!("{} is accepted", some_of(spoken)), "Allow only TLS 1.2 and 1.3 at the proxy")
 }
@@ -179,16 +179,16 @@ pub(super) fn version(answers: &[Seen]) -> Check {
         answer.headers.contains_key(SERVER) || body.get("version").is_some_and(|version| !version.is_null())
     };
     if answers.iter().any(tells) {
-        let advice = "If that matters to you, have a proxy answer / and /v1/session and remove the Server header";
-        return Check::warn(NAME, "strangers can see which version is running", advice);
+        let advice = "If that matters to you, have a proxy serve / and /v1/session and remove the Server header";
+        return Check::warn(NAME, "unauthenticated clients can see which version is running", advice);
     }
-    Check::ok(NAME, "strangers cannot see which version is running")
+    Check::ok(NAME, "unauthenticated clients cannot see which version is running")
 }
 
 pub(super) fn metrics(status: u16) -> Check {
     if status == 200 {
         let advice = "Block /metrics at the proxy: it shows how busy the service is";
-        return Check::warn("metrics", "anybody can read /metrics", advice);
+        return Check::warn("metrics", "anyone can read /metrics", advice);
     }
     Check::ok("metrics", format!("/metrics returned {status}"))
 }
@@ -198,7 +198,7 @@ pub(super) fn quota(limits: &Seen) -> Check {
     match (limits.status, &body["limits"]["requests_per_minute"]) {
         (200, Value::Number(quota)) => Check::ok("quota", format!("each user can make {quota} requests a minute")),
         (200, _) => {
-            let seen = "there is no limit on requests";
+            let seen = "requests are not limited";
             Check::warn("quota", seen, "Set --requests-per-minute: every request is recorded permanently")
         }
         (status, _) => {

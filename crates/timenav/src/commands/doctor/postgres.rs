@@ -35,7 +35,7 @@ pub(super) fn look_at(url: &StoreUrl, settings: &Settings) -> Vec<Check> {
         }
         Err(error) => {
             let advice =
-                "Check --store, and whether the server runs; timenav serve makes the tables at its first start";
+                "Check --store, and whether the server runs; timenav serve creates the tables at its first start";
             vec![Check::fail("database", format!("the database {url} cannot be read: {error}"), advice)]
         }
     }
@@ -57,24 +57,24 @@ pub(super) fn of(server: &ServerFacts, now: Instant<Wall>, offset_max_millis: u3
 fn durability(server: &ServerFacts) -> Check {
     const NAME: &str = "database-durability";
     if server.is_standby {
-        let advice = "Name the primary in --store, or all servers, of which the one that takes writes is used";
-        return Check::fail(NAME, "the server is a standby and takes no writes", advice);
+        let advice = "Name the primary in --store, or all servers: timenav uses the one that accepts writes";
+        return Check::fail(NAME, "the server is a standby and accepts no writes", advice);
     }
     if !server.is_durable {
-        let seen = "fsync or full_page_writes is off: a crash of the machine can lose or damage what was answered";
+        let seen = "fsync or full_page_writes is off: a machine crash can lose or damage acknowledged changes";
         return Check::fail(NAME, seen, "Turn both on in postgresql.conf");
     }
     if !server.has_checksums {
-        let seen = "the server does not notice damaged pages, because it has no data checksums";
+        let seen = "the server does not detect damaged pages, because it has no data checksums";
         return Check::warn(NAME, seen, "Turn them on with pg_checksums --enable while the server is stopped");
     }
-    Check::ok(NAME, "what the server acknowledges survives a crash, and it notices damaged pages")
+    Check::ok(NAME, "acknowledged changes survive a crash, and the server detects damaged pages")
 }
 
 fn standbys(server: &ServerFacts) -> Check {
     const NAME: &str = "database-standby";
     if server.synchronous_standbys.is_empty() {
-        let seen = "commits do not wait for a standby: a failover can lose what was answered";
+        let seen = "commits do not wait for a standby: a failover can lose acknowledged changes";
         let advice =
             "Set synchronous_standby_names if you fail over to a standby; timenav stops after a lossy failover";
         return Check::warn(NAME, seen, advice);
@@ -85,8 +85,8 @@ fn standbys(server: &ServerFacts) -> Check {
 fn encryption(server: &ServerFacts) -> Check {
     const NAME: &str = "database-tls";
     match (server.is_encrypted, server.is_local) {
-        (true, _) => Check::ok(NAME, "the connection to the database is encrypted, and the server's name verified"),
-        (false, true) => Check::ok(NAME, "the connection to the database is a socket of this machine"),
+        (true, _) => Check::ok(NAME, "the connection to the database is encrypted, and the server's name is verified"),
+        (false, true) => Check::ok(NAME, "the connection to the database is a local socket"),
         (false, false) => {
             let advice = "Turn on ssl on the server, and add sslmode=verify-full to --store";
             Check::fail(NAME, "the connection to the database is not encrypted", advice)
@@ -108,8 +108,8 @@ fn transactions(server: &ServerFacts) -> Check {
     const NAME: &str = "database-transactions";
     let seconds = server.oldest_transaction_seconds;
     if seconds > TRANSACTION_SECONDS_MAX {
-        let seen = format!("a transaction of the server has been open for {seconds} seconds");
-        let advice = "With --replicas, changes of users, keys and sessions wait for it; find it in pg_stat_activity";
+        let seen = format!("a transaction on the server has been open for {seconds} seconds");
+        let advice = "With --replicas, changes to users, keys and sessions wait for it; find it in pg_stat_activity";
         return Check::warn(NAME, seen, advice);
     }
     Check::ok(NAME, "no transaction has been open for long")
@@ -118,15 +118,15 @@ fn transactions(server: &ServerFacts) -> Check {
 fn vacuum(server: &ServerFacts) -> Check {
     const NAME: &str = "database-vacuum";
     if !server.is_vacuumed {
-        let seen = "autovacuum is off: each change leaves an old row behind, and changes get slower and slower";
+        let seen = "autovacuum is off: each change leaves an old row, and changes get slower and slower";
         return Check::fail(NAME, seen, "Turn on autovacuum and track_counts in postgresql.conf");
     }
     if !server.is_hot_vacuumed {
-        let seen = "the table of heads is cleaned up as seldom as others, and each change writes to it";
+        let seen = "the heads table is vacuumed as rarely as others, although each change writes to it";
         let advice = "Run the statement in docs/postgresql.md, \"Rows that change often\"";
         return Check::warn(NAME, seen, advice);
     }
-    Check::ok(NAME, "rows that change often are cleaned up often")
+    Check::ok(NAME, "tables that change often are vacuumed often")
 }
 
 fn clock(server: &ServerFacts, now: Instant<Wall>, max_millis: u32) -> Check {

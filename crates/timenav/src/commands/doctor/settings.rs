@@ -43,9 +43,9 @@ pub(super) fn listen(settings: &Settings) -> Check {
 pub(super) fn log_in(settings: &Settings) -> Check {
     const NAME: &str = "insecure-log-in";
     if !settings.insecure_log_in {
-        return Check::ok(NAME, "nobody can log in over plain HTTP from another machine");
+        return Check::ok(NAME, "users cannot log in over plain HTTP from other machines");
     }
-    let seen = "people can log in over plain HTTP from other machines";
+    let seen = "users can log in over plain HTTP from other machines";
     Check::fail(NAME, seen, "Remove --insecure-log-in: passwords and cookies can be read in transit")
 }
 
@@ -59,14 +59,14 @@ pub(super) fn service_name(settings: &Settings) -> Check {
             let advice = "Before the first start, choose a domain name that you own; it is in every checkpoint";
             Check::warn(NAME, "no service name is set", advice)
         }
-        Some(name) => Check::ok(NAME, format!("the service is called {name}")),
+        Some(name) => Check::ok(NAME, format!("the service is named {name}")),
     }
 }
 
 pub(super) fn read_log(settings: &Settings) -> Check {
     const NAME: &str = "read-log";
     match settings.read_log {
-        ReadLogChoice::Durable => Check::ok(NAME, "reads are recorded before they are answered"),
+        ReadLogChoice::Durable => Check::ok(NAME, "reads are recorded before the response is sent"),
         ReadLogChoice::Buffered => {
             let advice = "Remove --read-log if you must know who read what";
             Check::warn(NAME, "a crash can lose the entries of the last reads", advice)
@@ -77,7 +77,7 @@ pub(super) fn read_log(settings: &Settings) -> Check {
 pub(super) fn accept_rollback(settings: &Settings) -> Check {
     const NAME: &str = "accept-rollback";
     if !settings.accept_rollback {
-        return Check::ok(NAME, "a database that was rolled back is refused");
+        return Check::ok(NAME, "a rolled-back database is rejected");
     }
     let advice = "Remove TIMENAV_ACCEPT_ROLLBACK or the flag: it is for one start after a restore";
     Check::fail(NAME, "the service starts on a database that was rolled back or rewritten", advice)

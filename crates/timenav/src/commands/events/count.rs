@@ -76,7 +76,7 @@ fn counted_text(counted: &Value) -> String {
     }
     if let (Some(end), Some(cursor)) = (counted["counted_to"].as_str(), counted["next_cursor"].as_str()) {
         let _ =
-            writeln!(text, "Events were counted up to {end}. To count the others, ask again with --cursor {cursor}");
+            writeln!(text, "Events were counted up to {end}. To count the rest, run this again with --cursor {cursor}");
     }
     text
 }
@@ -100,8 +100,8 @@ mod tests {
             "status": "9 events in 1 group so far.", "groups": [], "groups_count": 0,
             "counted_to": "2000-01-01T00:00:00Z", "next_cursor": "AQ",
         });
-        let expected = "9 events in 1 group so far.\nEvents were counted up to 2000-01-01T00:00:00Z. To count the others, \
-            ask again with --cursor AQ\n";
+        let expected = "9 events in 1 group so far.\nEvents were counted up to 2000-01-01T00:00:00Z. To count the \
+            rest, run this again with --cursor AQ\n";
         assert_eq!(counted_text(&part), expected);
         let none = json!({"status": "0 events in 0 groups.", "groups": []});
         assert_eq!(counted_text(&none), "0 events in 0 groups.\n");

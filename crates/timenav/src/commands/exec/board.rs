@@ -16,7 +16,7 @@ const SETTLE_MAX: Duration = Duration::from_secs(5);
 pub(super) const WORDS: Words = Words {
     lost: "timenav exec: the service cannot be reached; programs keep the last clock",
     denied: "timenav exec: the service denies access to the clock; programs keep the last clock",
-    back: "timenav exec: the service is back; programs are on its clock again",
+    back: "timenav exec: the service can be reached again; programs are on its clock",
 };
 
 /// Creates the page that shows a clock, with or without a fault.

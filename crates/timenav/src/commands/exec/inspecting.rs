@@ -27,9 +27,9 @@ pub(super) fn show(
     if let (1, Some(pid)) = (command.len(), name.to_str().and_then(|name| name.parse().ok())) {
         return process::show(pid, format);
     }
-    let found = look(name, around).with_context(|| format!("cannot look at `{}`", name.display()))?;
+    let found = look(name, around).with_context(|| format!("cannot inspect `{}`", name.display()))?;
     // If the system allows no method, that is the result.
-    let allowed = allowed().context("cannot try what this system allows")?;
+    let allowed = allowed().context("cannot test what this system allows")?;
     let told = told(&found, &allowed, via);
     match format {
         OutputFormat::Table => output::write(&text(&told)),
@@ -60,7 +60,10 @@ impl Program {
         let is_lost = found.gains_rights && way != Way::Preload && !is_root();
         is_lost.then(|| {
             let name = self.name.display();
-            format!("`{name}` runs without the rights that its file gives it; as root it would have them")
+            format!(
+                "`{name}` runs without the privileges that its file grants; it keeps them only if timenav exec runs as \
+                 root"
+            )
         })
     }
 
@@ -101,10 +104,10 @@ fn told(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
         Kind::Dynamic if is_loaded => ("dynamic", "it loads a library that reads the clock page"),
         Kind::Dynamic => ("dynamic", "a 64-bit program: its vDSO is replaced by one that reads the clock page"),
         Kind::Static => {
-            ("static", "a 64-bit program: its vDSO is replaced; what it asks by plain system calls is answered")
+            ("static", "a 64-bit program: its vDSO is replaced, and its plain system calls for the time are answered")
         }
         Kind::Narrow => ("32-bit", "a 32-bit program cannot be put on the clock; with --strict it is not started"),
-        Kind::Foreign => ("another processor's", "it is a program of another processor"),
+        Kind::Foreign => ("another processor's", "it is a program for another processor"),
         Kind::Unknown => ("no program", "it is neither a program nor a script that names its interpreter"),
     };
     let why = out_of_reach.map_or_else(|| why.to_owned(), |it| format!("{it}; with --strict it is not started"));
@@ -138,8 +141,8 @@ fn text(told: &Value) -> String {
     told["interpreters"] = interpreters.into();
     let rights = match (told["gains_rights"] == true, told["via"] == "preload") {
         (false, _) => "",
-        (true, false) => "its file gives it rights, which it has only if timenav exec runs as root",
-        (true, true) => "its file gives it rights",
+        (true, false) => "its file grants privileges, which it has only if timenav exec runs as root",
+        (true, true) => "its file grants privileges",
     };
     told["gains_rights"] = rights.into();
     let shown = [

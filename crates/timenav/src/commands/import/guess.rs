@@ -60,7 +60,7 @@ fn said(path: &Path, guess: &Guess) -> String {
     let (events, refused) = guess.counts;
     let mut text = format!("{name} is {}; of its first records {events} are events", guess.format.as_str());
     if refused > 0 {
-        let _ = write!(text, " and {refused} would be refused");
+        let _ = write!(text, " and {refused} would be rejected");
     }
     for event in &guess.events {
         let _ = write!(text, "\n  {event}");

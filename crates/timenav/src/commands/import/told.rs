@@ -28,7 +28,7 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     }
     let more = refused.saturating_sub(reasons.iter().map(|reason| reason.count).sum());
     if more > 0 {
-        let _ = writeln!(text, "  and {more} more, whose reasons the service does not list");
+        let _ = writeln!(text, "  and {more} more, for which the service lists no reason");
     }
     let listed = list(answer, "notes");
     for reason in self::reasons(listed, &[]) {
@@ -95,7 +95,7 @@ impl Reason<'_> {
         }
         let named = self.lines.iter().take(LINES_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
         let and_so_on = if self.count > self.lines.len().min(LINES_NAMED_MAX) as u64 { ", …" } else { "" };
-        let alike = if self.is_varied { ", or the like" } else { "" };
+        let alike = if self.is_varied { ", or similar" } else { "" };
         format!("{} records: {reason}{alike}: lines {named}{and_so_on}", self.count)
     }
 }
@@ -117,9 +117,9 @@ mod tests {
             "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record in the file, 3 refused\n  line 7: time: \
-             is \
-             missing (missing_parameter)\n  and 2 more, whose reasons the service does not list\n  note: line 3: it repeats (recurrence_kept)\n  and 1 more notes\n"
+            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record in the file, 3 refused\n  line 7: time: is \
+             missing (missing_parameter)\n  and 2 more, for which the service lists no reason\n  note: line 3: it \
+             repeats (recurrence_kept)\n  and 1 more notes\n"
         );
     }
 
@@ -130,8 +130,8 @@ mod tests {
         let answer = json!({"taken": 0, "unchanged": 0, "refused": 13, "refusals": refusals});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 0 imported, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or the like: \
-             lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …\n  line 1: time: is missing (missing_parameter)\n"
+            "a.csv: 0 imported, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or \
+             similar: lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …\n  line 1: time: is missing (missing_parameter)\n"
         );
     }
 

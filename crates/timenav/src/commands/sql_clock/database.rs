@@ -109,7 +109,7 @@ impl Database {
         for _ in 0..ASKED {
             ahead = Some(measured(&guest, ahead).await?);
         }
-        let ahead = ahead.context("the database was not asked")?;
+        let ahead = ahead.context("the database was not queried")?;
         Ok(Self { guest, place: place.clone(), ahead })
     }
 
@@ -173,7 +173,7 @@ async fn lock(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
     match guest.ask(LOCK, &[&place.schema]).await {
         Ok(_) => Ok(()),
         Err(error) if error.to_string().contains(LOCK_NOT_AVAILABLE) => bail!(
-            "another timenav sql-clock keeps the clock in the schema {} of {}: end that one, or name another schema \
+            "another timenav sql-clock keeps the clock in the schema {} of {}: stop that one, or give another schema \
              with --schema",
             place.schema,
             place.url
@@ -187,11 +187,11 @@ async fn check(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
     let schema = place.quoted();
     let [function, table] = [format!("{schema}.timenav_now()"), format!("{schema}.timenav_clock")];
     let rows = guest.ask(FOUND, &[&function, &table]).await.with_context(|| place.url.to_string())?;
-    let row = rows.first().context("the database told nothing")?;
+    let row = rows.first().context("the database returned nothing")?;
     for (found, name) in [(&row[0..2], "a function timenav_now()"), (&row[2..4], "a table timenav_clock")] {
         if found[0].as_deref() == Some("true") && found[1].as_deref() != Some(MARK) {
             return Err(anyhow!(
-                "the schema {} of {} has {name} that timenav did not create: name another schema with --schema",
+                "the schema {} of {} has {name} that timenav did not create: give another schema with --schema",
                 place.schema,
                 place.url
             ));
@@ -205,7 +205,7 @@ async fn measured(guest: &PostgresGuest, before: Option<Ahead>) -> anyhow::Resul
     let rows = guest.ask(TIME, &[]).await?;
     let came = boot_now();
     let said = rows.first().and_then(|row| row.first()?.as_deref()?.parse::<i128>().ok());
-    let said = said.context("the database did not tell its time")?;
+    let said = said.context("the database did not return its time")?;
     Ok(Ahead::learned(before, asked, said * 1_000, came))
 }
 

@@ -70,14 +70,14 @@ impl DateOptions {
         match &self.every {
             Some(every) => dates.extend(grid(self.range(today)?, every)?),
             None if is_listed && asks_for_range => {
-                bail!("--from, --until and --zone choose dates from a range: write --every beside --date or --dates")
+                bail!("--from, --until and --zone choose dates from a range: with --date or --dates, also give --every")
             }
             None if is_listed => {}
             None => dates.extend(notable(self.range(today)?, self.zone.as_ref())),
         }
         check(dates.len())?;
         if dates.is_empty() {
-            bail!("there is no date: name one with --date, or a file that has some with --dates");
+            bail!("no dates: give one with --date, or a file with --dates");
         }
         Ok(dates.into_iter().collect())
     }
@@ -103,7 +103,7 @@ impl DateOptions {
 
 fn check(count: usize) -> anyhow::Result<()> {
     if count > DATES_MAX {
-        bail!("a sweep has at most {DATES_MAX} dates, and these are more: take a shorter range, or a longer --every");
+        bail!("a sweep has at most {DATES_MAX} dates, but these are more: choose a shorter range or a longer --every");
     }
     Ok(())
 }
@@ -188,7 +188,7 @@ fn moment(text: &str) -> Result<Moment, String> {
 }
 
 fn zone(name: &str) -> Result<Zone, String> {
-    Zone::named(name).ok_or_else(|| "there is no such time zone; write its name in the IANA database".to_owned())
+    Zone::named(name).ok_or_else(|| "unknown time zone; write its name in the IANA database".to_owned())
 }
 
 #[cfg(test)]
@@ -250,8 +250,8 @@ mod tests {
             ("--until 2020-01-01", "before it begins"),
             ("--until soon", "--until is a date or a duration"),
             ("--every 1s", "at most 20000 dates"),
-            ("--date 2028-01-01 --until P1Y", "write --every"),
-            ("--zone Mars/Base", "there is no such time zone"),
+            ("--date 2028-01-01 --until P1Y", "also give --every"),
+            ("--zone Mars/Base", "unknown time zone"),
             ("--dates nowhere.txt", "nowhere.txt cannot be read"),
         ] {
             let error = format!("{:#}", read(line).unwrap_err());

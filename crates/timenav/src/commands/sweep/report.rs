@@ -66,11 +66,12 @@ impl Report<'_> {
         }
         match self.searched {
             Some((Some(failed), Some(passed))) => {
-                format!("It fails from {failed} on, and passes at {passed}. {ran} of {} were tried.", counted(self.dates))
+                let dates = counted(self.dates);
+                format!("The command fails from {failed} on, and passes at {passed}. {ran} of {dates} were tried.")
             }
-            Some((Some(failed), None)) => format!("It fails at the first date already, {failed}."),
+            Some((Some(failed), None)) => format!("The command fails at the first date, {failed}."),
             Some((None, _)) => {
-                "It passes at the first date and at the last. What fails only in between, a sweep without --bisect finds."
+                "The command passes at the first and last dates. To find failures in between, sweep without --bisect."
                     .to_owned()
             }
             None if failed == 0 => format!("{} passed.", counted(self.dates)),
@@ -249,10 +250,10 @@ mod tests {
             report.status()
         };
         let [passed, failed] = [0, 1].map(|index: usize| Some(runs[index].date));
-        let expected =
-            "It fails from 2028-02-28T12:00:00Z on, and passes at 2028-02-27T12:00:00Z. 2 of 9 dates were tried.";
+        let expected = "The command fails from 2028-02-28T12:00:00Z on, and passes at 2028-02-27T12:00:00Z. 2 of 9 \
+                        dates were tried.";
         assert_eq!(status(Some((failed, passed))), expected);
-        assert!(status(Some((failed, None))).contains("first date already"));
+        assert!(status(Some((failed, None))).contains("fails at the first date"));
         assert!(status(Some((None, passed))).contains("without --bisect"));
     }
 }

@@ -108,7 +108,7 @@ impl<'a> Runner<'a> {
         }
         let told = String::from_utf8_lossy(&tried.stderr);
         let told = told.trim().trim_start_matches("error: ");
-        Err(anyhow!("no program can be put on a virtual clock here: {told}").into())
+        Err(anyhow!("this system cannot put programs on a virtual clock: {told}").into())
     }
 
     /// Runs the command at numbered dates and passes on each result. Returns whether it finished: Ctrl-C ends running
@@ -144,7 +144,7 @@ impl<'a> Runner<'a> {
             match self.client.unless(&mut self.interrupt, news) {
                 None => {
                     is_interrupted = true;
-                    output::note("interrupted; ending what runs (Ctrl-C again kills it)");
+                    output::note("interrupted; stopping the running commands (press Ctrl-C again to kill them)");
                     self.press_all();
                 }
                 Some(Ok(number)) => {
@@ -242,7 +242,7 @@ impl<'a> Runner<'a> {
     /// Processes a finished command and its output.
     fn finish(&self, mut going: Going, is_wanted: bool) -> Result<Run, Failure> {
         going.kill(Signal::KILL);
-        let status = going.child.wait().context("how the command ended cannot be read")?;
+        let status = going.child.wait().context("the exit status of the command cannot be read")?;
         let took = counted().saturating_sub(going.begun);
         self.end(&going.timeline);
         let outcome = match (going.is_late, status.code(), status.signal()) {

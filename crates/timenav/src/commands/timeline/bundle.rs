@@ -38,7 +38,7 @@ pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(),
 }
 
 fn refuse_existing(path: &Path) -> anyhow::Result<()> {
-    let exists = path.try_exists().with_context(|| format!("{} cannot be looked for", path.display()))?;
+    let exists = path.try_exists().with_context(|| format!("{} cannot be checked", path.display()))?;
     if exists {
         bail!("{} already exists and is not overwritten", path.display());
     }

@@ -68,7 +68,8 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
     let claim = Value::Object(claim);
     output::note(&format!("listening to the queue {}; Ctrl-C ends it", options.queue));
     if let Some(forward) = &forward {
-        output::note(&format!("passing firings on to {}, signed under {}", forward.url, forward.signer.secret()));
+        let secret = forward.signer.secret();
+        output::note(&format!("forwarding firings to {}, signed with the secret {secret}", forward.url));
     }
     let mut is_known = false;
     let mut patience = AGAIN.0;
@@ -76,7 +77,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
         let claimed = match client.post_unless(&mut interrupt, &["v1", "queues", &options.queue, "claim"], &claim) {
             Ok(claimed) => claimed,
             Err(Failure::Unreachable { service, detail }) if is_known => {
-                output::note(&format!("lost the service {service} ({detail}); trying again"));
+                output::note(&format!("lost the service {service} ({detail}); retrying"));
                 if client.is_interrupted_within(&mut interrupt, patience) {
                     return Ok(());
                 }
@@ -182,7 +183,7 @@ impl Outcome {
         let state = state.as_str().unwrap_or("unknown");
         line.extend([
             "  ",
-            if self.failed.is_some() && state == "pending" { "failed, to be tried again" } else { state },
+            if self.failed.is_some() && state == "pending" { "failed, will be retried" } else { state },
         ]);
         if let Some(reason) = &self.failed {
             line.extend([": ", reason]);
@@ -220,8 +221,11 @@ impl Forward {
                 let outcome = &mut outcomes[index];
                 (outcome.http_status, outcome.failed) = match answer {
                     Ok(status) if status.is_success() => (Some(status.as_u16()), None),
-                    Ok(status) => (Some(status.as_u16()), Some(format!("the program answered {}", status.as_u16()))),
-                    Err(error) => (None, Some(format!("the program did not answer: {}", cause(&error)))),
+                    Ok(status) => {
+                        let status = status.as_u16();
+                        (Some(status), Some(format!("the program responded with {status}")))
+                    }
+                    Err(error) => (None, Some(format!("the program did not respond: {}", cause(&error)))),
                 };
             }
         });
@@ -254,7 +258,7 @@ mod tests {
             http_status: Some(status),
         };
         check(answered(204, None), "acknowledged", &format!("{start}  -> 204  acknowledged\n"));
-        check(answered(500, Some("busy")), "pending", &format!("{start}  -> 500  failed, to be tried again: busy\n"));
+        check(answered(500, Some("busy")), "pending", &format!("{start}  -> 500  failed, will be retried: busy\n"));
         check(answered(500, Some("busy")), "failed", &format!("{start}  -> 500  failed: busy\n"));
     }
 

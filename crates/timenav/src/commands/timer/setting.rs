@@ -140,7 +140,7 @@ fn secret_in(path: &Path) -> anyhow::Result<String> {
 
 fn json(text: &str) -> Result<Value, String> {
     let value = serde_json::from_str(text)
-        .map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))?;
+        .map_err(|error| format!("it is not JSON ({error}); write a string with its quotes"))?;
     keeps_integers(text)?;
     Ok(value)
 }

@@ -26,7 +26,7 @@ const NOT_CHECKED: [&str; 4] = [
     "whether users named in entries were allowed to do what they did",
     "the state derived from the entries: clock, permissions, events, paradoxes",
     "the checkpoints quoted in entries of forks, beyond their roots",
-    "whether somebody else was shown another history: compare checkpoints that were kept",
+    "whether other clients were shown a different history: compare checkpoints that were kept",
 ];
 
 /// Verifies a bundle and prints the result.

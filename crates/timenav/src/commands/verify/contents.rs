@@ -117,7 +117,7 @@ impl Contents<'_> {
             let is_right =
                 (first..first + limit).zip(&page.entries).all(|(position, entry)| entry.position == position);
             if page.entries.is_empty() || page.entries.len() as u64 > limit || !is_right {
-                return Err(anyhow!("the service did not answer with the entries from position {first} on").into());
+                return Err(anyhow!("the service did not return the entries from position {first} on").into());
             }
             page.entries.iter().for_each(|entry| self.take(entry));
         }
@@ -127,7 +127,7 @@ impl Contents<'_> {
     fn page(&self, from: u64, limit: u64) -> Result<Page, Failure> {
         let path = ["timeline", self.timeline.as_str(), "entries"];
         let answer = self.client.get(&path, &[("from", from.to_string()), ("limit", limit.to_string())])?;
-        Ok(serde_json::from_value(answer.value).context("the service did not answer with entries")?)
+        Ok(serde_json::from_value(answer.value).context("the service did not return entries")?)
     }
 
     fn take(&mut self, entry: &Entry) {
@@ -230,7 +230,7 @@ impl Contents<'_> {
             add(scan, FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
         }
         for (position, action) in self.kept_back {
-            let evidence = format!("what `{}` says is hidden, but readers may see it", action.word());
+            let evidence = format!("the payload of `{}` is hidden, but readers may see it", action.word());
             add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
         }
         for position in self.missing.positions() {

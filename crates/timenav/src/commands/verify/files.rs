@@ -244,7 +244,7 @@ async fn all_timelines(archive: Archive<'_>, outside: &Outside) -> anyhow::Resul
     timelines.sort_unstable();
     timelines.dedup();
     if timelines.is_empty() {
-        bail!("there are no timelines in the database");
+        bail!("the database has no timelines");
     }
     Ok(timelines)
 }

@@ -144,7 +144,7 @@ fn proof_from(
     let path = ["timeline", timeline.as_str(), "proof"];
     let proof = client.get(&path, &[("from", size.to_string())])?.value;
     let hashes: Option<Vec<Hash>> = proof["hashes"].as_array().and_then(|hashes| hashes.iter().map(hash).collect());
-    let hashes = hashes.ok_or_else(|| anyhow!("the service did not answer with a proof"))?;
+    let hashes = hashes.ok_or_else(|| anyhow!("the service did not return a proof"))?;
     // The request itself has grown the ledger; only the signed size counts.
     let note = proof["checkpoint"].as_str().unwrap_or_default();
     let opened = open_signed(note, keys, verify_signature);

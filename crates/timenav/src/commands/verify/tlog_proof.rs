@@ -12,7 +12,7 @@ use crate::output::{self, Unshown};
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",
     "whether the user named in the entry was allowed to do that",
-    "whether the service showed others another history",
+    "whether the service showed others a different history",
 ];
 
 /// Verifies a proof and prints the result.

@@ -19,7 +19,7 @@ use crate::output::{self, Unshown};
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",
     "whether the user named in the entry was allowed to do that",
-    "whether the witnesses work together with the service",
+    "whether the witnesses collude with the service",
 ];
 
 /// The verified members of a response of `GET /timeline/{timeline_id}/proof?witnessed=true`.
@@ -154,12 +154,12 @@ fn check(text: &str, key: &VerifierKey, (witnesses, quorum): (&[WitnessKey], usi
 }
 
 fn read(hashes: &[String]) -> anyhow::Result<Vec<Hash>> {
-    hashes.iter().map(|text| Hash::from_hex(text)).collect::<Option<_>>().context("a hash is not one")
+    hashes.iter().map(|text| Hash::from_hex(text)).collect::<Option<_>>().context("a line is not a hash")
 }
 
 fn told(checked: &Checked, key: &VerifierKey) -> String {
     let Checked { position, leaf, size, system_size, by } = checked;
-    let mut text = format!("Entry {position} of `{}` is in a tree that witnesses vouch for.\n", key.name());
+    let mut text = format!("Entry {position} of `{}` is in a tree that witnesses cosigned.\n", key.name());
     let _ = writeln!(text, "  entry: {}", output::printable(leaf));
     let _ = writeln!(text, "  tree: {size} entries, committed to by `system`, cosigned with {system_size} entries");
     for (name, time) in by {

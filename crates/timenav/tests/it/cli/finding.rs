@@ -69,7 +69,7 @@ fn status_command_reports_service_and_caller() {
     // A user without a timeline can still use the service.
     let ada = service.user("ada");
     let text = done(command(&service, &["status"]).env("TIMENAV_API_KEY", &ada));
-    assert!(text.contains("you      ada\n") && text.contains("there is none that you may read"), "{text}");
+    assert!(text.contains("you      ada\n") && text.contains("(none that you may read"), "{text}");
     let (code, stdout, stderr) = run(command(&service, &["status"]).env("TIMENAV_API_KEY", "tnk_nonsense"), "");
     assert_eq!((code, stdout.as_str()), (Some(4), ""), "{stderr}");
     service.audit();
@@ -82,7 +82,7 @@ fn empty_api_key_variable_is_rejected() {
         let mut now = command(&service, &["clock", "now"]);
         let (code, _, stderr) = run(now.env("TIMENAV_API_KEY", empty).env("TIMENAV_DATA", service.data()), "");
         assert_eq!(code, Some(4), "{stderr}");
-        assert!(stderr.contains("TIMENAV_API_KEY is set and empty"), "{stderr}");
+        assert!(stderr.contains("TIMENAV_API_KEY is set but empty"), "{stderr}");
     }
     service.audit();
 }
@@ -93,7 +93,7 @@ fn https_url_of_http_service_is_reported() {
     let url = service.url().replace("http:", "https:");
     let (code, _, stderr) = run(command(&service, &["clock", "now"]).env("TIMENAV_URL", url), "");
     assert_eq!(code, Some(6), "{stderr}");
-    assert!(stderr.contains("it does not speak HTTPS there"), "{stderr}");
+    assert!(stderr.contains("it does not use HTTPS"), "{stderr}");
     assert!(stderr.contains(&format!("write {}", service.url())), "{stderr}");
     service.audit();
 }

@@ -48,7 +48,7 @@ fn interrupted_import_reports_number_of_imported_records() {
     child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{stdout}{stderr}");
-    assert!(stderr.contains("interrupted; waiting") && stderr.contains("Import again to go on"), "{stderr}");
+    assert!(stderr.contains("interrupted; waiting") && stderr.contains("Import again to continue"), "{stderr}");
     let imported = format!("-: {} imported, 0 unchanged, 0 refused\n", events());
     assert!(stdout.starts_with(&imported), "{stdout}");
     assert!(events() >= LINES_BEFORE as u64);
@@ -108,7 +108,7 @@ fn import_dry_run_reports_results_and_records_nothing() {
     std::fs::write(&file, "time,name\n1969-07-20T20:17:40Z,Landing\nsoon,Return\n").unwrap();
     let file = file.to_str().unwrap();
     let (code, stdout, stderr) = run(&mut command(&service, &["import", "--dry-run", file]), "");
-    assert_eq!((code, stderr.as_str()), (Some(3), "error: 1 record was refused\n"));
+    assert_eq!((code, stderr.as_str()), (Some(3), "error: 1 record was rejected\n"));
     assert!(
         stdout.starts_with(&format!("{file}: 1 would be imported, 0 unchanged, 1 refused\n  line 3: time: ")),
         "{stdout}"

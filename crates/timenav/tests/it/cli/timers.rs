@@ -163,11 +163,11 @@ fn changed_timer_and_its_firings_are_listed() {
     assert_eq!(code, Some(1), "{stderr}");
     // A dry run of a rewind shows the timers that would re-arm.
     let would = done(&service, &["clock", "rewind", "P1M", "--refire", "--dry-run"]);
-    assert!(would.contains("ARMED AGAIN FOR") && would.contains("SUPERSEDED"), "{would}");
+    assert!(would.contains("REARMED FOR") && would.contains("SUPERSEDED"), "{would}");
     let anchor = answered(&service, &["anchor", "set", "--description", "here"])["anchor_id"].clone();
     add(&service, "new", "2027-05-10T09:00:00Z");
     let would = done(&service, &["anchor", "return", anchor.as_str().unwrap(), "--dry-run"]);
-    assert!(would.contains("NOT ARMED ANY MORE\nnew"), "{would}");
+    assert!(would.contains("DISARMED\nnew"), "{would}");
     assert_eq!(answered(&service, &["timer", "show", "new"])["timer"]["state"], "armed");
     service.audit();
 }
@@ -232,7 +232,7 @@ fn timer_listen_forwards_signed_firings() {
     let receipt = "state         settled\nreached       2027-01-31T00:00:00Z\nto            2027-01-31T00:00:00Z\n\
                    fired         2\nacknowledged  1\nfailed        1\nunheard       0\n";
     assert!(text.starts_with("2027-01-10T00:00:00Z  taken  billing  acknowledged\n"), "{text}");
-    let refused = "2027-01-20T00:00:00Z  refused  billing  failed: the program answered 500\n";
+    let refused = "2027-01-20T00:00:00Z  refused  billing  failed: the program responded with 500\n";
     assert!(text.contains(refused) && text.ends_with(receipt), "{text}");
     let taken = sent.recv().unwrap();
     assert!(taken.head.starts_with("POST /hooks HTTP/1.1\r\n") && !taken.head.to_lowercase().contains("authorization"));
@@ -250,9 +250,9 @@ fn timer_listen_forwards_signed_firings() {
     let line = listener.line();
     assert!(line.contains("  taken  ") && line.ends_with("  -> 200  acknowledged\n"), "{line}");
     let lines: [String; 3] = std::array::from_fn(|_| listener.line());
-    let again = "  -> 500  failed, to be tried again: the program answered 500\n";
+    let again = "  -> 500  failed, will be retried: the program responded with 500\n";
     assert!(lines[0].ends_with(again) && lines[1].ends_with(again), "{lines:?}");
-    assert!(lines[2].ends_with("  -> 500  failed: the program answered 500\n"), "{lines:?}");
+    assert!(lines[2].ends_with("  -> 500  failed: the program responded with 500\n"), "{lines:?}");
     // A failed firing is redelivered as a new one, and the paused clock is advanced.
     let failed = answered(&service, &["timer", "show", "refused"])["firings"][0]["firing_id"].clone();
     let held = done(&service, &["timer", "hold", "somebody looks", "--for", "2m"]);

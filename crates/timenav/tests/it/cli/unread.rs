@@ -37,7 +37,7 @@ fn writing_commands_complete_if_output_is_closed() {
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES);
     // Rejections are reported by the exit code, failures on stderr.
     let wrong = [file(FILES, "{}\n"), file(FILES + 1, "{\"time\":\"1970-01-01T00:00:00Z\"}\n")];
-    assert_eq!(import(&wrong), (Some(3), "error: 1 record was refused\n".to_owned()));
+    assert_eq!(import(&wrong), (Some(3), "error: 1 record was rejected\n".to_owned()));
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES + 1);
     // A full disk is not a closed pipe, but does not stop the command either.
     let more: Vec<String> = (0..3)

@@ -93,7 +93,7 @@ fn full_disk_rejects_requests_until_space_is_free() {
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 0\n"));
     let (code, said, _) = run(timenav().args(["doctor", "--data"]).arg(service.data()), "");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("and is not ready: the ledger cannot be written"), "{said}");
+    assert!(said.contains("but not ready: the ledger cannot be written"), "{said}");
     // It detects free space on its own, without further requests.
     set_room(&service, None);
     assert_eq!(ask(&service, "/readyz").status, 200);

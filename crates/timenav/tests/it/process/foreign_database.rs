@@ -105,10 +105,10 @@ fn rollback_journal_and_symbolic_link_are_rejected() {
     let (database, journal) = (service.data().join("timenav.db"), service.data().join("timenav.db-journal"));
     std::fs::write(&journal, "what SQLite would write into the database").unwrap();
     let complaint = refused_start(&service.data(), &[]);
-    assert!(complaint.contains("timenav.db-journal is beside the database"), "{complaint}");
+    assert!(complaint.contains("timenav.db-journal is next to the database"), "{complaint}");
     let (code, said) = verify(&service.data());
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("timenav.db-journal is beside the database"), "{said}");
+    assert!(said.contains("timenav.db-journal is next to the database"), "{said}");
     std::fs::remove_file(&journal).unwrap();
     let aside = service.data().join("aside.db");
     std::fs::rename(&database, &aside).unwrap();

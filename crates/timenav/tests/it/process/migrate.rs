@@ -138,7 +138,7 @@ fn partly_or_fully_migrated_folder_gets_no_new_database() {
         let to = format!("sqlite:{}", back.path().display());
         kill_on_its_way(&cluster.url, back.path());
         let refused = refused_start(back.path(), &[]);
-        assert!(refused.contains("has not ended: run the same `timenav migrate` again"), "{refused}");
+        assert!(refused.contains("was not finished: run the same `timenav migrate` again"), "{refused}");
         assert!(!back.path().join("timenav.db").exists() && !back.path().join("admin.key").exists());
         let (code, stdout, stderr) = run(&mut migrate(&cluster.url, &to), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
@@ -156,7 +156,7 @@ fn folder_with_only_checkpoints_gets_no_new_database() {
     let (database, aside) = (service.data().join("timenav.db"), service.data().join("aside"));
     std::fs::rename(&database, &aside).unwrap();
     let refused = refused_start(&service.data(), &[]);
-    assert!(refused.contains("keeps signed checkpoints of what was in it: put the database back"), "{refused}");
+    assert!(refused.contains("has signed checkpoints of it: put the database back"), "{refused}");
     let accept = ["accept-rollback", "--by", "ada", "--reason", "lost", "--data"];
     let (code, stdout, stderr) = run(timenav().args(accept).arg(service.data()), "");
     assert_eq!(code, Some(1), "{stdout}{stderr}");

@@ -189,7 +189,7 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let told = std::io::read_to_string(starting.stderr.take().unwrap()).unwrap();
     assert_eq!(starting.wait().unwrap().code(), Some(1), "{told}");
-    assert!(told.contains("SIGTERM came before the service had started"), "{told}");
+    assert!(told.contains("SIGTERM was received before the service had started"), "{told}");
     for statement in ["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"] {
         assert!(cluster.ask(statement), "{statement}");
     }
@@ -243,7 +243,10 @@ fn unresponsive_database_host_is_skipped() {
     let data = tempfile::tempdir().unwrap();
     make_signing_key(data.path());
     let told = refused_start(data.path(), &["--store", &only]);
-    assert!(told.contains(&format!("the server 127.0.0.1, port {port}, has let nobody in for 2 seconds")), "{told}");
+    assert!(
+        told.contains(&format!("the server 127.0.0.1, port {port}, has accepted no connection for 2 seconds")),
+        "{told}"
+    );
     let both = format!("{before}host=127.0.0.1&host={folder}&port={port},5432&{rest}&connect_timeout=1");
     let mut service = Service::with(&["--store", &both]);
     service.post("/v1/pause-time", &json!({}));

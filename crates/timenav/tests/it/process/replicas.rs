@@ -166,7 +166,7 @@ fn killed_or_paused_replica_blocks_and_loses_nothing() {
     first.errors_expected = vec![
         "a group could not be committed",
         "the store cannot be read",
-        "what other services write cannot be followed",
+        "entries of other services cannot be read",
         "always committed first",
     ];
     let mut all = Vec::new();
@@ -258,7 +258,7 @@ fn database_killed_under_load_loses_and_repeats_nothing() {
     first.errors_expected = vec![
         "a group could not be committed",
         "the store cannot be read",
-        "what other services write cannot be followed",
+        "entries of other services cannot be read",
         "always committed first",
         "nothing could be pruned",
         "ended timelines could not be cleaned up",

@@ -158,7 +158,7 @@ fn backup_of_running_service_restores_and_verifies() {
     let kept = away.keep(&service, "before");
     let file = away.path("timenav.backup");
     let (told, during) = while_writing(&service, || backed_up(&service.data(), &file, &[]));
-    assert!(told.contains("was written and checked") && told.contains("keep too"), "{told}");
+    assert!(told.contains("was written and checked") && told.contains("also keep"), "{told}");
     assert_eq!(mode(&file), 0o600);
     assert_eq!(away.names(), ["before", "main.key", "timenav.backup"].map(str::to_owned).into());
     let later = away.keep(&service, "later");

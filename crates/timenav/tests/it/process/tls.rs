@@ -72,7 +72,7 @@ fn certificate_enables_https_and_rejects_plain_http() {
     }
     let (code, _, stderr) = ask(&["verify", "--ca", arguments[3]]);
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("no certificate in PEM"), "{stderr}");
+    assert!(stderr.contains("contains no PEM certificate"), "{stderr}");
     process.terminate();
     assert!(process.wait().success());
 }

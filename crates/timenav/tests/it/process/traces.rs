@@ -233,7 +233,7 @@ fn unavailable_collector_does_not_block_requests() {
     let _let_in = silent.accept().unwrap();
     assert!(service.stop().success());
     let log = service.log_text();
-    assert!(log.contains("spans of requests were not sent: the collector did not take them in time"), "{log}");
+    assert!(log.contains("spans of requests were not sent: the collector did not accept them in time"), "{log}");
     service.arguments(&[]);
     service.start_again();
     assert!(!service.send(Request::get("/metrics").anonymous()).text().contains("timenav_trace_spans"));

@@ -34,7 +34,7 @@ fn undumpable_program_has_host_time_and_is_reported() {
     if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "hidden", &host]) {
         let (code, stdout, stderr) = run(&mut command, "");
         assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(0), "done\n", 1), "{stderr}");
-        assert!(stderr.contains("goes by host time: only root may look into it"), "{stderr}");
+        assert!(stderr.contains("uses host time: only root may inspect it"), "{stderr}");
     }
     service.audit();
 }

@@ -46,7 +46,7 @@ fn change_waits_for_followers_and_names_unconfirmed_ones() {
     kill_process(supervisor, Signal::STOP).unwrap();
     let (code, stdout, stderr) = travel(DAY.0, "4s");
     assert_eq!(code, Some(1), "{stdout}");
-    assert!(stderr.contains("not confirmed in time by shell (behind)"), "{stderr}");
+    assert!(stderr.contains("did not confirm it in time: shell (behind)"), "{stderr}");
     assert!(stdout.contains("client") && stdout.contains("confirmed"), "{stdout}");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], DAY.0, "the change stays");
     let (_, listed, _) = run(&mut command(&service, &["followers"]), "");

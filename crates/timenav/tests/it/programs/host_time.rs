@@ -16,7 +16,7 @@ use crate::service::{Service, run};
 use crate::waiting::until_so;
 
 const SOURCE: &str = include_str!("../../programs/host.c");
-const RING_TOLD: &str = "goes by host time: it is in a ring of io_uring, which nobody but the kernel reads\n";
+const RING_TOLD: &str = "uses host time: it is in an io_uring ring, which only the kernel reads\n";
 
 #[test]
 fn documented_host_time_uses_stay_on_host_time() {

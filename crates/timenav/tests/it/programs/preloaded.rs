@@ -20,9 +20,9 @@ const TELLER: &str = include_str!("../../programs/teller.c");
 const WAITS: &str = include_str!("../../programs/waits.c");
 /// The denials of a system with neither method: no listeners and no tracing.
 const DENIED: [&str; 2] = ["listeners", "ptrace"];
-const BECAUSE: &str = "timenav exec: programs get the clock from a library that they load, because this system does \
-                       not let timenav trace the programs that it starts (Operation not permitted); it does not reach \
-                       programs that are linked statically, written in Go, or get rights by their file\n";
+const BECAUSE: &str = "timenav exec: programs get the clock from a preloaded library, because this system does not \
+                       allow timenav to trace the programs that it starts (Operation not permitted); it does not reach \
+                       programs that are statically linked, written in Go, or get privileges from their file\n";
 
 /// A service, and the setup of a restricted system.
 struct Bare {
@@ -134,7 +134,7 @@ fn static_programs_are_reported_and_rejected_in_strict_mode() {
     let (Some(bare), Some((folder, fixed))) = (Bare::start(), compiled(TELLER, &["-static"])) else { return };
     let child = format!("echo | {fixed} | grep -c {}", DAY.1);
     let (code, stdout, stderr) = run(&mut bare.exec(&["sh", "-c", &child]), "");
-    let said = format!("`{fixed}` runs on host time: it is linked statically, and loads no library\n");
+    let said = format!("`{fixed}` runs on host time: it is statically linked, and loads no library\n");
     assert_eq!((code, stdout.as_str()), (Some(1), "0\n"), "it has host time");
     assert_eq!(stderr, format!("{BECAUSE}timenav exec: {said}"));
     let (code, _, stderr) = run(&mut bare.exec(&[&fixed]), "");
@@ -142,7 +142,7 @@ fn static_programs_are_reported_and_rejected_in_strict_mode() {
     for program in [&[&fixed[..]][..], &["sh", "-c", &format!("exec {fixed}")], &["env", &fixed]] {
         let (code, stdout, stderr) = run(&mut bare.with(&["--strict"], program), "");
         assert_eq!((code, stdout.as_str()), (Some(126), ""), "{program:?}: {stderr}");
-        assert!(stderr.contains("was not started: it is linked statically"), "{program:?}: {stderr}");
+        assert!(stderr.contains("was not started: it is statically linked"), "{program:?}: {stderr}");
     }
     assert_eq!(run(&mut bare.with(&["--strict"], &["date", "+%s"]), "").1, format!("{}\n", DAY.1));
     // A set-id program; a filter like that of `deny` removes its privileges everywhere.
@@ -155,7 +155,7 @@ fn static_programs_are_reported_and_rejected_in_strict_mode() {
         let options = ["exec", "--via", "preload", "--strict", "--", "sh", "-c", &format!("{date} +%Y; echo $?")];
         let (code, stdout, stderr) = run(command(&bare.service, &options).env("PATH", PATH), "");
         assert_eq!((code, stdout.as_str()), (Some(0), "126\n"), "{stderr}");
-        assert!(stderr.contains(&format!("`{date}` was not started: its file gives it rights")), "{stderr}");
+        assert!(stderr.contains(&format!("`{date}` was not started: its file grants privileges")), "{stderr}");
     }
     for (program, kind, clock) in [("date", "dynamic", "virtual"), (&fixed, "static", "host")] {
         let (code, stdout, stderr) = run(&mut bare.with(&["--inspect", "--json"], &[program]), "");
@@ -268,14 +268,14 @@ fn preloaded_programs_outlive_the_supervisor() {
     assert!(stderr.contains("a program can be on one clock only"), "{stderr}");
     kill_process(pid(supervisor), Signal::KILL).unwrap();
     until("a child of the front", || children(front).contains(&program).then_some(()));
-    assert!(look().1.contains("which nothing moves any more"));
+    assert!(look().1.contains("which is no longer updated"));
     teller.questions.write_all(b"?\n").unwrap();
     let kept = format!("{}\n", DAY.1);
     assert_eq!((teller.line(), teller.line()), (kept.clone(), kept));
     let output = teller.child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("programs, and those that they start, keep the last clock"), "{stderr}");
+    assert!(stderr.contains("programs and those that they start keep the last clock"), "{stderr}");
     assert!(processes().iter().all(|(pid, ..)| *pid != program), "nothing is left");
     // Its folder stays for programs that may still use it.
     let left: Vec<_> = bare.place.path().read_dir().unwrap().flatten().collect();

@@ -147,7 +147,7 @@ fn sweep_that_cannot_start_reports_the_reason() {
     let nested = ["exec", "--", inner, "sweep", "--date", "2030-01-01", "--", "true"];
     let (code, _, stderr) = run(command(&service, &nested).env("PATH", PATH).current_dir(folder.path()), "");
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("no program can be put on a virtual clock here"), "{stderr}");
+    assert!(stderr.contains("this system cannot put programs on a virtual clock"), "{stderr}");
     assert!(nothing_is_left(&service) && !file(&folder, "timenav-sweep").exists());
     service.audit();
 }

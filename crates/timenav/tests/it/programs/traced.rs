@@ -78,7 +78,7 @@ fn unavailable_exec_methods_are_reported_with_a_reason() {
     for (denied, words, expected) in [
         (&["ptrace"][..], &["--via", "exec", "--", "date"][..], "--cap-add SYS_PTRACE"),
         (&["ptrace"], &["--via", "trace", "--", "date"], "(ptrace: Operation not permitted)"),
-        (&["listeners"], &["--via", "exec", "--", "date"], "leave --via out to have programs traced instead"),
+        (&["listeners"], &["--via", "exec", "--", "date"], "leave out --via to trace programs instead"),
     ] {
         let (code, stdout, stderr) = told(denied, words);
         assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");

@@ -77,7 +77,7 @@ fn requests_use_the_clock_of_their_baggage() {
         for (baggage, said) in [
             (&["timenav=nowhere"][..], "nowhere"),
             (&["timenav=moon", "timenav=third"], "two timelines"),
-            (&["timenav=system"], "may not go by"),
+            (&["timenav=system"], "may not use"),
             (&["timenav="], "is empty"),
         ] {
             let (status, text) = ask(&app, "/now", baggage).await;

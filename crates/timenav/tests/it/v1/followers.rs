@@ -140,7 +140,7 @@ fn unfinished_advance_is_not_reported_as_confirmed() {
     let (code, stdout, stderr) =
         run(&mut command(&service, &["clock", "travel", "2000-01-01T05:00:00Z", "--followers", "--wait", "1s"]), "");
     assert_eq!(code, Some(1), "{stdout}");
-    assert!(stderr.contains("the clock is still on its way to 2000-01-01T05:00:00Z"), "{stderr}");
+    assert!(stderr.contains("the clock is still advancing to 2000-01-01T05:00:00Z"), "{stderr}");
     service.audit();
 }
 

@@ -97,7 +97,7 @@ fn command_detects_contents_hidden_from_readers() {
     let mut told = Told::of(vector);
     told.entries[3] = json!({ "position": 3, "leaf": told.entries[3]["leaf"], "contents": "admins_only" });
     let findings = found(told, vector);
-    assert_eq!(findings[0], "payload-mismatch at 3: what `erase_events` says is hidden, but readers may see it");
+    assert_eq!(findings[0], "payload-mismatch at 3: the payload of `erase_events` is hidden, but readers may see it");
 }
 
 /// Runs the content comparison of the script.

@@ -127,7 +127,7 @@ fn rolled_back_named_timeline_stops_the_service() {
     copy(backup.path(), &service.data());
     service.errors_expected.extend([
         "the witness `witness.test/w1` does not cosign `books`: rollback",
-        "what was cosigned is not what is here",
+        "the ledger does not match the cosigned checkpoint",
         "nothing is written until",
     ]);
     service.remembered.clear();
@@ -200,6 +200,6 @@ fn invalid_named_timeline_settings_are_rejected() {
         stderr
     };
     assert!(refused(&["--witness-timeline", "books"]).contains("give --witness too"));
-    assert!(refused(&["--witness-timeline", "a b"]).contains("no id of a timeline"));
-    assert!(refused(&["--witness-timeline", "system"]).contains("in any case"));
+    assert!(refused(&["--witness-timeline", "a b"]).contains("is not a timeline id"));
+    assert!(refused(&["--witness-timeline", "system"]).contains("witnesses always get `system`"));
 }

@@ -70,7 +70,7 @@ fn required_number_of_witnesses_must_cosign() {
     command.args(["serve", "--listen", "127.0.0.1:0", "--witness", &witness.option(), "--witness-required", "2"]);
     let refused = command.arg("--data").arg(folder.path()).output().unwrap();
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && told.contains("`witness_required` is 2, and there are 1 witnesses"), "{told}");
+    assert!(!refused.status.success() && told.contains("`witness_required` is 2, but there are 1 witnesses"), "{told}");
 }
 
 #[test]

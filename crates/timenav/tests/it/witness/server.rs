@@ -156,7 +156,7 @@ fn witness_folder_is_locked_and_must_be_complete() {
     let file = witness.data().join(format!("{}.checkpoint", HEXLOWER.encode(&sha256(&[log.origin.as_bytes()]))));
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    assert!(refused(&witness, &[]).contains("is missing, so the log could take back what was cosigned"));
+    assert!(refused(&witness, &[]).contains("is missing, so the log could roll back cosigned entries"));
     // An older one, or one that this witness has not cosigned.
     std::fs::write(&file, log.note(3)).unwrap();
     assert!(refused(&witness, &[]).contains("was not written by this witness"));
@@ -204,7 +204,7 @@ fn log_prefix_admits_all_logs_of_one_key() {
         command.args(["witness", "--listen", "127.0.0.1:0", "--data"]).arg(witness.data());
         let (code, _, stderr) = run(command.args(["--log-prefix", &format!("log.test/={}", system.key())]), "");
         assert_eq!(code, Some(1), "{stderr}");
-        assert!(stderr.contains("is missing, so the log could take back what was cosigned"), "{stderr}");
+        assert!(stderr.contains("is missing, so the log could roll back cosigned entries"), "{stderr}");
         std::fs::write(&file, text).unwrap();
     }
     witness.start_again();

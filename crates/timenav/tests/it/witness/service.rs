@@ -293,7 +293,7 @@ fn rollback_of_whole_disk_is_detected_for_every_timeline() {
     with_witnesses(&mut service, &[&witness.option()]);
     wait_for_state(&service, "witness.test/w1", "fork");
     check_stopped(&service, "fork");
-    assert!(witness.log_text().contains("does not continue what was cosigned"), "{}", witness.log_text());
+    assert!(witness.log_text().contains("does not continue the cosigned one"), "{}", witness.log_text());
     // It continues once an operator has accepted exactly that loss, and the witness's checkpoint stays valid.
     assert!(service.stop().success());
     let shown = cosigned_by(&witness);
@@ -343,7 +343,7 @@ fn rolled_back_timeline_contradicts_the_system_ledger() {
         assert!(rusqlite::Connection::open(&database).unwrap().execute(&statement, []).unwrap() > 0);
     };
     change("'\"size\":'", "'\"size\":9'");
-    service.errors_expected.extend(["what is here is not what was committed to"]);
+    service.errors_expected.extend(["the ledgers do not match the heads that `system` commits to"]);
     service.start_again();
     looked_for(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
     assert!(is_ready(&service).1.contains("has a payload other than the signed one"), "{}", is_ready(&service).1);

@@ -17,7 +17,7 @@ const PROCESSES: Records = Records { member: "processes", fields: &["pid", "pare
 /// # Errors
 /// There is no such process, or this user may not inspect it.
 pub(super) fn show(pid: i32, format: OutputFormat) -> Result<(), Failure> {
-    let found = find(pid).with_context(|| format!("cannot look at process {pid}"))?;
+    let found = find(pid).with_context(|| format!("cannot inspect process {pid}"))?;
     let told = told(pid, &found);
     output::write(&match format {
         OutputFormat::Table => text(&told),
@@ -32,7 +32,7 @@ fn told(pid: i32, found: &Found) -> Value {
         Found::Run(run) => told_of_run(pid, run),
         Found::Abandoned => json!({
             "process": pid, "clock": "virtual", "processes": [],
-            "status": "Its supervisor has ended: it keeps the last clock, which nothing moves any more.",
+            "status": "Its supervisor has ended: it keeps the last clock, which is no longer updated.",
         }),
         Found::Host => json!({
             "process": pid, "clock": "host", "processes": [], "status": "It was not started under timenav exec.",
@@ -91,7 +91,7 @@ fn lateness(told: &Value) -> Option<String> {
     Some(match uncertainty.as_u64() {
         Some(0) => "nothing: the service is on this kernel".to_owned(),
         Some(nanos) => format!("at most {}.{:09} s of host time", nanos / 1_000_000_000, nanos % 1_000_000_000),
-        None => "unknown while the clock stands".to_owned(),
+        None => "unknown while the clock is paused".to_owned(),
     })
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let of = |uncertainty: Value| lateness(&json!({ "uncertainty_nanos": uncertainty }));
         assert_eq!(of(json!(0)).unwrap(), "nothing: the service is on this kernel");
         assert_eq!(of(json!(1_000_123_000)).unwrap(), "at most 1.000123000 s of host time");
-        assert_eq!(of(Value::Null).unwrap(), "unknown while the clock stands");
+        assert_eq!(of(Value::Null).unwrap(), "unknown while the clock is paused");
         assert_eq!(lateness(&json!({ "clock": "host" })), None);
     }
 }

@@ -53,13 +53,13 @@ pub(super) async fn call(
 /// It is not a JSON object.
 pub(super) fn read(text: &str) -> Result<Value, Failure> {
     let answer = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
-    answer.ok_or_else(|| anyhow::anyhow!("the service did not answer with JSON; is it timenav?").into())
+    answer.ok_or_else(|| anyhow::anyhow!("the service did not respond with JSON; is it timenav?").into())
 }
 
 fn too_long(operation: &Operation) -> Failure {
-    let told = if operation.method == reqwest::Method::GET { "It" } else { "It was carried out, and its answer" };
+    let told = if operation.method == reqwest::Method::GET { "It" } else { "The call succeeded, but its response" };
     let detail = format!(
-        "{told} is longer than {ANSWER_BYTES_MAX} bytes; ask for less, such as one event by its id or a narrower range"
+        "{told} is longer than {ANSWER_BYTES_MAX} bytes; request less, such as one event by its id or a narrower range"
     );
     unfit("answer_too_long", &detail)
 }
@@ -73,7 +73,7 @@ fn checked(
     let is_known = |name: &str| operation.goes.contains_key(name) && !session.is_hidden(name);
     if let Some(name) = arguments.keys().find(|name| !is_known(name)) {
         if let (TIMELINE, Some(timeline)) = (name.as_str(), &session.pinned) {
-            let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
+            let detail = format!("this session uses only the timeline `{timeline}`; leave out `{TIMELINE}`");
             return Err(refused("permission_denied", name, &detail));
         }
         let known = operation.goes.keys().filter(|known| is_known(known));
@@ -158,7 +158,7 @@ fn in_query(name: &str, value: &Value) -> Result<Vec<(String, String)>, Failure>
         }
         value => scalar(value).map(|text| vec![(name.to_owned(), text)]),
     };
-    let detail = format!("`{name}` has values that are not texts, numbers or truth values");
+    let detail = format!("`{name}` has values that are not strings, numbers or booleans");
     pairs.ok_or_else(|| refused("invalid_parameter", name, &detail))
 }
 

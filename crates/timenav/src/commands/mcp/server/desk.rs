@@ -79,17 +79,16 @@ impl ServerHandler for Served {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("timenav", env!("CARGO_PKG_VERSION")).with_title("timenav");
         let on = match &self.0.session.pinned {
-            Some(timeline) => format!("You work on the timeline `{timeline}` alone."),
+            Some(timeline) => format!("This session uses only the timeline `{timeline}`."),
             None => "Tools work on the timeline of your key unless `timeline_id` names another.".to_owned(),
         };
         let instructions = format!(
-            "timenav keeps virtual clocks, and timelines of events. Times are ISO 8601 with a zone. {on} \
-             A clock that stands does not move while you think. `wait_for` waits until something happens; durations \
-             called `timeout` or `wait` are host time, everything else is time of the timeline's clock. Lists have \
-             {PAGE_ITEMS_DEFAULT} items unless `limit` says otherwise, and fewer if they are large; an answer with \
-             `next_cursor` has more, for a call with that `cursor`. `dry_run` reports what would happen. \
-             `followers` of the clock confirm a change before it is answered. Schemas are \
-             in brief: a refused call says what would be right."
+            "timenav keeps virtual clocks, and timelines of events. Times are ISO 8601 with a zone. {on} A paused \
+             clock does not move while you think. `wait_for` waits until something happens; durations called `timeout` \
+             or `wait` are host time, everything else is time of the timeline's clock. Lists have {PAGE_ITEMS_DEFAULT} \
+             items unless `limit` says otherwise, and fewer if they are large; if a response has `next_cursor`, call \
+             again with it as `cursor` for more. `dry_run` reports what would happen. With `followers`, a change of \
+             the clock waits until they confirm it. Schemas are brief: the error of a rejected call says what is valid."
         );
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(about)
@@ -115,14 +114,14 @@ impl ServerHandler for Served {
             tokio::select! {
                 biased;
                 // Dropping the call drops the request, which closes the connection to the service.
-                () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+                () = context.ct.cancelled() => return Err(ErrorData::internal_error("canceled", None)),
                 done = timeout(PROGRESS_EVERY, &mut call) => if let Ok(done) = done {
                     return done.map(CallToolResponse::from);
                 }
             }
             if let Some(token) = context.meta.get_progress_token() {
                 told += 1.0;
-                let progress = ProgressNotificationParam::new(token, told).with_message("the call goes on");
+                let progress = ProgressNotificationParam::new(token, told).with_message("the call is still running");
                 // The peer has disconnected.
                 let _ = context.peer.notify_progress(progress).await;
             }

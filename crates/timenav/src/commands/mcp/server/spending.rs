@@ -43,7 +43,7 @@ pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> R
     let spent: Spent = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
     let timeline = match (&session.pinned, &spent.timeline_id) {
         (Some(timeline), Some(_)) => {
-            let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
+            let detail = format!("this session uses only the timeline `{timeline}`; leave out `{TIMELINE}`");
             return Err(refused("permission_denied", TIMELINE, &detail));
         }
         (pinned, named) => pinned.clone().or_else(|| named.clone()),
@@ -70,22 +70,22 @@ fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
     let factor = spent.factor.unwrap_or(1.0);
     match (&spent.duration, spent.measured) {
         (Some(duration), false) if spent.factor.is_none() => Ok(duration.clone()),
-        (Some(_), false) => Err(refused("invalid_parameter", "factor", "`factor` goes with `measured`")),
+        (Some(_), false) => Err(refused("invalid_parameter", "factor", "`factor` needs `measured`")),
         (None, true) if factor > 0.0 && factor <= FACTOR_MAX => {
             let micros = (session.thought().as_secs_f64() * factor * 1e6).max(1.0);
             // Six decimal places are enough: durations are whole microseconds.
             Ok(format!("{:.6}s", micros / 1e6))
         }
         (None, true) => {
-            let detail = format!("`factor` is more than 0, and at most {FACTOR_MAX}");
+            let detail = format!("`factor` must be more than 0 and at most {FACTOR_MAX}");
             Err(refused("invalid_parameter", "factor", &detail))
         }
         (Some(_), true) => {
-            let detail = "`duration` says what it cost, and `measured: true` has it measured; give one of them";
+            let detail = "give either `duration` or `measured: true`";
             Err(refused("invalid_parameter", "measured", detail))
         }
         (None, false) => {
-            Err(refused("missing_parameter", "duration", "say `duration`, such as `20m`, or `measured: true`"))
+            Err(refused("missing_parameter", "duration", "give `duration`, such as `20m`, or `measured: true`"))
         }
     }
 }
@@ -95,25 +95,26 @@ pub(super) fn tool(is_pinned: bool) -> Tool {
     let mut properties = json!({
         "duration": {
             "type": "string",
-            "description": "What it cost: numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.",
+            "description": "The time it took: numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or \
+                            ISO 8601.",
         },
         "measured": {
             "type": "boolean",
-            "description": "Instead of `duration`: the host time that has passed since your last call was answered.",
+            "description": "Instead of `duration`: the host time since the response to your last call.",
         },
         "factor": {
             "type": "number",
-            "description": "With `measured`: how many times that. Defaults to 1.",
+            "description": "With `measured`: multiplies the measured time. Defaults to 1.",
         },
         "since": {
             "type": "string",
-            "description": "What the clock showed when your step began, where others spend time beside you: what they \
-                            have spent since passes only once. Otherwise it adds up.",
+            "description": "The clock's time when your step began. Time that others have spent since then counts only \
+                            once. Without it, the times add up.",
         },
         "wait": {
             "type": "string",
-            "description": "How long to wait for others who move the clock, and for timers on the way, in host time. Defaults to 30s; at \
-                            most 10m.",
+            "description": "How long to wait, in host time, for other clock changes and for due timers. Defaults to \
+                            30s; at most 10m.",
         },
     });
     if !is_pinned {
@@ -122,8 +123,8 @@ pub(super) fn tool(is_pinned: bool) -> Tool {
     let input = json!({ "type": "object", "properties": properties });
     Tool::new(
         NAME,
-        "Moves the clock, which has to be paused, by what a step of your work cost. Everything that falls due on the \
-         way happens first; the answer tells what fired.",
+        "Advances a paused clock by the time that a step of your work took. Timers that fall due by then fire first; \
+         the response lists them.",
         object(input),
     )
     .with_annotations(ToolAnnotations::new().destructive(false))

@@ -98,7 +98,7 @@ fn disallowed_operations_are_not_offered() {
     }
     let missing = |name: &str| toolbox(&[Allowed::Read], None).missing(name);
     assert!(missing("travel").ends_with("was started without --allow travel"), "{}", missing("travel"));
-    assert!(missing("create_api_key").contains("not for agents"));
+    assert!(missing("create_api_key").contains("not available to agents"));
     assert_eq!(missing("no_tool"), "there is no tool `no_tool`");
 }
 
@@ -150,7 +150,7 @@ fn agent_pinned_to_a_timeline_cannot_name_another() {
     assert!(operations > 30, "{operations}");
     for gone in ["timelines", "create_timeline", "timelines_diff", "users", "api_keys"] {
         assert!(all.get(gone).is_none(), "{gone}");
-        assert!(all.missing(gone).contains("kept to a timeline"), "{}", all.missing(gone));
+        assert!(all.missing(gone).contains("with a fixed timeline"), "{}", all.missing(gone));
     }
 }
 

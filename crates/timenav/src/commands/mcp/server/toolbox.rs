@@ -98,7 +98,7 @@ impl Toolbox {
     pub(super) fn missing(&self, name: &str) -> String {
         match self.withheld.get(name) {
             Some(Some(flag)) => format!("`{name}` is not allowed: `timenav mcp` was started without {flag}"),
-            Some(None) => format!("`{name}` is not for agents, or not for one that is kept to a timeline"),
+            Some(None) => format!("`{name}` is not available to agents, or not to those with a fixed timeline"),
             None => format!("there is no tool `{name}`"),
         }
     }

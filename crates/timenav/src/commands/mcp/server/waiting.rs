@@ -150,7 +150,7 @@ impl<'a> Waiting<'a> {
                 self.claiming = self.claim(QUESTION_WAIT);
             }
             let Some(patience) = self.patience() else {
-                return Ok(self.found("timeout", "Nothing of what you wait for has happened.", json!({})));
+                return Ok(self.found("timeout", "Nothing that you wait for has happened.", json!({})));
             };
             let Ok(sign) = timeout(patience, sign(&mut self.watch, &mut self.claiming, &mut self.moving)).await else {
                 continue;
@@ -198,7 +198,7 @@ impl<'a> Waiting<'a> {
             }
             "reset" => Some(self.found(
                 "reset",
-                "Some of what happened since `after` was skipped; look at the events that you need.",
+                "Some messages since `after` were skipped; read the events that you need.",
                 json!({}),
             )),
             _ => None,
@@ -208,7 +208,7 @@ impl<'a> Waiting<'a> {
     async fn reopen(&mut self) -> Result<Option<Value>, Failure> {
         self.reopened += 1;
         if self.reopened > REOPENED_MAX {
-            return Err(unfit("unavailable", "the service ends the stream of the timeline again and again"));
+            return Err(unfit("unavailable", "the service keeps ending the stream of the timeline"));
         }
         let after = self.after.as_deref();
         self.watch = self.session.caller.watch(&["v1", "stream"], &self.wanted.stream_query(), after).await?;
@@ -236,7 +236,7 @@ impl<'a> Waiting<'a> {
         if self.shown().is_some_and(|shown| shown >= until) {
             self.refresh().await?;
             if self.shown().is_some_and(|shown| shown >= until) && self.clock["advance"].is_null() {
-                return Ok(Some(self.found("moment", "The clock shows the moment.", json!({}))));
+                return Ok(Some(self.found("moment", "The clock has reached the moment.", json!({}))));
             }
         }
         Ok(None)
@@ -372,7 +372,7 @@ pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> 
     match caller.send(&asked, ANSWER_BYTES_MAX).await? {
         Reply::Text(text) => read(&text),
         Reply::TooLong => {
-            let detail = format!("the answer is longer than {ANSWER_BYTES_MAX} bytes");
+            let detail = format!("the response is longer than {ANSWER_BYTES_MAX} bytes");
             Err(unfit("answer_too_long", &detail))
         }
     }

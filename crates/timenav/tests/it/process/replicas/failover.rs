@@ -26,7 +26,7 @@ fn start() -> Option<(Cluster, Service, Replica)> {
     first.errors_expected = vec![
         "a group could not be committed",
         "the store cannot be read",
-        "what other services write cannot be followed",
+        "entries of other services cannot be read",
         "always committed first",
         "nothing could be pruned",
         "ended timelines could not be cleaned up",

@@ -23,7 +23,7 @@ impl Three {
         first.errors_expected = vec![
             "a group could not be committed",
             "the store cannot be read",
-            "what other services write cannot be followed",
+            "entries of other services cannot be read",
             "always committed first",
             "timers could not be processed",
             "the outcome of firings could not be recorded",

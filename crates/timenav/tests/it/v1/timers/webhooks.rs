@@ -161,8 +161,8 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     assert_eq!(counts(&settled), [&json!(2), &json!(2), &json!(0), &json!("settled")], "{settled}");
     let reason = |number: usize| settled["firings"][number]["reason"].as_str().unwrap_or_default().to_owned();
     let to = format!("http://{}", hooks.address);
-    assert_eq!(reason(2), format!("{to} answered 307, a redirect, which is not followed"));
-    assert_eq!(reason(3), format!("{to} answered 410: it takes no more"));
+    assert_eq!(reason(2), format!("{to} responded with 307, a redirect, which is not followed"));
+    assert_eq!(reason(3), format!("{to} responded with 410: it accepts no more webhooks"));
     assert_eq!(settled["firings"][0]["queue"], "timenav:webhook");
     let shown = service.get("/v1/timers/moved", &[]);
     assert_eq!((&shown["firings"][0]["state"], &shown["firings"][0]["reason"]), (&json!("failed"), &json!(reason(2))));
@@ -195,7 +195,7 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     let settled = service.post("/v1/fast-forward", &json!({ "duration": "60d", "timeline_id": "what-if" }));
     let settled = settled["settled"].clone();
     assert_eq!(counts(&settled), [&json!(1), &json!(1), &json!(0), &json!("settled")], "{settled}");
-    assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("took along"), "{settled}");
+    assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("an adoption or a fork"), "{settled}");
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "own");
     sends_what_it_took_along(&service, &hooks);
     sends_nothing_for_who_may_not_write_any_more(&service, &hooks);

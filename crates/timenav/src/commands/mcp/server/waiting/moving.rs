@@ -22,7 +22,10 @@ impl Waiting<'_> {
             if let Some(firing) = self.session.held_firing() {
                 return Err(unfit(
                     "inside_advance",
-                    &format!("the clock waits for the firing {firing}, which you hold: `acknowledge_firings` first"),
+                    &format!(
+                        "the clock waits for the firing {firing}, which is leased to you: call `acknowledge_firings` \
+                         first"
+                    ),
                 ));
             }
             self.moving = Some(until_settled(&self.session.caller, &advance_id, self.wanted.query()));
@@ -31,7 +34,7 @@ impl Waiting<'_> {
         if self.is_running() {
             return Err(unfit(
                 "clock_running",
-                "the clock is running, so it moves while you think; `pause_time` first, or wait without `advance`",
+                "the clock is running, so it moves while you think; call `pause_time` first, or wait without `advance`",
             ));
         }
         let mut query = self.wanted.query();
@@ -41,7 +44,7 @@ impl Waiting<'_> {
         let due = [next.as_str(), self.wanted.until.as_deref()].into_iter().flatten();
         let due = due.filter_map(|text| Some((moment(&text.into())?, text)));
         let Some((_, to)) = due.min_by_key(|(moment, _)| *moment) else {
-            let sentence = "No timer is armed and there is no `until`: the clock has nowhere to go.";
+            let sentence = "No timer is armed and `until` is missing, so the clock has no target.";
             return Ok(Some(self.found("nothing_due", sentence, json!({}))));
         };
         let mut body = self.wanted.body();
@@ -69,7 +72,7 @@ impl Waiting<'_> {
             }
             Some(state @ ("stopped" | "stuck")) => {
                 self.refresh().await?;
-                let sentence = format!("The clock is {state} on its way: `settled` says why.");
+                let sentence = format!("The advance is {state}: `settled` says why.");
                 return Ok(Some(self.found("stopped", &sentence, json!({ "settled": settled }))));
             }
             _ => {}

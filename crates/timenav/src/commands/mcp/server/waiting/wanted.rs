@@ -20,7 +20,7 @@ const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// Maximum wait per call, in host time.
 const TIMEOUT_MAX: Duration = Duration::from_mins(10);
 /// The error if no condition is given.
-const NOTHING_WANTED: &str = "say what to wait for: `event`, `timer_id`, `queue`, `until`, or several of them";
+const NOTHING_WANTED: &str = "give one or more things to wait for: `event`, `timer_id`, `queue` or `until`";
 
 /// The conditions. The first one that is met ends the wait.
 #[derive(Debug, Default, Deserialize)]
@@ -68,7 +68,7 @@ impl Wanted {
         }
         if let Some(timeline) = &session.pinned {
             if wanted.timeline_id.is_some() {
-                let detail = format!("you work on the timeline `{timeline}` alone; leave out `{TIMELINE}`");
+                let detail = format!("this session uses only the timeline `{timeline}`; leave out `{TIMELINE}`");
                 return Err(refused("permission_denied", TIMELINE, &detail));
             }
             wanted.timeline_id = Some(timeline.clone());
@@ -83,7 +83,7 @@ impl Wanted {
             return Err(refused(
                 "invalid_parameter",
                 "after",
-                "`after` is what an earlier answer said, such as `17~5f3c9a0e1d2b4c68`",
+                "`after` must be the `after` of an earlier response, such as `17~5f3c9a0e1d2b4c68`",
             ));
         }
         let until = wanted.until.as_deref().map(|text| {
@@ -136,7 +136,7 @@ fn host_time(text: &str) -> Result<Duration, Failure> {
     let duration = parse_duration(text).map_err(|error| wrong(error.to_string()))?;
     let micros = u64::try_from(duration.exact().micros()).unwrap_or_default();
     let duration = Some(Duration::from_micros(micros)).filter(|span| duration.months() == 0 && *span <= TIMEOUT_MAX);
-    duration.ok_or_else(|| wrong(format!("one call waits for {seconds}s at most; wait again after that")))
+    duration.ok_or_else(|| wrong(format!("the maximum wait is {seconds}s per call; after that, call again")))
 }
 
 /// Returns the tool definition for an agent with these permissions.
@@ -144,10 +144,10 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
     let mut properties = json!({
         "event": {
             "type": "object",
-            "description": "An event that is recorded; all that is given has to fit. `{}` is any event.",
+            "description": "A new event that matches all given fields. `{}` matches any event.",
             "properties": {
                 "event_id": { "type": "string" },
-                "text": { "type": "string", "description": "Words, or their beginnings, in any of its texts." },
+                "text": { "type": "string", "description": "Words or word prefixes in any of its texts." },
                 "actor": { "type": "string" },
                 "source": { "type": "string" },
                 "attribute": { "type": "object" },
@@ -155,29 +155,30 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
         },
         "timer_id": { "type": "string", "description": "A timer that fires." },
         "until": {
-            "type": "string", "description": "A moment that the clock shows: an ISO 8601 timestamp with a zone.",
+            "type": "string", "description": "A moment that the clock reaches: an ISO 8601 timestamp with a zone.",
         },
         "timeout": {
             "type": "string",
-            "description": "How long to wait at most, in host time. Defaults to 30s; at most 10m.",
+            "description": "How long to wait, in host time. Defaults to 30s; at most 10m.",
         },
         "after": {
             "type": "string",
-            "description": "The `after` of an earlier answer: events recorded since then count. Defaults to now.",
+            "description": "The `after` of an earlier response: only events recorded since then match. Defaults to \
+                            now.",
         },
     });
     if scope.write {
         properties["queue"] = json!({
             "type": "string",
-            "description": "A queue in which something fires. You are handed its firings for ten minutes; call \
-                            `acknowledge_firings` when their work is done. The clock stands until then.",
+            "description": "A queue with a firing. Its firings are leased to you for ten minutes; call \
+                            `acknowledge_firings` when their work is done. The clock does not advance before.",
         });
     }
     if scope.travel {
         properties["advance"] = json!({
             "type": "boolean",
-            "description": "Whether to move the clock, which has to be paused, from one armed timer to the next until \
-                            something of this happens, at most to `until`. Others' handlers are waited for.",
+            "description": "Whether to advance a paused clock from one armed timer to the next until one of these \
+                            happens, at most to `until`. It waits for other workers' firings.",
         });
     }
     if !is_pinned {
@@ -187,8 +188,8 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
     let is_read_only = !scope.write && !scope.travel;
     Tool::new(
         NAME,
-        "Waits until an event is recorded, a timer fires, a queue has work, or the clock shows a moment; whichever \
-         comes first, or the timeout.",
+        "Waits until an event is recorded, a timer fires, a queue has a firing, the clock reaches a moment, or the \
+         timeout expires.",
         object(input),
     )
     .with_annotations(if is_read_only {
