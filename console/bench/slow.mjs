@@ -70,7 +70,7 @@ async function visit(context, isCached) {
   // Somebody looks for a moment; what is still to come may come meanwhile.
   await page.waitForTimeout(1_000);
   const { x, y, width, height } = await page.locator('.axis canvas').first().boundingBox();
-  const whole = await page.getByTitle('Type which time is shown').innerText();
+  const whole = await page.getByTitle('Enter a time range').innerText();
   row.click_ms = null;
   for (const part of CLICKS) {
     const clicked = performance.now();

@@ -47,16 +47,16 @@ describe('a fork and its parent', () => {
         : route.fulfill({ status: 400, json: { title: 'Bad request', status: 400, detail: 'no' } });
     });
     await page.goto(`${on.service.url}/#/compare?timeline=after&with=before`);
-    const pending = page.getByText('Gray is being counted');
+    const pending = page.getByText('Counting gray bars');
     await pending.waitFor();
     release();
     await pending.waitFor({ state: 'hidden' });
-    expect(await page.getByText('Gray could not be counted').isVisible()).toBe(false);
+    expect(await page.getByText('Gray bars could not be counted').isVisible()).toBe(false);
     isWell = false;
     // Beyond what is counted around what is in sight.
     for (let press = 0; press < 3; press += 1)
       await page.getByRole('application', { name: /^Both timelines on one axis/ }).press('-');
-    const failed = page.getByText('Gray could not be counted');
+    const failed = page.getByText('Gray bars could not be counted');
     await failed.waitFor();
     // What is looked at now was not counted yet: that is said before anything else happens on the page.
     const said = await page.getByRole('application', { name: /^Both timelines on one axis/ }).evaluate(async (both) => {
@@ -64,7 +64,7 @@ describe('a fork and its parent', () => {
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
       return both.textContent;
     });
-    expect(said).toContain('Gray is being counted');
+    expect(said).toContain('Counting gray bars');
     await failed.waitFor();
   });
 
@@ -165,7 +165,7 @@ describe('a fork and its parent', () => {
     });
     await service.call('POST', 'v1/events?timeline_id=much-b', [fix('late', '2006-01-01T00:00:00Z')]);
     await renewed;
-    await page.getByRole('button', { name: 'Read more differences' }).click();
+    await page.getByRole('button', { name: 'Load more differences' }).click();
     await page.getByRole('button', { name: '2,101 only in much-b', exact: true }).waitFor();
     await page.getByRole('button', { name: '0 changed', exact: true }).waitFor();
   });
@@ -176,7 +176,7 @@ describe('a fork and its parent', () => {
     await page.getByRole('link', { name: 'Compare before…' }).click();
     await page.getByRole('button', { name: '1 only in after' }).waitFor();
     await page.goto(`${on.service.url}/#/compare?timeline=main`);
-    await page.getByText('main has nothing to be compared with').waitFor();
+    await page.getByText('No timeline to compare with main').waitFor();
     await page.goto(`${on.service.url}/#/compare?timeline=main&with=before`);
     await page.getByRole('heading', { name: 'main and before share no history' }).waitFor();
   });
@@ -211,12 +211,10 @@ describe('a fork and its parent', () => {
       .toEqual([
         'both cancelled 9 January 2027, 09:00 state',
         'extra 30 January 2027, 09:00 not set only in plan-b',
-        'moved 21 January 2027, 09:00 20 January 2027, 09:00 next moment, schedule',
+        'moved 21 January 2027, 09:00 20 January 2027, 09:00 next firing, schedule',
         'renew done 10 January 2027, 09:00 state',
       ]);
-    expect(await rows('Firings that differ as a table')).toEqual([
-      'renew 10 January 2027, 09:00 waiting did not fall due',
-    ]);
+    expect(await rows('Firings that differ as a table')).toEqual(['renew 10 January 2027, 09:00 waiting not due']);
     await expectUsable(page);
     await page.getByRole('link', { name: 'extra' }).click();
     await page.getByRole('region', { name: 'Armed timers' }).getByText('extra').waitFor();
@@ -313,7 +311,7 @@ it('shows one difference amid what both have', async () => {
   const fields = await region(page, 'Differences as a table')
     .getByRole('cell')
     .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content));
-  expect(fields).toEqual(['"On amid-hurricanes-fork"', '"On amid-hurricanes"', '"What differs"']);
+  expect(fields).toEqual(['"On amid-hurricanes-fork"', '"On amid-hurricanes"', '"Difference"']);
 });
 
 it('has a card for each difference on a narrow page, with whole names and times', async () => {

@@ -146,7 +146,7 @@ describe('forced colors', () => {
 describe('names with hidden characters', () => {
   it('are shown as what they are', async () => {
     const page = await on.loggedIn('timeline?timeline=hidden&event=odd&view=list');
-    await page.getByRole('region', { name: 'Chosen event' }).getByText('user ⟨U+202E⟩gnp.exe').first().waitFor();
+    await page.getByRole('region', { name: 'Selected event' }).getByText('user ⟨U+202E⟩gnp.exe').first().waitFor();
     await page.getByRole('button', { name: 'user ⟨U+202E⟩gnp.exe' }).first().waitFor();
     for (const view of ['timeline?timeline=hidden&event=odd', 'paradoxes?timeline=hidden&tab=lab&event=odd']) {
       await page.goto(`${on.service.url}/#/${view}`);

@@ -75,7 +75,7 @@ describe('steps from event to event', () => {
       await card(page).getByRole('heading', { name: heading }).waitFor();
     }
     await page.keyboard.press(']');
-    await page.getByText('There is no event after this.').waitFor();
+    await page.getByText('No event after this one.').waitFor();
     expect(param(page, 'event')).toBe('second');
   });
 });

@@ -26,7 +26,7 @@ describe('five thousand timelines', () => {
     });
     await page.context().addCookies(await (await on.loggedIn('timeline?timeline=tl-4999')).context().cookies());
     await page.goto(`${on.service.url}/#/timeline?timeline=tl-4999`);
-    await page.getByText('Nothing has happened on tl-4999 yet').waitFor();
+    await page.getByText('No events on tl-4999 yet').waitFor();
     expect(asked).toHaveLength(1);
     await page.getByRole('button', { name: 'Timeline: tl-4999' }).click();
     await page.getByText('Type to search all').waitFor();
@@ -41,7 +41,7 @@ describe('five thousand timelines', () => {
     await search.fill('tl-4996');
     await page.getByRole('option', { name: /^tl-4996/ }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing has happened on tl-4996 yet').waitFor();
+    await page.getByText('No events on tl-4996 yet').waitFor();
   });
 
   it('are all known to the palette, to the tree, and to what is compared', async () => {
@@ -125,9 +125,9 @@ describe('more events than are shown one by one', () => {
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^51 to 100 of 493 events in view/).waitFor();
     await expect.poll(() => events.first().innerText()).not.toBe(first);
-    await page.getByRole('button', { name: 'Page before' }).click();
+    await page.getByRole('button', { name: 'Previous page' }).click();
     await page.getByRole('region', { name: 'Events in view' }).getByRole('button', { name: first }).first().click();
-    await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
+    await page.getByRole('region', { name: 'Selected event' }).getByText('Recorded').first().waitFor();
     // It is one of those that are only counted, and is marked on the map all the same.
     await expect.poll(() => chosenOn(page)).toBeGreaterThan(40);
     const search = page.getByRole('combobox', { name: 'Find events by name, text, id or place' });
@@ -263,7 +263,7 @@ describe('more events than are shown one by one', () => {
   it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
     const list = page.getByRole('region', { name: 'Events in view' });
-    await list.getByRole('columnheader', { name: /^Event ?, not sorted: only this page/ }).waitFor();
+    await list.getByRole('columnheader', { name: /^Event ?, not sortable: only one page/ }).waitFor();
     expect(await list.getByRole('button', { name: 'Event', exact: true }).count()).toBe(0);
     await page.goto(
       `${on.service.url}/#/timeline?timeline=demo&most=40&view=list&range=1969-01-01T00:00:00Z/1972-01-01T00:00:00Z`,
@@ -415,7 +415,7 @@ describe('more events than are shown one by one', () => {
     );
     const row = page.getByRole('row', { name: /First people land on the Moon/ });
     await row.getByText('intervention').waitFor();
-    await page.getByRole('list', { name: 'Anchors in this time' }).getByRole('button', { name: 'On the way' }).click();
+    await page.getByRole('list', { name: 'Anchors in this range' }).getByRole('button', { name: 'On the way' }).click();
     await page.getByRole('dialog').getByText('On the way').first().waitFor();
   });
 });

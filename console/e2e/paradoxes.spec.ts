@@ -46,7 +46,7 @@ describe('what was found', () => {
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     const detail = page.getByRole('article');
     for (const [title, drawn] of [
-      ['Grandfather', 'cancelled'],
+      ['Grandfather', 'canceled'],
       ['Orphaned effect', 'is required by'],
       ['Effect before cause', 'causes,'],
       ['Two places at once', 'km/h'],
@@ -93,9 +93,7 @@ describe('what was found', () => {
     const page = await on.loggedIn('paradoxes?timeline=odd-fork&kinds=P01');
     const [list, detail] = [page.getByRole('region', { name: 'Paradoxes', exact: true }), page.getByRole('article')];
     await list.getByRole('link', { name: /too-late/ }).click();
-    await detail
-      .getByText(/It came about with entry \d+, and the first of its records is entry \d+ of odd\./)
-      .waitFor();
+    await detail.getByText(/It has existed since entry \d+, and its first record is entry \d+ of odd\./).waitFor();
     await detail
       .getByRole('link', { name: /^entry/ })
       .first()
@@ -140,8 +138,8 @@ describe('what was found', () => {
     expect(await list.getByLabel('To', { exact: true }).inputValue()).toMatch(/^2028-02-05/);
     expect(new URL(page.url()).hash).toMatch(/period=custom.*from=2028-01-29T00/);
     await period.selectOption('Last hour');
-    await list.getByRole('heading', { name: 'No paradoxes in this time' }).waitFor();
-    await list.getByRole('link', { name: 'Show those of all time' }).click();
+    await list.getByRole('heading', { name: 'No paradoxes in this range' }).waitFor();
+    await list.getByRole('link', { name: 'Show paradoxes of all time' }).click();
     await list.getByRole('link', { name: 'Two places at once' }).waitFor();
     await period.selectOption('From – to');
     await list.getByLabel('From', { exact: true }).fill('2028-07-01T00:00:00Z');
@@ -162,7 +160,7 @@ describe('what was found', () => {
     await list.getByRole('link', { name: 'Two places at once' }).waitFor();
     await page.getByText('Speed and tolerance').click();
     await page.getByLabel('Top speed').fill('fast');
-    await page.getByText('A number of kilometers an hour').waitFor();
+    await page.getByText('Enter a speed in km/h').waitFor();
     await page.getByLabel('Top speed').fill('3000');
     await page.getByLabel('Top speed').press('Enter');
     await list.getByRole('link', { name: 'Two places at once' }).waitFor({ state: 'detached' });
@@ -227,8 +225,8 @@ describe('an intervention', () => {
     await result.getByText('31 January 2028, 08:30 UTC').waitFor();
     await result.getByText('It resolves a paradox').waitFor();
     await page.getByRole('button', { name: 'cancel', exact: true }).click();
-    await result.getByText('cancelled', { exact: true }).first().waitFor();
-    await result.getByText(/which would be cancelled by the intervention/).waitFor();
+    await result.getByText('canceled', { exact: true }).first().waitFor();
+    await result.getByText(/which would be canceled by the intervention/).waitFor();
     await result.getByText('Orphaned effect').waitFor();
     await page.getByLabel('What to do').fill('fly away');
     await result.getByText('A note, which changes nothing').waitFor();
@@ -254,12 +252,12 @@ describe('an intervention', () => {
     });
     const dialog = page.getByRole('dialog', { name: 'Intervene' });
     await page.getByRole('button', { name: 'Apply…' }).click();
-    await dialog.getByRole('checkbox', { name: /Refuse it/ }).check();
+    await dialog.getByRole('checkbox', { name: /Reject it/ }).check();
     await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByRole('checkbox', { name: /Refuse it/ }).uncheck();
+    await dialog.getByRole('checkbox', { name: /Reject it/ }).uncheck();
     await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
-    await page.getByText('cancelled', { exact: true }).first().waitFor();
+    await page.getByText('canceled', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'restore' }).click();
     await page.getByRole('region', { name: 'Preview' }).getByText('It resolves a paradox').waitFor();
   });
@@ -275,7 +273,7 @@ describe('an intervention', () => {
     await expect.poll(focused).toBe('result-title');
     // The event keeps its name, and its end is told as everything else on the page.
     await page.getByText('The invoice is sent', { exact: true }).first().waitFor();
-    await page.getByText(/^Cancelled by admin, \d+ \w+ \d+, \d\d:\d\d(:\d\d)? UTC host time$/).waitFor();
+    await page.getByText(/^Canceled by admin, \d+ \w+ \d+, \d\d:\d\d(:\d\d)? UTC host time$/).waitFor();
     await result.getByRole('button', { name: 'Undo' }).click();
     await result.getByText('It resolves a paradox').waitFor();
     await expect.poll(focused).toBe('result-title');
@@ -290,11 +288,11 @@ describe('an intervention', () => {
     await tell('bough', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=bough&tab=lab&event=invoice-sent&action=cancel');
     await page.getByRole('button', { name: 'Apply…' }).click();
-    await page.getByRole('radio', { name: /On a fork of it/ }).check();
+    await page.getByRole('radio', { name: /On a fork\./ }).check();
     await page.getByLabel('Name of the fork').fill('bough-without');
-    await page.getByRole('button', { name: 'Fork and apply it there' }).click();
+    await page.getByRole('button', { name: 'Fork and apply' }).click();
     await page.getByRole('button', { name: 'Timeline: bough-without' }).waitFor();
-    await page.getByText('cancelled', { exact: true }).first().waitFor();
+    await page.getByText('canceled', { exact: true }).first().waitFor();
     const result = page.getByRole('region', { name: 'Applied' });
     await result.getByText('It creates a paradox').waitFor();
     const compare = await result.getByRole('link', { name: 'Compare with bough' }).getAttribute('href');

@@ -21,7 +21,7 @@ async function choose(page: Page): Promise<void> {
   await page.bringToFront();
   await page.getByRole('combobox', { name: 'Find events by name, text, id or place' }).fill('moon landing');
   await page.getByRole('listbox').getByRole('option').first().click();
-  await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
+  await page.getByRole('region', { name: 'Selected event' }).getByText('Recorded').first().waitFor();
 }
 
 describe('eight tabs at once', () => {
@@ -49,7 +49,7 @@ describe('eight tabs at once', () => {
       await page.bringToFront();
       await page.getByRole('button', { name: 'List', exact: true }).click();
       await page.getByRole('button', { name: 'one', exact: true }).first().click();
-      await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
+      await page.getByRole('region', { name: 'Selected event' }).getByText('Recorded').first().waitFor();
       await on.service.call('POST', `v1/events?timeline_id=tab-${index}`, {
         event_id: 'two',
         time: '2020-01-01T00:00:00Z',

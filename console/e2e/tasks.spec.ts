@@ -105,10 +105,10 @@ describe('a newcomer can', () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await chooseTimeline(page, 'demo', 'hurricanes');
     await counted(page, '16 events');
-    await page.getByTitle('Type which time is shown').click();
+    await page.getByTitle('Enter a time range').click();
     await page.getByLabel('From', { exact: true }).fill('2005-01-01');
     await page.getByLabel('To', { exact: true }).fill('2006-01-01');
-    await button(page, 'Keep only this time').click();
+    await button(page, 'Select range').click();
     await chooseKey(page, 'Values', 'wind');
     const values = region(page, 'Values of wind');
     await values.getByText(/60 to 160.* 11 values in view/).waitFor();
@@ -143,10 +143,10 @@ describe('a newcomer can', () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await chooseTimeline(page, 'demo', name);
     await counted(page, '55,605 events');
-    await page.getByTitle('Type which time is shown').click();
+    await page.getByTitle('Enter a time range').click();
     await page.getByLabel('From', { exact: true }).fill('2005-01-01');
     await page.getByLabel('To', { exact: true }).fill('2006-01-01');
-    await button(page, 'Keep only this time').click();
+    await button(page, 'Select range').click();
     await chooseKey(page, 'Values', 'max_wind_kt');
     await region(page, 'Values of max_wind_kt')
       .getByText(/ to 160.* values in view/)
@@ -179,7 +179,7 @@ describe('a newcomer can', () => {
       .waitFor();
     await page.getByText('Orphaned effect').first().waitFor();
     // In names, not in ids.
-    const told = /^“.+” requires “.*Sputnik.*”, which would be cancelled by the intervention/;
+    const told = /^“.+” requires “.*Sputnik.*”, which would be canceled by the intervention/;
     await page.getByText(told).first().waitFor();
   });
 
@@ -423,7 +423,7 @@ describe('time that passes', () => {
     await page.getByRole('menuitem', { name: 'Follow the clock' }).click();
     await page.getByRole('button', { name: /^Following the clock/ }).waitFor();
     const year = String(new Date().getUTCFullYear());
-    await expect.poll(() => page.getByTitle('Type which time is shown').innerText()).toContain(year);
+    await expect.poll(() => page.getByTitle('Enter a time range').innerText()).toContain(year);
     await page.getByRole('application', { name: /^Time axis/ }).press('Home');
     await page.getByRole('button', { name: /^Following the clock/ }).waitFor({ state: 'detached' });
     expect(param(page, 'follow')).toBeNull();
@@ -435,7 +435,7 @@ describe('a comparison', () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'hurricanes-b', fork_of: 'hurricanes' });
     const page = await on.loggedIn('compare?timeline=hurricanes-b&with=hurricanes');
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.getByText('No difference', { exact: true }).waitFor();
+    await page.getByText('No differences', { exact: true }).waitFor();
     await on.service.call('POST', 'v1/events?timeline_id=hurricanes-b', {
       event_id: 'rita',
       time: '2005-09-21T00:00:00Z',

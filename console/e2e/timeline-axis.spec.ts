@@ -310,21 +310,21 @@ describe('the axis', () => {
 
   it('shows a time that is typed, and says beside the field what is wrong', async () => {
     const page = await open();
-    await page.getByTitle('Type which time is shown').click();
-    const dialog = page.getByRole('dialog', { name: 'Which time' });
+    await page.getByTitle('Enter a time range').click();
+    const dialog = page.getByRole('dialog', { name: 'Time range' });
     await dialog.getByLabel('From').fill('1939-09-01T00:00:00Z');
     await dialog.getByLabel('To').fill('soon');
-    await dialog.getByRole('button', { name: 'Show it' }).click();
-    await dialog.getByText('Write it like').waitFor();
+    await dialog.getByRole('button', { name: 'Show range' }).click();
+    await dialog.getByText('Enter a time such as').waitFor();
     await dialog.getByLabel('To').fill('1945-09-02T00:00:00Z');
-    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await dialog.getByRole('button', { name: 'Show range' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await shownTime(page)).toBe('1939 – 1945');
 
-    await page.getByTitle('Type which time is shown').click();
+    await page.getByTitle('Enter a time range').click();
     await dialog.getByLabel('From').fill('-007000-01-01T00:00:00Z');
     await dialog.getByLabel('To').fill('-006000-01-01T00:00:00Z');
-    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await dialog.getByRole('button', { name: 'Show range' }).click();
     await axis(page).getByRole('button', { name: 'Show everything' }).click();
     expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
   });

@@ -122,7 +122,7 @@ describe('the card', () => {
       .first()
       .click();
     await card(page)
-      .getByText(/is one of the \d+ under the signed root/)
+      .getByText(/is one of the \d+ entries under the signed root/)
       .waitFor();
     const verify = card(page).getByRole('link', { name: 'Verify it in this browser' });
     expect(await verify.getAttribute('href')).toMatch(/^#\/integrity\?timeline=versions&position=\d+$/);
@@ -142,7 +142,7 @@ describe('the card', () => {
     await timeline('journey', launch);
     const page = await on.loggedIn('timeline?timeline=journey&event=launch');
     await card(page).getByRole('button', { name: 'Travel here' }).click();
-    await card(page).getByText('the clock’s now').waitFor();
+    await card(page).getByText('the clock’s time').waitFor();
     await page.getByRole('link', { name: /1969-07-16 13:32/ }).waitFor();
   });
 
@@ -202,7 +202,7 @@ describe('recording', () => {
   it('begins on an empty timeline, says what a field lacks, and opens what was recorded', async () => {
     await timeline('blank');
     const page = await on.loggedIn('timeline?timeline=blank');
-    const title = page.getByRole('heading', { name: 'Nothing has happened on blank yet' });
+    const title = page.getByRole('heading', { name: 'No events on blank yet' });
     await title.waitFor();
     // It is below the fields, also where the axis is lower than it.
     const fields = await page.getByRole('combobox', { name: 'Values' }).boundingBox();
@@ -221,8 +221,8 @@ describe('recording', () => {
     await expect.poll(() => dialog.getByLabel('Name').evaluate((field) => field === document.activeElement)).toBe(true);
     await dialog.getByLabel('Latitude, longitude').fill('north');
     await dialog.getByRole('button', { name: 'Record it' }).click();
-    await dialog.getByText('Say in a few words what happened').waitFor();
-    await dialog.getByText('Write latitude and longitude in degrees').waitFor();
+    await dialog.getByText('Describe in a few words what happened').waitFor();
+    await dialog.getByText('Enter latitude and longitude in degrees').waitFor();
     await expect
       .poll(() => dialog.getByLabel('What happened').evaluate((field) => field === document.activeElement))
       .toBe(true);
@@ -264,10 +264,10 @@ describe('anchors', () => {
     });
     const page = await on.loggedIn('timeline?timeline=base&view=list');
     await page.getByRole('row', { name: /Launch/ }).waitFor();
-    await page.getByTitle('Type which time is shown').click();
+    await page.getByTitle('Enter a time range').click();
     await page.getByRole('textbox', { name: 'From' }).fill('1969-07-14T00:00:00Z');
     await page.getByRole('textbox', { name: 'To' }).fill('1969-07-18T00:00:00Z');
-    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('button', { name: 'Show range' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });
     await dialog.getByRole('button', { name: 'Return the clock' }).click();
@@ -296,7 +296,7 @@ it('an event that a link offers to record begins where one looks, also where the
     });
   await page.goto(`${on.service.url}/#/timeline?timeline=far-past&do=record`);
   // The clock shows today, far from all events.
-  await page.getByTitle('Type which time is shown').waitFor();
+  await page.getByTitle('Enter a time range').waitFor();
   await page.waitForFunction(() => document.fonts.status === 'loaded');
   release();
   const dialog = page.getByRole('dialog', { name: 'Record an event' });
@@ -317,7 +317,7 @@ it('an event of a fork tells first what was done before the fork, although posit
     .poll(async () => Promise.all((await told.all()).map((one) => one.getByRole('strong').innerText())))
     .toEqual(['Recorded', '“delay by 2h”', '“warn the crew”']);
   const note = told.nth(2);
-  expect(await note.getByText('which this timeline was forked from').count()).toBe(0);
+  expect(await note.getByText('from which this timeline was forked').count()).toBe(0);
   await note.getByRole('button', { name: /^Entry/ }).click();
   await note.getByText(/is one of the/).waitFor();
 });
@@ -327,7 +327,7 @@ it('shows at the edge of a card that it goes on, and nothing of that at its end'
     viewport: { width: 1440, height: 900 },
   });
   await card(page).getByRole('heading', { name: 'History' }).waitFor();
-  const side = region(page, 'Chosen event');
+  const side = region(page, 'Selected event');
   const { x, y, width, height } = (await side.boundingBox())!;
   // The last rows of pixels of the panel, above its border.
   const edge = { x: x + 20, y: y + height - 9, width: width - 60, height: 7 };

@@ -23,11 +23,11 @@ describe('an import', () => {
       .getByLabel('File', { exact: true })
       .last()
       .setInputFiles({ name: 'storms.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) });
-    await dialog.getByText('Choose which column has the time of an event.').waitFor();
+    await dialog.getByText('Choose the column with the event time.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Time', { exact: true }).selectOption('When');
     await dialog.getByLabel('Name', { exact: true }).selectOption('Title');
-    await dialog.getByLabel('The time is').selectOption('seconds since 1970');
+    await dialog.getByLabel('Time format').selectOption('seconds since 1970');
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByText(/^Line 4:/).waitFor();
@@ -36,7 +36,7 @@ describe('an import', () => {
     await counted(page, '2 events');
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Undo this import' }).click();
-    await dialog.getByText('2 events of this import cancelled.').waitFor();
+    await dialog.getByText('2 events of this import canceled.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(param(page, 'do')).toBeNull();
     expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&by=source')).count).toBe(0);
@@ -69,10 +69,10 @@ describe('a file that is imported', () => {
     await dialog.getByRole('button', { name: 'Done' }).click();
     await more(page, 'Import a file…');
     await dialog.getByText('Undo an earlier import').click();
-    await dialog.getByLabel('Id of the import').fill(id);
+    await dialog.getByLabel('Import id').fill(id);
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Undo it' }).click();
-    await dialog.getByText('1 event of this import cancelled.').waitFor();
+    await dialog.getByText('1 event of this import canceled.').waitFor();
   });
 
   it('is told at once if it is no text', async () => {
@@ -91,7 +91,7 @@ describe('a file that is imported', () => {
 
   it('has its time proposed where the first rows tell it', async () => {
     const [page, dialog] = await importing('proposed', 'log.csv', 'id,committer_time\na,1614136748\nb,1614136749\n');
-    await expect.poll(() => dialog.getByLabel('The time is').inputValue()).toBe('|unix');
+    await expect.poll(() => dialog.getByLabel('Time format').inputValue()).toBe('|unix');
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByRole('button', { name: 'Import 2 events' }).click();
     await counted(page, '2 events');
@@ -100,7 +100,7 @@ describe('a file that is imported', () => {
   it('may be of lines that a mapping cuts into columns', async () => {
     const [page, dialog] = await importing('logged', 'web.csv', '2005-08-29T06:00:00Z started\n');
     const pattern = '{"pattern":"^(?<time>\\\\S+) (?<name>.*)$"}';
-    await dialog.getByRole('checkbox', { name: /^Write the mapping as text/ }).check();
+    await dialog.getByRole('checkbox', { name: /^Enter the mapping as text/ }).check();
     await dialog.getByLabel('Mapping (optional)').fill(pattern);
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByRole('button', { name: 'Import 1 event' }).click();
@@ -115,7 +115,7 @@ describe('a file that is imported', () => {
     const calendar = [...lines, 'RRULE:FREQ=WEEKLY', 'END:VEVENT', 'END:VCALENDAR', ''].join('\r\n');
     const [, dialog] = await importing('weekly', 'weekly.ics', calendar);
     await dialog.getByRole('button', { name: 'Check the file' }).click();
-    await dialog.getByRole('list', { name: 'Records that are not taken in full' }).getByRole('listitem').waitFor();
+    await dialog.getByRole('list', { name: 'Partially imported records' }).getByRole('listitem').waitFor();
   });
 
   it('that is long is checked by its beginning', async () => {
@@ -144,7 +144,7 @@ describe('a file that is imported', () => {
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Undo this import' }).click();
     // Tens of thousands: a busy machine takes its time.
-    const undone = `${count.toLocaleString('en')} events of this import cancelled.`;
+    const undone = `${count.toLocaleString('en')} events of this import canceled.`;
     await dialog.getByText(undone).waitFor({ timeout: 150_000 });
     expect(await events()).toBe(0);
   });
@@ -160,7 +160,7 @@ describe('a number that stands for nothing', () => {
       .getByLabel('File', { exact: true })
       .last()
       .setInputFiles({ name: 'winds.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) });
-    const box = dialog.getByRole('checkbox', { name: '-99 in wind means that the value is not known (1 row)' });
+    const box = dialog.getByRole('checkbox', { name: '-99 in wind means an unknown value (1 row)' });
     await box.waitFor();
     expect(await box.isChecked()).toBe(true);
     await expectAccessible(page);
@@ -220,7 +220,7 @@ describe('an export', () => {
     const page = await on.loggedIn('clock?timeline=winds');
     for (const [most, told] of [
       ['', /wind: 20 to 60, 40 on average; 5 values</],
-      ['&most=1', /wind: 20 to 60, 40 on average; 5 values · in stretches of /],
+      ['&most=1', /wind: 20 to 60, 40 on average; 5 values · in intervals of /],
     ] as const) {
       await page.goto(`${on.service.url}/#/timeline?timeline=winds&value=wind${most}`);
       await page.reload();

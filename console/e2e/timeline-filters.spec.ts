@@ -71,7 +71,7 @@ for (const [name, most] of [
       const dialog = page.getByRole('dialog', { name: 'Show only events with' });
       await dialog.getByLabel('An attribute').check();
       await dialog.getByLabel('Attribute', { exact: true }).fill('status');
-      await dialog.getByRole('list', { name: 'What there is' }).getByRole('button', { name: /^HU/ }).waitFor();
+      await dialog.getByRole('list', { name: 'Values in view' }).getByRole('button', { name: /^HU/ }).waitFor();
       await expectAccessible(page);
       await dialog.getByLabel('Value').fill('TS');
       await dialog.getByRole('button', { name: 'Show only these' }).click();
@@ -106,7 +106,7 @@ for (const [name, most] of [
       const show = dialog.getByRole('button', { name: 'Show only these' });
       expect(await dialog.getByLabel('At most').getAttribute('placeholder')).toMatch(/^\d+$/);
       // A shade says where the list goes on: it has two layers that stay, and two that scroll with it.
-      const list = dialog.getByRole('list', { name: 'What there is' });
+      const list = dialog.getByRole('list', { name: 'Values in view' });
       expect(await list.evaluate((element) => getComputedStyle(element).backgroundAttachment)).toBe(
         'local, local, scroll, scroll',
       );
@@ -118,10 +118,10 @@ for (const [name, most] of [
       expect(await dialog.getByLabel('At least').inputValue()).toBe('');
       await dialog.getByLabel('At least').fill('53');
       await dialog.getByLabel('At most').fill('5x');
-      await dialog.getByText('Both are numbers, such as 140 or -2.5.').waitFor();
+      await dialog.getByText('Enter numbers, such as 140 or -2.5.').waitFor();
       expect(await show.isDisabled()).toBe(true);
       await dialog.getByLabel('At most').fill('52');
-      await dialog.getByText('The range ends before it begins.').waitFor();
+      await dialog.getByText('The upper bound must not be below the lower bound.').waitFor();
       await expectAccessible(page);
       await dialog.getByLabel('At most').fill('');
       await show.click();
@@ -133,7 +133,7 @@ for (const [name, most] of [
 
     it('that nothing passes says so, and gives everything back', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms&actor=nobody${most}`);
-      await page.getByRole('heading', { name: 'No event passes the filter' }).waitFor();
+      await page.getByRole('heading', { name: 'No events match the filter' }).waitFor();
       await page.getByRole('button', { name: 'Show all events' }).click();
       await counted(page, '6 events');
     });
@@ -170,12 +170,12 @@ describe('attributes to choose from', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&most=20`);
     await counted(page, '150 events');
     const by = page.getByRole('combobox', { name: 'Color by' });
-    const options = page.getByRole('listbox', { name: 'Color by: what there is' }).getByRole('option');
+    const options = page.getByRole('listbox', { name: 'Color by: choices' }).getByRole('option');
     await by.focus();
     await expect.poll(() => options.allInnerTexts()).toEqual(['nothing', 'number', 'early', 'late']);
     // What only an event in the middle has is typed.
     await page.keyboard.type('rare');
-    await page.getByText('Press Enter to take “rare”.').waitFor();
+    await page.getByText('Press Enter to use “rare”.').waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => legend(page)).toEqual(['0 1', 'others 149']);
     expect(param(page, 'by')).toBe('attribute.rare');
@@ -201,7 +201,7 @@ describe('attributes to choose from', () => {
     await page.getByRole('radio', { name: 'An attribute' }).check();
     await page.getByRole('combobox', { name: 'Attribute' }).fill('ear');
     await page.getByRole('option', { name: 'early' }).click();
-    await page.getByRole('list', { name: 'What there is' }).getByRole('button').first().click();
+    await page.getByRole('list', { name: 'Values in view' }).getByRole('button').first().click();
     await page.getByRole('button', { name: /^early = \d/ }).waitFor();
   });
 });

@@ -313,14 +313,14 @@ it('changes many events at once, says which are refused and why, and can take it
   const dialog = page.getByRole('dialog', { name: 'Change 2 events' });
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Cancel 2 events' }).click();
-  await dialog.getByText('1 of 2 events canceled, 1 refused.').waitFor();
-  await dialog.getByRole('list', { name: 'Refused' }).getByText('Cause', { exact: true }).waitFor();
+  await dialog.getByText('1 of 2 events canceled, 1 rejected.').waitFor();
+  await dialog.getByRole('list', { name: 'Rejected' }).getByText('Cause', { exact: true }).waitFor();
   await expectAccessible(page);
   await counted(page, '3 events');
   // What was refused is still selected; what was done can be taken back.
   await dialog.getByRole('button', { name: 'Undo…' }).click();
   const anchor = page.getByRole('dialog', { name: 'Before: Cancel 2 events' });
-  await anchor.getByRole('radio', { name: /the clock and all events/ }).check();
+  await anchor.getByRole('radio', { name: /the clock, events and timers/ }).check();
   await anchor.getByRole('button', { name: 'Return with all events' }).click();
   await counted(page, '4 events');
   await bar.getByText('1 event selected').waitFor();

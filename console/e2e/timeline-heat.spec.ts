@@ -90,7 +90,7 @@ describe('heat', () => {
     await layer(page).selectOption('Mean wind');
     await legend(page, /^mean wind per [\d.]+°: 40, 70, 100$/).waitFor();
     await page.getByRole('button', { name: 'Hide the values' }).click();
-    await page.getByText('Choose a number under “Values” to see it here.').waitFor();
+    await page.getByText('Choose an attribute under “Values” to show it here.').waitFor();
   });
 
   it('is told where a link names another layer', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { expectAccessible, fresh, expectUsable } from './harness';
 import { axis, card, counted, drag, landing, launch, on, param, region, timeline } from './timeline-page';
 
-const inside = (page: Page): Locator => region(page, 'What differs');
+const inside = (page: Page): Locator => region(page, 'Differences');
 const facets = (page: Page): Promise<string[]> => inside(page).locator('h3').allInnerTexts();
 
 /** Eight observations of a storm, and then four of a hurricane. */
@@ -34,9 +34,9 @@ describe('a time that is selected', () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&range=${HURRICANE}`);
     await counted(page, '12 events');
-    await page.getByRole('button', { name: 'What differs?' }).click();
+    await page.getByRole('button', { name: 'Differences' }).click();
     await inside(page)
-      .getByText('Of all 4 events in the selected time, beside all 8 events in view that are not selected.')
+      .getByText('Compares all 4 events in the selected time with all 8 events in view that are not selected.')
       .waitFor();
     expect(param(page, 'inside')).toBe('1');
     const found = await facets(page);
@@ -60,7 +60,7 @@ describe('a time that is selected', () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&most=5&inside=1&range=${HURRICANE}`);
     await inside(page)
-      .getByText('Of all 4 events in the selected time, beside all 8 events in view that are not selected.')
+      .getByText('Compares all 4 events in the selected time with all 8 events in view that are not selected.')
       .waitFor();
     const status = inside(page).getByRole('region', { name: 'status' });
     await status.getByRole('row', { name: 'HU 100% 0%' }).waitFor();
@@ -135,9 +135,9 @@ describe('a time that is selected', () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&box=-95,20,-85,30&${ALL_IN_VIEW}`);
     await counted(page, '4 events in the box');
-    await page.getByRole('button', { name: 'What differs?' }).click();
+    await page.getByRole('button', { name: 'Differences' }).click();
     await inside(page)
-      .getByText('Of all 4 events in the box, beside all 8 events elsewhere at the same time.')
+      .getByText('Compares all 4 events in the box with all 8 events elsewhere at the same time.')
       .waitFor();
     const status = inside(page).getByRole('region', { name: 'status' });
     await status.getByRole('row', { name: 'HU 100% 0%' }).waitFor();
@@ -166,9 +166,9 @@ it('says the same of events that are selected in the list', async () => {
   });
   const page = await on.loggedIn(`timeline?timeline=${name}&view=list`);
   for (const index of [8, 9]) await page.getByRole('checkbox', { name: `Select Observation ${index}` }).check();
-  await page.getByRole('button', { name: 'What differs?' }).click();
-  const dialog = page.getByRole('dialog', { name: 'What differs in 2 events' });
-  await dialog.getByText('Of all 2 events selected, beside all 11 events in view that are not selected.').waitFor();
+  await page.getByRole('button', { name: 'Differences' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Differences of 2 events' });
+  await dialog.getByText('Compares all 2 events selected with all 11 events in view that are not selected.').waitFor();
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Gulf of Mexico' }).click();
   await dialog.waitFor({ state: 'detached' });

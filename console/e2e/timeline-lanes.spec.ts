@@ -102,7 +102,7 @@ describe('lanes of what lasts', () => {
 
   it('are offered where not all have room without', async () => {
     const page = await on.loggedIn('timeline?timeline=shifts');
-    await axis(page).getByRole('button', { name: 'No room for all · show rows' }).click();
+    await axis(page).getByRole('button', { name: 'Not all fit · show rows' }).click();
     await axis(page)
       .getByRole('button', { name: /more rows of all events$/ })
       .waitFor();
@@ -122,7 +122,7 @@ describe('the groups that have lanes', () => {
       await expect.poll(() => legend(page)).toEqual(['G05', 'G06', 'G07', 'G08', 'G09', 'G10', 'G11', 'G12']);
       expect(param(page, 'skip')).toBe('8');
       await page.getByRole('button', { name: 'Choose…' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Groups with a color' });
+      const dialog = page.getByRole('dialog', { name: 'Colored groups' });
       await dialog.getByRole('button', { name: 'The largest 8 again' }).click();
       await dialog.getByLabel('Find a group').fill('g11');
       await dialog.getByRole('checkbox', { name: /^G11/ }).check();
@@ -257,7 +257,7 @@ describe('lanes that are pinned', () => {
       await expect.poll(() => shown(page)).toEqual(own);
       await pin(page, 'G05').click();
       await expect.poll(() => shown(page)).toEqual(['G05', 'G01', 'G02', 'G03', 'G04', 'G06', 'G07', 'G08']);
-      await axis(page).getByText('G05 stays on top').waitFor({ state: 'attached' });
+      await axis(page).getByText('G05 is pinned to the top').waitFor({ state: 'attached' });
       // By keys.
       await pin(page, 'G07').focus();
       await page.keyboard.press('Enter');

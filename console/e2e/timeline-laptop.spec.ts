@@ -22,7 +22,7 @@ it('shows the card of a chosen event beside the axis, and its title and close bu
     return right!.x - left!.x - left!.width;
   };
   await expect.poll(beside).toBeGreaterThanOrEqual(0);
-  const side = page.getByRole('region', { name: 'Chosen event' });
+  const side = page.getByRole('region', { name: 'Selected event' });
   await side.evaluate((one) => one.scrollTo(0, one.scrollHeight));
   await expect.poll(() => side.evaluate((one) => one.scrollTop)).toBeGreaterThan(0);
   for (const one of [title, close]) expect(await hidden(one)).toBe(0);

@@ -25,7 +25,7 @@ describe('what was known when', () => {
     const page = await on.loggedIn('timeline?timeline=known');
     await counted(page, '2 events');
     await page.getByRole('button', { name: 'More', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'What was known when…' }).click();
+    await page.getByRole('menuitem', { name: 'View as of…' }).click();
     const slider = page.getByRole('slider', { name: 'As known at' });
     await slider.press('Home');
     await expect.poll(() => param(page, 'as_of')).toMatch(/^\d{4}-.*Z$/);
@@ -73,13 +73,13 @@ describe('what was known when', () => {
   it('is an entry or an anchor, too, in a link and in the field, and says what it cannot read', async () => {
     const [first] = (await on.service.call('GET', 'v1/anchors?timeline_id=known')).anchors as { anchor_id: string }[];
     const page = await on.loggedIn(`timeline?timeline=known&as_of=${first!.anchor_id}`, { prefetch: true });
-    const bar = page.getByRole('group', { name: 'What was known when' });
-    await bar.getByText(/^Anchor “On the way”: .* ago on the host’s clock$/).waitFor();
+    const bar = page.getByRole('group', { name: 'View as of' });
+    await bar.getByText(/^Anchor “On the way”: .* ago in host time$/).waitFor();
     await counted(page, '1 event');
     const moment = page.getByRole('textbox', { name: 'Known at this moment' });
     await moment.fill('yesterday');
     await moment.press('Enter');
-    await bar.getByText(/^Write a date, a timestamp .* an entry such as 100, or the id of an anchor\.$/).waitFor();
+    await bar.getByText(/^Enter a date, a timestamp .* an entry such as 100, or the id of an anchor\.$/).waitFor();
     await moment.fill('entry 1');
     await moment.press('Enter');
     await bar.getByText(/^As of entry 1: /).waitFor();
@@ -228,20 +228,18 @@ describe('the everyday', () => {
     await on.service.call('POST', 'v1/pause-time', { timeline_id: 'known' });
     await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1969-07-20T00:00:00Z' });
     await page.getByText('1969-07-20').first().waitFor();
-    await page.getByTitle('Type which time is shown').click();
+    await page.getByTitle('Enter a time range').click();
     await page.getByRole('button', { name: 'Last week' }).click();
-    await expect
-      .poll(() => page.getByTitle('Type which time is shown').innerText())
-      .toBe('13 July 1969 – 20 July 1969');
+    await expect.poll(() => page.getByTitle('Enter a time range').innerText()).toBe('13 July 1969 – 20 July 1969');
     // The address says a week, and not which one: opened by another clock, it is another.
     expect([param(page, 'period'), param(page, 'center'), param(page, 'zoom')]).toEqual(['7d', null, null]);
     await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1971-02-08T00:00:00Z' });
     await expect
-      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .poll(() => page.getByTitle('Enter a time range').innerText())
       .toBe('1 February 1971 – 8 February 1971');
     await page.reload();
     await expect
-      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .poll(() => page.getByTitle('Enter a time range').innerText())
       .toBe('1 February 1971 – 8 February 1971');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Last 7 days, by the clock' }).click();
@@ -250,7 +248,7 @@ describe('the everyday', () => {
     await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1980-01-01T00:00:00Z' });
     await page.reload();
     await expect
-      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .poll(() => page.getByTitle('Enter a time range').innerText())
       .toMatch(/^(31 January|1 February) 1971 – 8 February 1971$/);
     // Moving the axis fixes it too.
     await page.goto(`${on.service.url}/#/timeline?timeline=known&period=next-24h`);
@@ -268,7 +266,7 @@ it('makes a fork that goes on from what was known then', async () => {
   await on.service.call('POST', 'v1/events?timeline_id=gone-wrong', landing);
   const page = await on.loggedIn(`timeline?timeline=gone-wrong&as_of=${then}`);
   await counted(page, '1 event');
-  await page.getByRole('button', { name: 'Fork from then…' }).click();
+  await page.getByRole('button', { name: 'Fork from here…' }).click();
   const dialog = page.getByRole('dialog', { name: 'New timeline' });
   expect(await dialog.getByLabel('From', { exact: true }).inputValue()).toBe(then);
   await dialog.getByLabel('Name', { exact: true }).fill('again');
@@ -288,7 +286,7 @@ it('copies a link to what is known now, which stays as it is', async () => {
   await counted(page, '1 event');
   await page.getByRole('button', { name: 'More', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Copy a lasting link' }).click();
-  await page.getByText('Copied. The link shows what is known now').waitFor();
+  await page.getByText('Copied. The link always shows the current state').waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toMatch(/#\/timeline\?.*as_of=\d{4}-/);
   // In the second of the link the service knew nothing else.

@@ -14,7 +14,7 @@ export const param = (page: Page, name: string): string | null =>
 export const counted = (page: Page, text: string): Promise<void> =>
   region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
 export const shownTime = (page: Page): Promise<string> =>
-  page.getByTitle('Type which time is shown').filter({ hasNotText: /^…$/ }).innerText();
+  page.getByTitle('Enter a time range').filter({ hasNotText: /^…$/ }).innerText();
 
 export async function open(params = '', options?: Options): Promise<Page> {
   const page = await on.loggedIn(`timeline?timeline=demo${params}`, options);
@@ -42,10 +42,7 @@ export const landing = {
 /** Chooses what events are told apart or measured by. */
 export async function chooseKey(page: Page, field: 'Color by' | 'Values', name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
-  await page
-    .getByRole('listbox', { name: `${field}: what there is` })
-    .getByRole('option', { name, exact: true })
-    .click();
+  await page.getByRole('listbox', { name: `${field}: choices` }).getByRole('option', { name, exact: true }).click();
 }
 
 /** Presses in the middle of something, moves by some pixels, and lets go. */

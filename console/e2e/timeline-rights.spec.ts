@@ -72,7 +72,7 @@ describe('whose time travel is restricted', () => {
     const page = await restricted('read_only', LIST);
     await card(page).getByText('Your access is read-only. An operator can change that.').waitFor();
     expect(await offered(page)).toEqual([]);
-    await page.getByText(/^Read only: Your access is read-only/).waitFor();
+    await page.getByText(/^Read-only: Your access is read-only/).waitFor();
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });

@@ -17,7 +17,7 @@ it('does not get longer where an event is chosen that has much to tell', async (
   const page = await open('&event=battle-of-actium-31-bce', { viewport: { width: 1440, height: 900 } });
   await card(page).getByRole('heading').first().waitFor();
   await expect.poll(() => card(page).innerText()).toContain('Causes');
-  expect(await region(page, 'Chosen event').evaluate((side) => side.scrollHeight > side.clientHeight)).toBe(true);
+  expect(await region(page, 'Selected event').evaluate((side) => side.scrollHeight > side.clientHeight)).toBe(true);
   expect(await beyond(page)).toBe(0);
 });
 

@@ -33,28 +33,28 @@ describe('a second filter', () => {
       const page = await on.loggedIn(`timeline?timeline=${name}${most}`);
       await counted(page, '60 events');
       await page.getByRole('button', { name: 'More', exact: true }).click();
-      await page.getByRole('menuitem', { name: 'Count a second filter beside it' }).click();
+      await page.getByRole('menuitem', { name: 'Add a second filter' }).click();
       await second(page).getByText('every event').waitFor();
-      await expect.poll(() => told(page).innerText()).toBe('60 events in view · 100 % of those above');
+      await expect.poll(() => told(page).innerText()).toBe('60 events in view · 100% of those above');
       await second(page).getByRole('button', { name: 'Filter', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Show only events with' });
       await dialog.getByLabel('An attribute').check();
       await dialog.getByRole('combobox', { name: 'Attribute' }).fill('status');
       await dialog.getByLabel('Value', { exact: true }).fill('failed');
       await dialog.getByRole('button', { name: 'Show only these' }).click();
-      await expect.poll(() => told(page).innerText()).toBe('15 events in view · 25 % of those above');
+      await expect.poll(() => told(page).innerText()).toBe('15 events in view · 25% of those above');
       // The first one is as it was.
       await counted(page, '60 events');
       await expectAccessible(page);
       await second(page).getByRole('button', { name: 'Swap' }).click();
-      await expect.poll(() => told(page).innerText()).toBe('60 events in view · 400 % of those above');
+      await expect.poll(() => told(page).innerText()).toBe('60 events in view · 400% of those above');
       expect(param(page, 'attribute.status')).toBe('failed');
       await page.goBack();
-      await expect.poll(() => told(page).innerText()).toBe('15 events in view · 25 % of those above');
+      await expect.poll(() => told(page).innerText()).toBe('15 events in view · 25% of those above');
       await second(page)
         .getByRole('button', { name: /status = failed/ })
         .click();
-      await expect.poll(() => told(page).innerText()).toBe('60 events in view · 100 % of those above');
+      await expect.poll(() => told(page).innerText()).toBe('60 events in view · 100% of those above');
       await second(page).getByRole('button', { name: 'Hide the second filter' }).click();
       await second(page).waitFor({ state: 'detached' });
     });

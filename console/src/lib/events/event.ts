@@ -67,7 +67,7 @@ export function changes(before: EventBody, after: EventBody): string[] {
     if (JSON.stringify(before[part] ?? null) !== JSON.stringify(after[part] ?? null))
       found.push(`${labels[part]} changed`);
   }
-  return found.length === 0 ? ['Nothing shown here changed'] : found;
+  return found.length === 0 ? ['No visible field changed'] : found;
 }
 
 function lengthText(meters: number): string {

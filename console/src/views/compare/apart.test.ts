@@ -25,7 +25,7 @@ test('a timer is told by its next moment, or by its end', () => {
 test('what differs is named', () => {
   expect(timersDiffer(timer(), timer({ round: 1, position: 9 }))).toBe('');
   expect(timersDiffer(timer(), timer({ next: '2027-02-01T09:00:00Z', payload: { plan: 'gold' } }))).toBe(
-    'next moment, payload',
+    'next firing, payload',
   );
   expect(timersDiffer(timer(), timer({ state: 'done', next: null }))).toBe('state');
 });

@@ -17,7 +17,7 @@ export function timersDiffer(a: Timer, b: Timer): string {
   const parts: [string, (timer: Timer) => unknown][] = [
     ['state', ({ state }) => state],
     // One that is over has none, and that is said already.
-    ['next moment', ({ next }) => (a.state === b.state ? (next ?? null) : null)],
+    ['next firing', ({ next }) => (a.state === b.state ? (next ?? null) : null)],
     ['schedule', ({ at, every, cron, misfire }) => [at ?? null, every ?? null, cron ?? null, misfire ?? null]],
     ['delivery', ({ deliver }) => deliver],
     ['payload', ({ payload }) => payload],

@@ -62,13 +62,13 @@ export function causesText(causes: Checked['causes']): string {
   const direct = causes.filter(({ distance }) => distance === 1).length;
   if (causes.length === 0) return 'No causes';
   if (direct === causes.length) return countText(direct, 'cause');
-  return `${countText(direct, 'direct cause')}, ${causes.length.toLocaleString('en')} with those behind them`;
+  return `${countText(direct, 'direct cause')}, ${causes.length.toLocaleString('en')} in total`;
 }
 
 /** Returns what a paradox is, of one that an intervention would make: nothing is cancelled yet. */
 export function wouldBe(explanation: string): string {
   return explanation
-    .replace(/, which was removed(?=[ .])/, ', which would be cancelled')
+    .replace(/, which was removed(?=[ .])/, ', which would be canceled')
     .replace(/ removed (.+?), but happened because of it/, ' would cancel $1, but happens because of it');
 }
 
@@ -77,7 +77,7 @@ export function cancelledText({ interventions }: Pick<Checked, 'interventions'>)
   const last = [...interventions].reverse().find(({ changed }) => changed);
   const at = last?.effect.kind === 'cancel' ? parse(last.recorded_at) : null;
   return last && at !== null
-    ? `Cancelled by ${last.actor}, ${zonedText(floorDiv(at, SECOND) * SECOND)} host time`
+    ? `Canceled by ${last.actor}, ${zonedText(floorDiv(at, SECOND) * SECOND)} host time`
     : null;
 }
 
@@ -104,7 +104,7 @@ export function differences(before: EventBody | null, after: EventBody | null): 
     // Of an event that was cancelled that is all there is to say.
     return { name, before: was, after: is, isDifferent: after !== null && was !== is };
   });
-  const told = (event: EventBody | null): string => (event ? 'occurs' : 'cancelled');
+  const told = (event: EventBody | null): string => (event ? 'occurs' : 'canceled');
   return [
     {
       name: 'The event',
@@ -138,17 +138,17 @@ export function effectWords(effect: Effect): string {
     case 'cancel':
       return 'Cancel it';
     case 'restore':
-      return 'Put it back as it was last recorded';
+      return 'Restore it as last recorded';
     case 'delay':
       return `Delay it${length}`;
     case 'advance':
       return `Bring it forward${length}`;
     case 'move':
-      return `Move it to ${effect.time ? momentText(effect.time) : 'another moment'}`;
+      return `Move it to ${effect.time ? momentText(effect.time) : 'another time'}`;
     case 'relocate':
       return `Relocate it to ${effect.location ?? 'another place'}`;
     case 'rename':
-      return `Call it “${effect.name ?? ''}”`;
+      return `Rename it to “${effect.name ?? ''}”`;
     case 'describe':
       return 'Change its description';
     case 'note':

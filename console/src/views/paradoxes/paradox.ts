@@ -55,10 +55,10 @@ const kind = (code: string, name: string, title: string, meaning: string, isObse
 
 export const KINDS: readonly Kind[] = [
   kind('P01', 'effect_before_cause', 'Effect before cause', 'An effect begins before its cause does.'),
-  kind('P02', 'causal_cycle', 'Causal cycle', 'Events cause each other in a circle, or one names itself.'),
-  kind('P03', 'bootstrap', 'Bootstrap', 'Events cause each other in a circle, and nothing else causes any of them.'),
-  kind('P04', 'grandfather', 'Grandfather', 'An intervention cancelled an event that led to it.'),
-  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event occurs that requires one that was cancelled.'),
+  kind('P02', 'causal_cycle', 'Causal cycle', 'Events cause each other in a cycle, or an event names itself as cause.'),
+  kind('P03', 'bootstrap', 'Bootstrap', 'Events cause each other in a cycle, and no other event causes any of them.'),
+  kind('P04', 'grandfather', 'Grandfather', 'An intervention canceled an event that led to it.'),
+  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event occurs although it requires a canceled event.'),
   kind('P06', 'dangling_cause', 'Dangling cause', 'An event names a cause that was never recorded.', true),
   kind(
     'P07',
@@ -70,9 +70,9 @@ export const KINDS: readonly Kind[] = [
     'P08',
     'contradictory_state',
     'Contradictory state',
-    'Two events say different things about a subject at the same moment.',
+    'Two events assert different values for the same subject at the same time.',
   ),
-  kind('P09', 'duplicate', 'Duplicate', 'Two events say the same.', true),
+  kind('P09', 'duplicate', 'Duplicate', 'Two events are equal, or probably the same.', true),
   kind(
     'P10',
     'future_dated',
@@ -81,7 +81,7 @@ export const KINDS: readonly Kind[] = [
     true,
   ),
   kind('P11', 'out_of_order_recording', 'Recorded out of order', 'A source recorded an event after a later one.', true),
-  kind('P12', 'clock_discontinuity', 'Clock discontinuity', 'The clock is not where it should be.', true),
+  kind('P12', 'clock_discontinuity', 'Clock discontinuity', 'Host time went back, or virtual time jumped.', true),
   kind('P13', 'anchor_broken', 'Anchor broken', 'An event was changed after a fixed anchor was set.'),
   kind('P14', 'sequence_gap', 'Sequence gap', 'A sequence number of a source is missing or appears twice.', true),
   kind('P15', 'interval_inverted', 'Interval inverted', 'An event ends before it begins.'),

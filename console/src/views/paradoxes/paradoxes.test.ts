@@ -171,7 +171,7 @@ describe('the words of paradoxes', () => {
   it('say which way a gap goes', () => {
     expect(gapWords(3_600_000_000)).toBe('1 hour later');
     expect(gapWords(-60_000_000)).toBe('1 minute earlier');
-    expect(gapWords(0)).toBe('at the same moment');
+    expect(gapWords(0)).toBe('at the same time');
   });
 });
 
@@ -197,7 +197,7 @@ describe('the picture of a witness', () => {
     if (picture?.shape !== 'chain') throw new Error('no chain');
     expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
     expect(picture.nodes[2]!.event).toBeNull();
-    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'cancelled', isBad: true });
+    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'canceled', isBad: true });
   });
 
   it('of an early effect has both on an axis', () => {
@@ -321,7 +321,7 @@ describe('an intervention', () => {
     expect(differences(event, null)[0]).toEqual({
       name: 'The event',
       before: 'occurs',
-      after: 'cancelled',
+      after: 'canceled',
       isDifferent: true,
     });
     expect(differences(null, null)).toHaveLength(1);
@@ -394,7 +394,7 @@ describe('a list that follows the stream', () => {
 
 it('says what an intervention would do as something that is not done', () => {
   expect(wouldBe('`b` requires `a`, which was removed by `intervention_1`.')).toBe(
-    '`b` requires `a`, which would be cancelled by `intervention_1`.',
+    '`b` requires `a`, which would be canceled by `intervention_1`.',
   );
   expect(wouldBe('`intervention_1` removed `a`, but happened because of it: `a` → `b`.')).toBe(
     '`intervention_1` would cancel `a`, but happens because of it: `a` → `b`.',
@@ -406,5 +406,5 @@ it('counts the causes that an event names, and those behind them', () => {
     distances.map((distance, index) => ({ event_id: `e${index}`, distance }));
   expect(causesText([])).toBe('No causes');
   expect(causesText(causes(1))).toBe('1 cause');
-  expect(causesText(causes(1, 1, 1, 2, 2, 3))).toBe('3 direct causes, 6 with those behind them');
+  expect(causesText(causes(1, 1, 1, 2, 2, 3))).toBe('3 direct causes, 6 in total');
 });

@@ -68,7 +68,7 @@ function nodeOf(id: string, look: Node['look'] = 'plain'): Node {
 
 /** Returns how much later or earlier an effect is than its cause. */
 export function gapWords(micros: number): string {
-  if (micros === 0) return 'at the same moment';
+  if (micros === 0) return 'at the same time';
   return `${distance(BigInt(Math.round(micros)))} ${micros < 0 ? 'earlier' : 'later'}`;
 }
 
@@ -193,7 +193,7 @@ function drawnOf(paradox: Paradox): Picture | null {
           ['after', null, text('to'), true],
         ],
         [0, 1],
-        `${text('clock') === 'host' ? 'host time' : 'the clock'} went from here to there`,
+        `${text('clock') === 'host' ? 'host time' : 'the clock'} jumped from here to there`,
       );
     case 'P13':
       return {
@@ -254,7 +254,7 @@ function path(ids: string[], length: number): Picture {
     .slice(1)
     .map((_, index) => ({ from: index, to: index + 1, label: 'led to', isBad: false }));
   const more = Math.max(0, length - ids.length);
-  if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'cancelled', isBad: true });
+  if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'canceled', isBad: true });
   return { shape: 'chain', nodes, edges, more };
 }
 
@@ -262,7 +262,7 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
   const nodes: Node[] = intervention ? [nodeOf(intervention, 'deed')] : [];
   nodes.push(node(cause, 'gone'), node(effect, 'bad'));
   const edges: Edge[] = [{ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: true }];
-  if (intervention) edges.unshift({ from: 0, to: 1, label: 'cancelled', isBad: false });
+  if (intervention) edges.unshift({ from: 0, to: 1, label: 'canceled', isBad: false });
   if (impact > 0) {
     nodes.push({
       id: 'impact',

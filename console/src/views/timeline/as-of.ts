@@ -59,7 +59,7 @@ async function changeOf(
 
 /** What somebody may write, in the words of the field. */
 export const TO_WRITE =
-  'Write a date, a timestamp such as 2028-02-29T08:30:00Z, an entry such as 100, or the id of an anchor.';
+  'Enter a date, a timestamp such as 2028-02-29T08:30:00Z, an entry such as 100, or the id of an anchor.';
 
 /** Reads what somebody typed: a moment, or an entry or an anchor as the service takes it; null for anything else. */
 export function readKnown(text: string): Micros | string | null {

@@ -32,8 +32,8 @@ function isForAxis({ key, target }: KeyboardEvent, frame: HTMLElement | undefine
 
 /** What the keys do, for those who hear the axis. */
 export const KEYS =
-  'Arrow keys to the left and right move, those up and down scroll lanes, plus and minus zoom, Home shows ' +
-  'everything, brackets step from event to event, Enter opens the card. The list has the same events as a table.';
+  'The left and right arrow keys move, up and down scroll lanes, plus and minus zoom, and Home shows ' +
+  'everything. Brackets step through events, and Enter opens the card. The list shows the same events as a table.';
 
 /**
  * Goes to the event after the one that is chosen, or before it. Where none is, the steps begin at the edge of what is
@@ -49,7 +49,7 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
     choose(shown.ids[row]!, false);
     return;
   }
-  const none = (): void => toasts.say(`There is no event ${direction > 0 ? 'after' : 'before'} this.`);
+  const none = (): void => toasts.say(`No event ${direction > 0 ? 'after' : 'before'} this one.`);
   if (model.isWhole) {
     none();
     return;
@@ -64,7 +64,7 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
       model.sight.reveal(next.time);
       choose(next.id, false);
     },
-    () => toasts.say(`The event ${direction > 0 ? 'after' : 'before'} this could not be read. Try again.`),
+    () => toasts.say(`The ${direction > 0 ? 'next' : 'previous'} event could not be loaded. Try again.`),
   );
 }
 

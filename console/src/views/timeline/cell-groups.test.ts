@@ -71,11 +71,11 @@ describe('the groups of cells', () => {
   it('say whether they are counted, and why where they are not', () => {
     const told = (more: Partial<Parameters<typeof coloringText>[1]>, of: Legend | null = legend('A')): string =>
       coloringText('status', { looked: 5, groups: null, isFailed: false, ...more }, of);
-    expect(told({}, null)).toBe('counting which status is most frequent…');
-    expect(told({})).toBe('counting which status is most frequent…');
+    expect(told({}, null)).toBe('counting the most frequent status…');
+    expect(told({})).toBe('counting the most frequent status…');
     expect(told({ groups: { legend: legend('A'), byCell } })).toBe('colored by the most frequent status');
     expect(told({ isFailed: true })).toBe('not colored by status: it could not be counted');
-    expect(told({ looked: 2_000_001 })).toContain('of more than 2,000,000 events');
+    expect(told({ looked: 2_000_001 })).toContain('too slow for more than 2,000,000 events');
     const many = legend(...Array.from({ length: 500 }, (_, index) => `v${index}`));
     expect(told({}, many)).toBe('not colored by status: it has too many values');
   });

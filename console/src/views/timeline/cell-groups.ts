@@ -54,9 +54,9 @@ export function coloringText(
   if (groups !== null) return `colored by the most frequent ${name}`;
   if (legend !== null && hasTooMany(legend)) return `not colored by ${name}: it has too many values`;
   if (legend !== null && looked > coloredMax(legend))
-    return `not colored by ${name}: of more than ${coloredMax(legend).toLocaleString('en')} events that takes too long`;
+    return `not colored by ${name}: too slow for more than ${coloredMax(legend).toLocaleString('en')} events`;
   if (isFailed) return `not colored by ${name}: it could not be counted`;
-  return `counting which ${name} is most frequent…`;
+  return `counting the most frequent ${name}…`;
 }
 
 /** Counts the groups of cells. What was counted last is not counted again. */

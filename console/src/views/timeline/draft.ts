@@ -57,7 +57,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
   }
   const instant = (name: string, text: string): void => {
     const time = momentOf(text, draft.precision);
-    if (time === null) wrong[name] = 'Write it like 1969-07-20T20:17:40Z, 1969-07-20 or 44 BCE';
+    if (time === null) wrong[name] = 'Enter a time such as 1969-07-20T20:17:40Z, 1969-07-20 or 44 BCE';
     else body[name] = format(time);
   };
   instant('time', draft.time);
@@ -65,7 +65,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
   for (const name of ['name', 'description', 'precision', 'location'] as const)
     if (draft[name].trim() !== '') body[name] = draft[name].trim();
   if (draft.name.trim() === '' && draft.description.trim() === '')
-    wrong.description = 'Say in a few words what happened';
+    wrong.description = 'Describe in a few words what happened';
   const actors = draft.actors
     .split(',')
     .map((actor) => actor.trim())
@@ -78,7 +78,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
   if (draft.attributes.trim() !== '') {
     const value = json(draft.attributes);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) body.attributes = value;
-    else wrong.attributes = 'Write a JSON object, such as {"topic": "science"}';
+    else wrong.attributes = 'Enter a JSON object, such as {"topic": "science"}';
   }
   // Whole only where nothing is wrong.
   return { body: body as unknown as Content, wrong };
@@ -96,7 +96,7 @@ function geo(
     .filter((part) => part !== '')
     .map(Number);
   if (lat === undefined || lon === undefined || rest.length > 0 || !(Math.abs(lat) <= 90) || !(Math.abs(lon) <= 180)) {
-    wrong.geo = 'Write latitude and longitude in degrees, such as 28.57, -80.65';
+    wrong.geo = 'Enter latitude and longitude in degrees, such as 28.57, -80.65';
     return;
   }
   const radius = before?.geo?.lat === lat && before.geo.lon === lon ? before.geo.radius_m : null;

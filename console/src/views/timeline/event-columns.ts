@@ -39,7 +39,7 @@ function extraValue(event: EventBody, column: string): string | number | null {
 }
 
 /** Why a part of the events is sorted by time only. */
-const UNSORTED = 'not sorted: only this page of the events is here. With 1,000 or fewer in view, every column is';
+const UNSORTED = 'not sortable: only one page is loaded. With 1,000 or fewer events in view, every column is sortable';
 
 /** From these widths of a page on, in pixels, a list has room for when events end, for who is in them, and for more. */
 const ROOM = { ends: 1_100, actors: 1_400, attributes: 2_000 };

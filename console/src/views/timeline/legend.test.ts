@@ -19,7 +19,7 @@ describe('values to choose from', () => {
     expect(values.groups).toHaveLength(40);
     expect(cutText(values)).toBe('The 40 most frequent values of 60.');
     expect(cutText(valuesAmong(answer(many, { next_cursor: 'x' })))).toBe(
-      'The 40 most frequent values of the events that were counted.',
+      'The 40 most frequent values of the counted events.',
     );
     expect(cutText(valuesAmong(answer(['HU', 'TS'])))).toBe('');
     expect(cutText(valuesAmong(answer([])))).toBe('');

@@ -211,5 +211,5 @@ export function valuesAmong({ groups, groups_count, is_groups_cut, next_cursor }
 export function cutText({ groups, count }: Values): string {
   if (groups.length === 0 || (count !== null && count <= groups.length)) return '';
   const most = groups.length === 1 ? 'The most frequent value' : `The ${groups.length} most frequent values`;
-  return count === null ? `${most} of the events that were counted.` : `${most} of ${count.toLocaleString('en')}.`;
+  return count === null ? `${most} of the counted events.` : `${most} of ${count.toLocaleString('en')}.`;
 }

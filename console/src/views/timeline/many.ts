@@ -27,7 +27,7 @@ export const isMove = (kind: Kind): boolean => kind === 'delay' || kind === 'adv
 
 /** Returns what is wrong with a change, or null. */
 export function issueOf({ kind, amount, label }: Change): string | null {
-  if (kind === 'note') return label.trim() === '' ? 'Write what the label says.' : null;
+  if (kind === 'note') return label.trim() === '' ? 'Enter a label.' : null;
   if (!isMove(kind)) return null;
   const read = readDuration(amount.trim());
   return read.ok ? null : read.problem;

@@ -195,7 +195,7 @@ function told({ time, queue, kind }: TimerMark): string {
   const at = preciseText(time, '');
   const target = queue === null ? 'records an event' : `queue ${queue}`;
   if (kind === 'armed') return `Fires next: ${at} · ${target}`;
-  if (kind === 'coming') return `Comes by its rule: ${at} · ${target}`;
+  if (kind === 'coming') return `Scheduled: ${at} · ${target}`;
   if (queue === null && kind === 'acknowledged') return `Fired: ${at} · recorded an event`;
   return `Fired: ${at}${kind === 'fired' ? '' : ` · ${firingStanding(kind).word}`} · ${target}`;
 }

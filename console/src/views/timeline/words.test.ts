@@ -119,7 +119,7 @@ describe('versions', () => {
       'Place removed',
       'Actors changed',
     ]);
-    expect(changes(before, { ...before })).toEqual(['Nothing shown here changed']);
+    expect(changes(before, { ...before })).toEqual(['No visible field changed']);
   });
 
   it('have places that people can read', () => {

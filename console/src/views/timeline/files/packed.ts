@@ -14,11 +14,11 @@ export function packingOf(name: string): { packing: Packing | null; inner: strin
 
 /** How files begin that are often taken for text, and what is done about it, as the service says it. */
 const OTHERS: readonly (readonly [start: readonly number[], what: string])[] = [
-  [[0x1f, 0x8b], 'It is packed with gzip. End its name in .gz.'],
-  [[0x28, 0xb5, 0x2f, 0xfd], 'It is packed with zstd. Unpack it with zstd -d.'],
-  [[0x50, 0x4b, 0x03, 0x04], 'It is a ZIP archive, or a file of a spreadsheet. Unpack it, or save it as CSV.'],
-  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'It is packed with xz. Unpack it.'],
-  [[0x42, 0x5a, 0x68], 'It is packed with bzip2. Unpack it.'],
+  [[0x1f, 0x8b], 'It is compressed with gzip. Rename it to end in .gz.'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'It is compressed with zstd. Decompress it with zstd -d.'],
+  [[0x50, 0x4b, 0x03, 0x04], 'It is a ZIP archive or a spreadsheet file. Extract it, or save it as CSV.'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'It is compressed with xz. Decompress it.'],
+  [[0x42, 0x5a, 0x68], 'It is compressed with bzip2. Decompress it.'],
   [[0xff, 0xfe], 'It is UTF-16. Save it as UTF-8.'],
   [[0xfe, 0xff], 'It is UTF-16. Save it as UTF-8.'],
 ];

@@ -248,10 +248,10 @@ export async function asPng({ svg, height }: ReturnType<typeof picture>, width: 
   canvas.height = Math.round(height * ratio);
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done, failed) =>
-    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error('The picture could not be made.'))), 'image/png'),
+    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error('The PNG could not be created.'))), 'image/png'),
   );
 }
 
 /** Returns what a picture says of how much it shows; of a part, where not all is counted. */
 export const countNote = (count: number, isExact: boolean, isPart: boolean): string =>
-  `${isExact ? '' : 'about '}${countText(count, 'event')}${isPart ? ', the others not counted yet' : ''}`;
+  `${isExact ? '' : 'about '}${countText(count, 'event')}${isPart ? '; the rest is not counted yet' : ''}`;

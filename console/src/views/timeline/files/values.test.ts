@@ -85,7 +85,7 @@ describe('the values under the axis in a picture', () => {
       { without: 0, isAll: true },
     );
     const { svg } = exported([stretch, null], new EventStore());
-    expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in stretches of 1 day');
+    expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in intervals of 1 day');
     expect(svg).not.toContain('<polyline');
     // Two cells, and the line from the least to the greatest: what lies between is not shaded.
     const widths = [...svg.matchAll(/width="([^"]*)" height="[^"]*" fill="accent" fill-opacity/g)].map(
@@ -95,6 +95,6 @@ describe('the values under the axis in a picture', () => {
   });
 
   it('say where there are none', () => {
-    expect(exported([], new EventStore()).svg).toContain('no event in view has a number here');
+    expect(exported([], new EventStore()).svg).toContain('no numbers in view');
   });
 });

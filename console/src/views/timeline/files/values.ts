@@ -51,9 +51,9 @@ export function values(
   );
   const sum = sumOf(measured === null ? inView.map(sumOfOne) : stretches);
   const words = [
-    sum === null ? 'no event in view has a number here' : sumText(sum, unit),
-    ...(sum !== null && measured !== null ? [`in stretches of ${stretchText}`] : []),
-    ...(scale?.isLog ? ['logarithmic scale'] : scale?.hasZero === false ? ['the scale does not begin at zero'] : []),
+    sum === null ? 'no numbers in view' : sumText(sum, unit),
+    ...(sum !== null && measured !== null ? [`in intervals of ${stretchText}`] : []),
+    ...(scale?.isLog ? ['logarithmic scale'] : scale?.hasZero === false ? ['the scale does not start at zero'] : []),
   ].join(' · ');
   const head =
     `<rect y="${pen.n(top)}" width="${pen.n(view.width)}" height="1" fill="${palette.line}"/>` +

@@ -40,5 +40,5 @@ it('spreads moments over events, not over time', () => {
 it('says of how many events something is', () => {
   expect(partText({ count: 3, isAll: true }, 'selected')).toBe('all 3 events selected');
   expect(partText({ count: 1, isAll: true }, 'selected')).toBe('the one event selected');
-  expect(partText({ count: 380_000, isAll: false }, 'selected')).toBe('380,000 events selected, spread evenly');
+  expect(partText({ count: 380_000, isAll: false }, 'selected')).toBe('380,000 events selected, evenly sampled');
 });

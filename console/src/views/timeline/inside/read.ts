@@ -103,5 +103,5 @@ export async function readNames(
 /** Says of how many events something is: "all 34 events", "380,000 events, spread evenly". */
 export function partText({ count, isAll }: Part, what: string): string {
   if (isAll) return count === 1 ? `the one event ${what}` : `all ${countText(count, 'event')} ${what}`;
-  return `${countText(count, 'event')} ${what}, spread evenly`;
+  return `${countText(count, 'event')} ${what}, evenly sampled`;
 }

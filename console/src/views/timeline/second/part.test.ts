@@ -3,12 +3,12 @@ import { partOf } from './part';
 
 it('says which part a count is, and never all or none where it is not', () => {
   expect(partOf(0, 0)).toBeNull();
-  expect(partOf(0, 10)).toBe('0 %');
-  expect(partOf(1, 3)).toBe('33 %');
-  expect(partOf(1, 30)).toBe('3.3 %');
-  expect(partOf(1, 100_000)).toBe('less than 0.1 %');
-  expect(partOf(996, 1_000)).toBe('99.6 %');
-  expect(partOf(99_999, 100_000)).toBe('more than 99.9 %');
-  expect(partOf(10, 10)).toBe('100 %');
-  expect(partOf(25, 10)).toBe('250 %');
+  expect(partOf(0, 10)).toBe('0%');
+  expect(partOf(1, 3)).toBe('33%');
+  expect(partOf(1, 30)).toBe('3.3%');
+  expect(partOf(1, 100_000)).toBe('less than 0.1%');
+  expect(partOf(996, 1_000)).toBe('99.6%');
+  expect(partOf(99_999, 100_000)).toBe('more than 99.9%');
+  expect(partOf(10, 10)).toBe('100%');
+  expect(partOf(25, 10)).toBe('250%');
 });
