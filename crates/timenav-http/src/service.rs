@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Router<App> {
 
 pub(crate) const fn welcome() -> Json<Welcome> {
     Json(Welcome {
-        status: "This is timenav: one clock and one history that a whole system can share.",
+        status: "This is timenav: a controllable clock for whole systems.",
         documentation: "/openapi.json",
         clock: "/v1/clock",
     })

@@ -17,9 +17,9 @@ mod tests;
 mod texts;
 mod tidy;
 
-const DESCRIPTION: &str = "A controllable clock and an event history that a whole system can share. Every path under \
-    `/v1` is also served under `/api/v1`. Read operations take their parameters from the query string, from a JSON \
-    body, or from a QUERY request (RFC 10008) with a JSON body, with the same result.";
+const DESCRIPTION: &str = "A controllable clock for whole systems. Every path under `/v1` is also served under \
+    `/api/v1`. Read operations take their parameters from the query string, from a JSON body, or from a QUERY request \
+    (RFC 10008) with a JSON body, with the same result.";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
