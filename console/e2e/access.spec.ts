@@ -73,7 +73,7 @@ describe('permissions', () => {
     await page.getByLabel('Write', { exact: true }).fill('not-yet');
     await page.keyboard.press('Enter');
     await page.getByText('xavier gets read').waitFor();
-    await page.getByText('There is no user with this name yet').waitFor();
+    await page.getByText('No user has this name yet').waitFor();
     await page.getByRole('button', { name: 'Save 2 changes' }).click();
     await toast(page, 'The permissions of vault were set.');
     expect(await permissions()).toEqual({ read: ['xavier'], write: ['not-yet'], admin: ['admin'] });
@@ -126,7 +126,7 @@ describe('permissions', () => {
       permissions: { write: [...before.write, 'theirs'] },
     });
     await page.getByRole('button', { name: 'Save the change' }).click();
-    await page.getByText('Somebody else changed the permissions in the meantime').waitFor();
+    await page.getByText('Another user changed the permissions in the meantime').waitFor();
     await page.getByText('theirs gets write').waitFor();
     await page.getByRole('button', { name: 'Save the change' }).click();
     await toast(page, 'The permissions of vault were set.');
@@ -177,7 +177,7 @@ describe('users', () => {
     await page.getByText('A name can contain letters, digits').waitFor();
     await page.getByLabel('Name').fill('admin');
     await page.getByRole('button', { name: 'Create the user' }).click();
-    await page.getByText('There is already a user admin.').waitFor();
+    await page.getByText('User admin already exists.').waitFor();
     await page.getByLabel('Name').fill('new-user');
     await page.getByRole('button', { name: 'Create the user' }).click();
     await page.getByRole('heading', { name: 'new-user was created' }).waitFor();
@@ -318,7 +318,7 @@ describe('the access log', () => {
     await page.getByLabel('User').fill('stranger');
     await page.keyboard.press('Enter');
     await page.getByText('1 log entry', { exact: true }).waitFor();
-    await page.getByRole('row').filter({ hasText: 'Refused' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'Rejected' }).waitFor();
     expect(new URL(page.url()).hash).toContain('action=unauthorized_access_attempt');
     // The address holds it all.
     await page.reload();
@@ -391,13 +391,13 @@ describe('somebody without rights', () => {
     await on.service.user('guest');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'vault', permissions: { read: ['guest'] } });
     const page = await on.loggedIn(tab('permissions'), { user: 'guest' });
-    await page.getByText('You have read on vault. Permissions are seen and changed by its admins').waitFor();
+    await page.getByText('You have read on vault. Only its admins can see and change permissions').waitFor();
     await page.getByRole('link', { name: 'Access log' }).click();
     await page.getByText('You have read on vault. The access log is for its admins').waitFor();
     await page.getByRole('link', { name: 'Retention' }).click();
-    await page.getByText('You have read on vault. Retention is set by its admins').waitFor();
+    await page.getByText('You have read on vault. Only its admins can set retention').waitFor();
     await page.getByRole('link', { name: 'Settings' }).click();
-    await page.getByText('You have read on vault. Its settings are for its admins').waitFor();
+    await page.getByText('You have read on vault. Only its admins can see its settings').waitFor();
     for (const name of ['Users', 'Restrictions']) {
       await page.getByRole('link', { name }).click();
       await page.getByText('Only operators of the service can use this').waitFor();

@@ -130,17 +130,17 @@ describe('moving the clock', () => {
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await page.keyboard.press('u');
     await page.getByRole('heading', { name: 'Wednesday, 1 March 2028' }).waitFor();
-    await page.getByLabel('Length of time').fill('2h');
-    await page.getByLabel('Length of time').press(' ');
+    await page.getByLabel('Duration').fill('2h');
+    await page.getByLabel('Duration').press(' ');
     await page.keyboard.press('Escape');
     expect((await clockOf(timeline)).state).toBe('paused');
-    await page.getByLabel('Length of time').fill('2h');
+    await page.getByLabel('Duration').fill('2h');
     await page.keyboard.press('Escape');
     await page.keyboard.press(' ');
     await face(page).getByText('Running').waitFor();
     expect((await clockOf(timeline)).state).toBe('running');
     await page.keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'Keys' });
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.getByText('Zoom in, zoom out').waitFor();
     await help.getByLabel('Single keys work anywhere').uncheck();
     await page.keyboard.press('Escape');
@@ -185,8 +185,8 @@ describe('moving the clock', () => {
 
   it('says what is wrong with a length of time while it is typed', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
-    await page.getByLabel('Length of time').fill('2 fortnights');
-    await page.getByText('There is no unit').waitFor();
+    await page.getByLabel('Duration').fill('2 fortnights');
+    await page.getByText('Unknown unit').waitFor();
     expect(await page.getByRole('button', { name: 'Fast-forward' }).isDisabled()).toBe(true);
   });
 
@@ -241,7 +241,7 @@ describe('what a move would do', () => {
     await next.getByRole('button', { name: 'Travel to After' }).click();
     await page.getByRole('dialog', { name: 'Travel' }).getByText('The way there passes 1 event.').waitFor();
     await page.getByRole('button', { name: 'Travel', exact: true }).click();
-    await next.getByText('Nothing is ahead of the clock').waitFor();
+    await next.getByText('No upcoming events or timers').waitFor();
   });
 
   it('is above the fold, on a phone too', async () => {
@@ -290,7 +290,7 @@ describe('what changed by a move', () => {
     const changed = page.getByRole('region', { name: 'What changed' });
     await page.getByRole('button', { name: '1 week', exact: true }).click();
     await page.getByRole('button', { name: /^Fast-forward/ }).click();
-    await changed.getByText('7 days on').waitFor();
+    await changed.getByText('7 days forward').waitFor();
     await page.getByRole('button', { name: 'What changed', exact: true }).click();
     await expect
       .poll(() => changed.getByRole('heading').evaluate((title) => title === document.activeElement))
@@ -312,11 +312,11 @@ describe('what changed by a move', () => {
     await page.getByRole('button', { name: '1 day', exact: true }).click();
     await page.getByRole('button', { name: /^Rewind/ }).click();
     await changed.getByText('1 day back', { exact: true }).waitFor();
-    await changed.getByText('A move back fires none.').waitFor();
+    await changed.getByText('Moving back fires no timers.').waitFor();
     await changed.getByText('None passed.').waitFor();
     await changed.getByLabel('Which move').selectOption({ index: 1 });
     await changed.getByText('2 events passed.').waitFor();
-    await changed.getByRole('link', { name: 'See them on the axis' }).click();
+    await changed.getByRole('link', { name: 'Show on the axis' }).click();
     const glance = page.getByRole('region', { name: 'In view' });
     await glance.getByText('In the selected time').waitFor();
     await glance.getByText('2 events', { exact: true }).waitFor();
@@ -428,7 +428,7 @@ describe('anchors', () => {
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '10d' });
     await row.getByText('10 days ago').waitFor();
     await row.getByRole('button', { name: 'Return' }).click();
-    await page.getByRole('radio', { name: /The clock alone/ }).check();
+    await page.getByRole('radio', { name: /Clock only/ }).check();
     await page.getByRole('dialog').getByRole('button', { name: 'Return', exact: true }).click();
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await row.getByRole('button', { name: 'Fork' }).click();
@@ -496,7 +496,7 @@ describe('followers', () => {
     const timeline = await standing('followed');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const panel = page.getByRole('region', { name: 'Followers' });
-    await panel.getByText('Nobody follows under a name').waitFor();
+    await panel.getByText('No followers').waitFor();
 
     const leaving = new AbortController();
     const url = `${on.service.url}/v1/clock/stream?timeline_id=${timeline}&follow=web-1&faults=true`;
@@ -510,9 +510,9 @@ describe('followers', () => {
     const { value } = await reader.read();
     const data = /^data: ?(.*)$/m.exec(new TextDecoder().decode(value))![1]!;
     const told = JSON.parse(data) as { follower_id: string; generation: number };
-    await panel.getByRole('button', { name: 'Look again' }).click();
+    await panel.getByRole('button', { name: 'Refresh' }).click();
     const row = panel.getByRole('row').filter({ hasText: 'web-1' });
-    await row.getByText('Not yet').waitFor();
+    await row.getByText('Lagging').waitFor();
     await row.getByText('web.example, process 4711').waitFor();
 
     const confirm = (generation: number): Promise<unknown> =>
@@ -522,27 +522,27 @@ describe('followers', () => {
         generation,
       });
     await confirm(told.generation);
-    await panel.getByRole('button', { name: 'Look again' }).click();
-    await row.getByText('There').waitFor();
+    await panel.getByRole('button', { name: 'Refresh' }).click();
+    await row.getByText('Up to date').waitFor();
     await row.getByText(/, took [\d.]+ (ms|s)/).waitFor();
     // One that is shown the clock wrong on purpose.
     await on.service.call('POST', `v1/followers/${told.follower_id}/fault`, {
       timeline_id: timeline,
       fault: { offset: '-2s', drift_ppm: 200 },
     });
-    await panel.getByRole('button', { name: 'Look again' }).click();
-    await row.getByText('Shown wrong: 2s behind, 200 ppm too fast').waitFor();
+    await panel.getByRole('button', { name: 'Refresh' }).click();
+    await row.getByText('Clock error: 2s behind, 200 ppm too fast').waitFor();
     // A change of the clock is looked after by itself.
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1h' });
-    await row.getByText('Not yet').waitFor();
+    await row.getByText('Lagging').waitFor();
     await expectAccessible(page);
 
     leaving.abort();
     await expect
       .poll(async () => {
-        await panel.getByRole('button', { name: 'Look again' }).click();
+        await panel.getByRole('button', { name: 'Refresh' }).click();
         return row.innerText();
       })
-      .toContain('Gone');
+      .toContain('Disconnected');
   });
 });

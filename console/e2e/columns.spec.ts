@@ -87,7 +87,7 @@ it('of followers are chosen', async () => {
   );
   await page
     .getByRole('region', { name: /^Followers/ })
-    .getByRole('button', { name: 'Look again' })
+    .getByRole('button', { name: 'Refresh' })
     .click();
   await choose(page, 'Followers', 'User', 'Process');
   await page.getByRole('cell', { name: '4711', exact: true }).waitFor();
@@ -112,5 +112,5 @@ it('of findings are chosen', async () => {
   await panel.getByRole('button', { name: 'Scan columns' }).click();
   await panel.getByRole('button', { name: 'Columns', exact: true }).click();
   await page.getByRole('menuitemcheckbox', { name: 'Entry', exact: true }).click();
-  await expect.poll(() => titles(page, 'What was found')).toEqual(['What', 'Evidence']);
+  await expect.poll(() => titles(page, 'Findings')).toEqual(['What', 'Evidence']);
 });

@@ -59,7 +59,7 @@ describe('fingers', () => {
 describe('a narrow page', () => {
   it('has the parts of Access in one row, each in its group', async () => {
     const page = await on.loggedIn('access?timeline=demo', { viewport: { width: 390, height: 844 }, hasTouch: true });
-    const part = page.getByRole('combobox', { name: 'Part of Access' });
+    const part = page.getByRole('combobox', { name: 'Section of Access' });
     await expect.poll(() => part.inputValue()).toBe('permissions');
     expect(await page.getByRole('navigation', { name: 'Access' }).isVisible()).toBe(false);
     expect((await part.boundingBox())!.height).toBeLessThan(60);

@@ -36,7 +36,7 @@ async function opened(address: string, options: Parameters<typeof on.loggedIn>[1
 }
 
 const exactly = (text: string): RegExp => new RegExp(`^${text.replace(/[.{}]/g, '\\$&')}$`);
-const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
+const answer = (page: Page) => page.getByRole('region', { name: 'Response' });
 const code = (page: Page): Promise<string> =>
   page.getByRole('region', { name: 'The request as code' }).locator('pre').innerText();
 const form = (page: Page) => page.getByRole('form', { name: 'Request' });
@@ -53,7 +53,7 @@ describe('every operation', () => {
         .getByRole('heading', { level: 1 })
         .filter({ hasText: exactly(title) })
         .waitFor();
-      await page.getByRole('button', { name: 'Fill the example' }).click();
+      await page.getByRole('button', { name: 'Fill in the example' }).click();
       const wrong = form(page).locator('[aria-invalid=true]');
       expect(await wrong.evaluateAll((found) => found.map((field) => field.id)), `${id}: the example is wrong`).toEqual(
         [],
@@ -75,7 +75,7 @@ describe('every operation', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1 }).filter({ hasText: 'paradox' }).waitFor();
     await page.getByLabel('Find an operation').fill('no such thing at all');
-    await page.getByText('No operation has these words').waitFor();
+    await page.getByText('No operation matches').waitFor();
   });
 });
 
@@ -240,7 +240,7 @@ describe('somebody', () => {
     await on.service.user('looker');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'lab', permissions: { read: ['looker'] } });
     const page = await opened(at('pause_time', { timeline_id: 'lab' }), { user: 'looker', expected: REFUSED });
-    await page.getByText('This needs write on lab; you have read. The service will refuse.').waitFor();
+    await page.getByText('This needs write on lab; you have read. The service will reject the request.').waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('403 Forbidden').waitFor();
   });

@@ -48,7 +48,7 @@ describe('the checkpoint', () => {
     expect(note).toMatch(/^\S+\/sealed\n\d+\n\S+\n\n— \S+\/sealed \S+\n$/);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      panel.getByRole('button', { name: 'Download it' }).click(),
+      panel.getByRole('button', { name: 'Download' }).click(),
     ]);
     expect(download.suggestedFilename()).toMatch(/^sealed-\d+\.checkpoint$/);
     expect(readFileSync(await download.path(), 'utf8')).toBe(note);
@@ -58,21 +58,21 @@ describe('the checkpoint', () => {
     const kept = await checkpointOf('sealed');
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'something that came after' });
     const page = await on.loggedIn('integrity?timeline=sealed');
-    const panel = page.getByRole('region', { name: 'Compare with one you kept' });
+    const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
     // Copied without its last line end, as it happens.
-    await panel.getByLabel('The note that you kept').fill(kept.checkpoint.trimEnd());
-    await panel.getByText('History matches what was signed.').waitFor();
-    await panel.getByText(`All ${kept.size.toLocaleString('en')} entries are as they were`).waitFor();
-    await panel.getByText('Verifier keys that you kept').click();
+    await panel.getByLabel('Saved note').fill(kept.checkpoint.trimEnd());
+    await panel.getByText('History matches the saved checkpoint.').waitFor();
+    await panel.getByText(`All ${kept.size.toLocaleString('en')} entries are unchanged`).waitFor();
+    await panel.getByText('Saved verifier keys').click();
     await panel.getByLabel('Verifier key').fill(kept.verifier_key);
-    await panel.getByText('History matches what was signed.').waitFor();
+    await panel.getByText('History matches the saved checkpoint.').waitFor();
     await panel.getByLabel('Retired key').fill('nothing');
     await panel.getByText('The retired key is invalid').waitFor();
     await panel.getByLabel('Retired key').fill(kept.verifier_key);
-    await panel.getByText('History matches what was signed.').waitFor();
-    await panel.getByLabel('Keys of witnesses').fill(kept.verifier_key);
-    await panel.getByText('This is the key of a ledger.').waitFor();
-    await panel.getByLabel('Keys of witnesses').fill(WITNESS);
+    await panel.getByText('History matches the saved checkpoint.').waitFor();
+    await panel.getByLabel('Witness keys').fill(kept.verifier_key);
+    await panel.getByText('This is a ledger key.').waitFor();
+    await panel.getByLabel('Witness keys').fill(WITNESS);
     await panel.getByText('It has not cosigned this: witnesses cosign the checkpoints of system').waitFor();
     await panel.getByText('This does not match.').waitFor();
   });
@@ -81,14 +81,12 @@ describe('the checkpoint', () => {
     const kept = await checkpointOf('sealed');
     const other = await checkpointOf('main');
     const page = await on.loggedIn('integrity?timeline=sealed');
-    const panel = page.getByRole('region', { name: 'Compare with one you kept' });
-    await panel
-      .getByLabel('The note that you kept')
-      .fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
+    const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
+    await panel.getByLabel('Saved note').fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
     await panel.getByText('the signature is invalid').waitFor();
-    await panel.getByLabel('The note that you kept').fill(other.checkpoint);
+    await panel.getByLabel('Saved note').fill(other.checkpoint);
     await panel.getByText('It is a checkpoint of a different ledger').waitFor();
-    await panel.getByLabel('The note that you kept').fill('no note');
+    await panel.getByLabel('Saved note').fill('no note');
     await panel.getByText('The empty line before the signatures is missing.').waitFor();
   });
 
@@ -99,8 +97,8 @@ describe('the checkpoint', () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     // What a service answers whose older copy was put back.
     await page.route('**/timeline/sealed/checkpoint*', (route) => route.fulfill({ json: early }));
-    const panel = page.getByRole('region', { name: 'Compare with one you kept' });
-    await panel.getByLabel('The note that you kept').fill(late.checkpoint);
+    const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
+    await panel.getByLabel('Saved note').fill(late.checkpoint);
     await panel.getByText('it was rolled back').waitFor();
   });
 });
@@ -128,7 +126,7 @@ describe('the head', () => {
     const state = await headOf('sealed');
     await page.route('**/timeline/sealed/head', (route) => route.fulfill({ json: state }));
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'after the head' });
-    await page.getByRole('button', { name: 'Read the newest' }).click();
+    await page.getByRole('button', { name: 'Load the latest' }).click();
     await panel.getByText(/^The checkpoint continues it by/).waitFor();
   });
 
@@ -166,7 +164,7 @@ describe('the head', () => {
         before = await size.innerText();
         await panel.getByText('The same history, passed').waitFor();
         await panel.getByText(/^(It|The checkpoint) continues (the checkpoint|it) by/).waitFor();
-        await page.getByRole('button', { name: 'Read the newest' }).click();
+        await page.getByRole('button', { name: 'Load the latest' }).click();
       }
     } finally {
       isDone = true;
@@ -186,11 +184,11 @@ describe('the head', () => {
       await page.route('**/timeline/sealed/head', (route) =>
         route.fulfill({ json: { ...state, head_statement: text } }),
       );
-      await page.getByRole('button', { name: 'Read the newest' }).click();
+      await page.getByRole('button', { name: 'Load the latest' }).click();
     };
     const text = state.head_statement!;
     await answer(text.replace(/\n(\d+)\n/, (_, size: string) => `\n${Number(size) + 1_000}\n`));
-    await panel.getByText('The signature is not of').waitFor();
+    await panel.getByText('The signature is not from').waitFor();
     await panel.getByText('it was rolled back').waitFor();
     await answer((await headOf('main')).head_statement!);
     await panel.getByText('Origin, failed').waitFor();
@@ -207,9 +205,7 @@ describe('the ledger', () => {
     await expect.poll(() => actions().then((all) => all.length)).toBe(20);
     expect(await actions()).not.toContain('reads');
     // To look at a page is an entry, so the newest ones are reads.
-    await ledger
-      .getByText(/^\d+ entr(y|ies) of this stretch that only records? reads (is|are) folded away\./)
-      .waitFor();
+    await ledger.getByText(/^\d+ entr(y|ies) with only reads (is|are) hidden\./).waitFor();
     const newest = await ledger.getByRole('link').first().innerText();
     await ledger.getByRole('button', { name: 'Older' }).click();
     await expect.poll(() => ledger.getByRole('link').first().innerText()).not.toBe(newest);
@@ -222,7 +218,7 @@ describe('the ledger', () => {
     expect(page.url()).toContain('show=all');
     await page.reload();
     await expect.poll(actions).toContain('reads');
-    await ledger.getByText(/folded away/).waitFor({ state: 'hidden' });
+    await ledger.getByText(/with only reads (is|are) hidden/).waitFor({ state: 'hidden' });
     await ledger.getByLabel('Show reads').uncheck();
     await expect.poll(actions).not.toContain('reads');
     expect(page.url()).not.toContain('show=');
@@ -280,7 +276,7 @@ describe('the ledger', () => {
     await page.reload();
     await ledger.getByRole('row').nth(1).waitFor();
     expect(await ledger.getByLabel('Recorded, host time').inputValue()).toBe('7d');
-    expect(await page.getByText('Part of this link was left out.').count()).toBe(0);
+    expect(await page.getByText('Part of this link was ignored.').count()).toBe(0);
     await ledger.getByRole('link', { name: 'access log' }).click();
     await page.getByRole('region', { name: 'Access log' }).waitFor();
   });
@@ -315,13 +311,13 @@ describe('an entry', () => {
     await page.getByText('This browser verified it.').waitFor();
     const position = Number(/position=(\d+)/.exec(page.url())![1]);
     await page.getByRole('img', { name: /steps lead to the root/ }).waitFor();
-    await page.getByRole('button', { name: 'The entry before' }).click();
+    await page.getByRole('button', { name: 'Previous entry' }).click();
     await page.getByRole('heading', { name: `Entry ${(position - 1).toLocaleString('en')}` }).waitFor();
     await page.getByLabel('Position of the entry').fill('3');
     await page.getByLabel('Position of the entry').press('Enter');
     await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
     await page.getByText('This browser verified it.').waitFor();
-    await page.getByText('Every step, with its hashes').click();
+    await page.getByText('All steps with their hashes').click();
     await page.getByText('SHA-256 of a zero byte').waitFor();
     await page.goBack();
     await page.getByRole('heading', { name: `Entry ${(position - 1).toLocaleString('en')}` }).waitFor();
@@ -351,16 +347,16 @@ describe('an entry', () => {
     expect(forged.leaf).not.toBe(proof.leaf);
     await page.route('**/timeline/sealed/proof?position=3', (route) => route.fulfill({ json: forged }));
     await page.goto(page.url().replace(/#.*/, '#/integrity?timeline=sealed&position=3'));
-    await page.getByText('The proof does not hold.').waitFor();
+    await page.getByText('The proof is not valid.').waitFor();
     await page.getByText('The path ends at a different root than the signed one').waitFor();
   });
 
   it('has no proof of witnesses where there are none, and says who can change that', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed&position=3', { expected: REFUSED });
     await page.getByText('Witnesses', { exact: true }).click();
-    await page.getByLabel('Keys of witnesses').last().fill(WITNESS);
+    await page.getByLabel('Witness keys').last().fill(WITNESS);
     await page.getByRole('button', { name: 'Verify with witnesses' }).click();
-    await page.getByText('No witness has cosigned anything of this service yet.').waitFor();
+    await page.getByText('No witness has cosigned a checkpoint of this service yet.').waitFor();
     await page.getByText('timenav serve --witness').waitFor();
   });
 });
@@ -394,7 +390,7 @@ describe('a scan', () => {
     await panel.getByRole('button', { name: 'Scan sealed' }).click();
     await panel.getByRole('progressbar').waitFor();
     await panel.getByRole('button', { name: 'Cancel' }).click();
-    await panel.getByText('Cancelled').waitFor();
+    await panel.getByText('Canceled').waitFor();
   });
 
   it('tells findings with their positions and evidence', async () => {
@@ -455,9 +451,9 @@ describe('what entries say', () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Contents of entries' });
     await panel.getByRole('button', { name: 'Compare all entries' }).click();
-    await panel.getByText('The contents match what was signed.').waitFor();
-    await panel.getByText(/payloads match what was signed/).waitFor();
-    await panel.getByText('The entries lead to the root that was signed.').waitFor();
+    await panel.getByText('The contents match the signed tree.').waitFor();
+    await panel.getByText(/payloads match the signed hashes/).waitFor();
+    await panel.getByText('The entries lead to the signed root.').waitFor();
     await panel.getByText('1 payload erased, each by an entry that says so.').waitFor();
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
@@ -474,7 +470,7 @@ describe('what entries say', () => {
     });
     const panel = page.getByRole('region', { name: 'Contents of entries' });
     await panel.getByRole('button', { name: 'Compare all entries' }).click();
-    await panel.getByText('The contents do not match what was signed.').waitFor();
+    await panel.getByText('The contents do not match the signed tree.').waitFor();
     await panel.getByText('Its payload hashes to').waitFor();
     await panel.getByRole('link', { name: 'Entry 3' }).click();
     await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();

@@ -39,7 +39,7 @@ describe('a key that is pressed early', () => {
     await page.keyboard.press('?');
     await page.keyboard.press('?');
     comes();
-    const help = page.getByRole('dialog', { name: 'Keys' });
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.waitFor();
     expect(await help.count()).toBe(1);
     await page.keyboard.press('Escape');

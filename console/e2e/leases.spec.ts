@@ -6,8 +6,8 @@ import { expectAccessible, fresh, shared, expectUsable } from './harness';
 const on = shared();
 
 type Locator = ReturnType<Page['getByRole']>;
-const panel = (page: Page): Locator => page.getByRole('region', { name: 'Leases' });
-const running = (page: Page): Locator => page.getByRole('region', { name: 'Advance under way' });
+const panel = (page: Page): Locator => page.getByRole('region', { name: 'Holds' });
+const running = (page: Page): Locator => page.getByRole('region', { name: 'Advance in progress' });
 
 /** Makes a timeline whose clock stands before a timer that records an event, and returns its name. */
 async function standing(name: string): Promise<string> {
@@ -28,27 +28,27 @@ const forward = (timeline_id: string): Promise<unknown> =>
 it('says why there are none, takes one, and releases it after it has asked', async () => {
   const timeline = await standing('holding');
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
-  await panel(page).getByRole('heading', { name: 'Nobody holds the clock' }).waitFor();
+  await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
   await panel(page).getByRole('button', { name: 'Hold…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Hold the clock' });
-  await dialog.getByLabel('For how long').fill('P1M');
+  await dialog.getByLabel('Duration').fill('P1M');
   await dialog.getByText('Months and years differ in length').waitFor();
-  await dialog.getByLabel('For how long').fill('5m');
+  await dialog.getByLabel('Duration').fill('5m');
   await dialog.getByRole('button', { name: 'Hold the clock' }).click();
-  await dialog.getByText('Say why').waitFor();
-  await dialog.getByLabel('Why').fill('checking the invoices');
+  await dialog.getByText('Enter a reason').waitFor();
+  await dialog.getByLabel('Reason').fill('checking the invoices');
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Hold the clock' }).click();
   const lease = panel(page).getByRole('listitem').filter({ hasText: 'checking the invoices' });
   await lease.getByText(/^admin \(you\) · (5 minutes|4 minutes \d+ seconds?) left$/).waitFor();
   await panel(page).getByRole('button', { name: 'Release checking the invoices' }).click();
-  const asked = page.getByRole('dialog', { name: 'Release the lease?' });
+  const asked = page.getByRole('dialog', { name: 'Release the hold?' });
   await asked.getByText('The next advance will not wait for it.').waitFor();
   await asked.getByRole('button', { name: 'Cancel' }).click();
   expect(await on.service.call('GET', `v1/leases?timeline_id=${timeline}`)).toMatchObject({ leases: [{}] });
   await panel(page).getByRole('button', { name: 'Release checking the invoices' }).click();
   await asked.getByRole('button', { name: 'Release it' }).click();
-  await panel(page).getByRole('heading', { name: 'Nobody holds the clock' }).waitFor();
+  await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
   expect(await on.service.call('GET', `v1/leases?timeline_id=${timeline}`)).toMatchObject({ leases: [] });
 });
 
@@ -70,11 +70,11 @@ it('tells on every page who holds an advance and why, and lets it go on', async 
   // It is listed once.
   expect(await panel(page).count()).toBe(0);
   await running(other).getByRole('button', { name: 'Release a look at the trial' }).click();
-  await other.getByText('The advance goes on at once, unless something else holds it.').waitFor();
+  await other.getByText('The advance continues at once, unless another hold remains.').waitFor();
   await other.getByRole('dialog').getByRole('button', { name: 'Release it' }).click();
   for (const one of [page, other])
     await one.getByRole('region', { name: 'Receipt' }).getByText('1 firing at 1 instant: 1 acknowledged.').waitFor();
-  await panel(page).getByRole('heading', { name: 'Nobody holds the clock' }).waitFor();
+  await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
 });
 
 it('holds an advance that is under way, and goes on to say so when another lease takes over', async () => {
@@ -84,7 +84,7 @@ it('holds an advance that is under way, and goes on to say so when another lease
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
   await running(page).getByText('the first look').waitFor();
   await running(page).getByRole('button', { name: 'Hold…' }).click();
-  await page.getByLabel('Why').fill('a second look');
+  await page.getByLabel('Reason').fill('a second look');
   await page.getByRole('dialog').getByRole('button', { name: 'Hold the clock' }).click();
   await running(page).getByText('a second look').waitFor();
   await running(page).getByRole('button', { name: 'Release the first look' }).click();
@@ -116,7 +116,7 @@ it('offers to release what is theirs alone, and nothing to who may only read', a
       .count(),
   ).toBe(0);
   await panel(page).getByRole('button', { name: 'Hold…' }).click();
-  await page.getByLabel('Why').fill('of the writer');
+  await page.getByLabel('Reason').fill('of the writer');
   await page.getByRole('dialog').getByRole('button', { name: 'Hold the clock' }).click();
   await panel(page).getByRole('button', { name: 'Release of the writer' }).waitFor();
   expect(
@@ -141,10 +141,10 @@ it('leaves the list when its time is over, without a question', async () => {
   let questions = 0;
   await panel(page)
     .getByText('a short look')
-    .or(panel(page).getByRole('heading', { name: 'Nobody holds the clock' }))
+    .or(panel(page).getByRole('heading', { name: 'No holds' }))
     .waitFor();
   page.on('request', (sent) => (questions += Number(sent.url().includes('/v1/leases'))));
-  await panel(page).getByRole('heading', { name: 'Nobody holds the clock' }).waitFor();
+  await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
   expect(questions).toBe(0);
 });
 

@@ -81,8 +81,8 @@ describe('links', () => {
     const followed = inside.filter((link, index) => inside.slice(0, index).filter(alike(link)).length < ALIKE_MAX);
     expect(followed.length).toBeGreaterThan(30);
     const wrong = page
-      .getByText('Part of this link was left out')
-      .or(page.getByRole('heading', { name: /^There is no (view|operation)/ }));
+      .getByText('Part of this link was ignored')
+      .or(page.getByRole('heading', { name: /^Unknown (view|operation)/ }));
     const lost: string[] = [];
     for (const link of followed) {
       const [view = '', query = ''] = link.slice(2).split('?');
@@ -106,9 +106,9 @@ describe('links', () => {
 describe('an address that is not understood', () => {
   it('is told of: view, operation, parameters and their values', async () => {
     const page = await on.loggedIn('clok?timeline=story', { prefetch: true });
-    await page.getByRole('heading', { name: 'There is no view “clok”' }).waitFor();
+    await page.getByRole('heading', { name: 'Unknown view “clok”' }).waitFor();
     await page.goto(`${on.service.url}/#/explorer?timeline=story&op=nothing`);
-    await page.getByRole('heading', { name: 'There is no operation “nothing”' }).waitFor();
+    await page.getByRole('heading', { name: 'Unknown operation “nothing”' }).waitFor();
     await page.goto(`${on.service.url}/#/timeline?timeline=story&center=yesterday&zoom=-1`);
     await page.getByText('“center” must be a time').waitFor();
     await page.getByText('“zoom” must be a number above 0').waitFor();
@@ -117,9 +117,9 @@ describe('an address that is not understood', () => {
     await page.goto(`${on.service.url}/#/timeline?timeline=story&range=foo&box=1,2&attribute.wind=abc/..`);
     await page.getByText('“range” must be two times').waitFor();
     await page.getByText('“box” must be west,south,east,north').waitFor();
-    await page.getByText('“attribute.wind” is looked for as the text “abc/..”').waitFor();
+    await page.getByText('“attribute.wind” is searched as the text “abc/..”').waitFor();
     await page.goto(`${on.service.url}/#/explorer?timeline=story&operation=import_events`);
-    await page.getByText('This operation has no such parameter, so it was left out: operation').waitFor();
+    await page.getByText('This operation has no such parameter, so it was ignored: operation').waitFor();
   });
 
   it('never aims a change at another timeline', async () => {

@@ -37,7 +37,7 @@ it('gives a tab that is opened after the next log-in a clock that follows the se
 
 it('keeps saved views, the theme and the timeline, and no secret', async () => {
   const page = await on.loggedIn('clock?timeline=demo', { ownSession: true, expected: REFUSED });
-  const palette = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+  const palette = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
   const kept = (): Promise<Record<string, string>> =>
     page.evaluate(() => Object.fromEntries(Object.entries<string>(localStorage)));
   await page.getByRole('button', { name: /^Colors: system/ }).click();

@@ -48,7 +48,7 @@ describe('five thousand timelines', () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'zz-fork', fork_of: 'tl-0000' });
     const page = await on.loggedIn('clock?timeline=demo');
     await page.keyboard.press('Control+k');
-    const field = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+    const field = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
     // In the middle of the name, on the last page.
     await field.fill('l-4995');
     await page.getByRole('option', { name: /^tl-4995/ }).waitFor();

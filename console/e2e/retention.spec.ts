@@ -21,15 +21,15 @@ describe('a retention', () => {
   it('is set, with who set it and what it means for what is there', async () => {
     await on.service.timeline('kept');
     const page = await on.loggedIn(tab('kept'));
-    await page.getByText('Nobody has set a retention on this timeline').waitFor();
+    await page.getByText('No retention is set on this timeline').waitFor();
     await page.getByText('This service keeps both for at least 2 seconds').waitFor();
     await page.getByRole('button', { name: 'Change…' }).click();
     const send = page.getByRole('button', { name: 'Set retention' });
     expect(await send.isDisabled()).toBe(true);
     await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For 90 days' });
     await page.getByText('Existing entries are kept forever, as before.').waitFor();
-    await page.getByLabel('Keep contents of refused attempts', { exact: true }).selectOption('other');
-    const typed = page.getByLabel('Keep contents of refused attempts: length of time');
+    await page.getByLabel('Keep contents of rejected attempts', { exact: true }).selectOption('other');
+    const typed = page.getByLabel('Keep contents of rejected attempts: duration');
     for (const [text, told] of [
       ['1s', 'This service keeps them for at least 2 seconds.'],
       ['3 months', 'Months and years differ in length'],
@@ -50,7 +50,7 @@ describe('a retention', () => {
     // A longer one counts for what is there, too; what is left alone stays as it is.
     await page.getByRole('button', { name: 'Change…' }).click();
     await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'Forever' });
-    await page.getByText('Reads: the longer time also applies to what is still there.').waitFor();
+    await page.getByText('Reads: the longer time also applies to existing entries.').waitFor();
     await send.click();
     await expect.poll(() => retention('kept')).toEqual({ reads: null, refusals: 'PT129600S' });
 
@@ -71,7 +71,7 @@ describe('a retention', () => {
     await page.getByRole('button', { name: 'Change…' }).click();
     const reads = page.getByLabel('Keep contents of reads', { exact: true });
     await reads.selectOption('other');
-    await page.getByLabel('Keep contents of reads: length of time').fill('1s');
+    await page.getByLabel('Keep contents of reads: duration').fill('1s');
     await page.getByRole('button', { name: 'Set retention' }).click();
     await expect.poll(() => reads.getAttribute('aria-invalid')).toBe('true');
     await page.locator('.field .error').waitFor();
@@ -104,7 +104,7 @@ describe('what is due', () => {
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${kept}s` });
     for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');
     const page = await on.loggedIn(tab('swept'));
-    await page.getByText('The service checks every ten minutes').waitFor();
+    await page.getByText('The service prunes expired contents every ten minutes').waitFor();
     await passed(page, kept);
     await page.getByRole('button', { name: 'Prune now…' }).click();
     await page.getByText('This cannot be undone.').waitFor();
@@ -123,7 +123,7 @@ describe('what is due', () => {
     // What is missing is named by an entry, so the contents still are what was signed.
     await page.goto(`${on.service.url}/#/integrity?timeline=swept`);
     await page.getByRole('button', { name: 'Compare all entries' }).click();
-    await page.getByText('The contents match what was signed.').waitFor();
+    await page.getByText('The contents match the signed tree.').waitFor();
     await page.getByText(/payloads? pruned, as the retention of the timeline allows/).waitFor();
   });
 
@@ -133,7 +133,7 @@ describe('what is due', () => {
     const page = await on.loggedIn(tab('young'));
     await page.getByRole('button', { name: 'Prune now…' }).click();
     await page.getByRole('button', { name: 'Prune now', exact: true }).click();
-    await page.getByText('Nothing is due to be pruned.').waitFor();
+    await page.getByText('There is nothing to prune.').waitFor();
     await page.goto(`${on.service.url}/#/${tab('main')}`);
     await page.getByText('Everything is kept. Set a retention').waitFor();
     expect(await page.getByRole('button', { name: 'Prune now…' }).isDisabled()).toBe(true);

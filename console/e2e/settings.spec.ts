@@ -74,7 +74,7 @@ describe('a bundle', () => {
       route.fulfill({ contentType: 'application/x-ndjson', body: '{"bundle":{}}\n{"layer":{}}\n' }),
     );
     await download(page);
-    await page.getByRole('alert').getByText('The download broke off before the end.').waitFor();
+    await page.getByRole('alert').getByText('The download was interrupted.').waitFor();
     expect(await written(page, 'broken.timenav-bundle')).toBe('');
     await page.unroute('**/timeline/demo/bundle');
     await page.route('**/timeline/demo/bundle', (route) =>
@@ -132,7 +132,7 @@ describe('the end of a timeline', () => {
     await page.getByRole('heading', { name: 'The timeline over has ended' }).waitFor();
     await page.reload();
     await page
-      .getByRole('heading', { name: "There is no timeline over, it has ended, or you don't have access" })
+      .getByRole('heading', { name: "Timeline over does not exist or has ended, or you don't have access" })
       .waitFor();
     await page.goto(`${on.service.url}/#/access?timeline=system&tab=log&action=end_timeline`);
     await page.getByRole('row').filter({ hasText: 'End timeline' }).filter({ hasText: 'over' }).waitFor();
@@ -152,7 +152,7 @@ describe('the end of a timeline', () => {
     expect(await page.getByRole('button', { name: 'Download the bundle' }).isDisabled()).toBe(true);
 
     await page.goto(`${on.service.url}/#/${settings('offshoot')}`);
-    await page.getByText('It has the history that parent shares with it, too.').waitFor();
+    await page.getByText('It includes the history inherited from parent.').waitFor();
     expect(await end.isDisabled()).toBe(false);
     await page.getByRole('link', { name: 'parent', exact: true }).click();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=parent');
@@ -191,7 +191,7 @@ describe('a timeline that ends by itself', () => {
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('blink');
     await page.getByLabel('Expires', { exact: true }).selectOption('other');
-    const typed = page.getByLabel('Expires: length of time');
+    const typed = page.getByLabel('Expires: duration');
     await typed.fill('P1M');
     await page.getByText('Months and years differ in length').waitFor();
     await typed.fill('8s');

@@ -404,7 +404,7 @@ describe('the page', () => {
 describe('a saved view', () => {
   it('is whichever is shown, and is opened again from the palette', async () => {
     const page = await on.loggedIn('paradoxes?timeline=demo&kinds=P01');
-    const palette = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+    const palette = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
     await page.getByRole('heading', { name: 'Paradoxes', exact: true }).waitFor();
     await page.keyboard.press('Control+k');
     await palette.fill('save this view');

@@ -96,7 +96,7 @@ describe('a newcomer can', () => {
     await expect.poll(asked).toBe(404);
     await goTo(theirs, 'Access');
     await theirs.reload();
-    await theirs.getByText(`There is no timeline ${shared}, or you don't have access to it`).waitFor();
+    await theirs.getByText(`Timeline ${shared} does not exist, or you don't have access to it`).waitFor();
     await page.reload();
     await page.getByText('expired', { exact: true }).waitFor();
   });
@@ -235,17 +235,17 @@ describe('a newcomer can', () => {
     const before = await on.loggedIn('integrity?timeline=demo');
     const [kept] = await Promise.all([
       before.waitForEvent('download'),
-      before.getByRole('region', { name: 'Checkpoint' }).getByRole('button', { name: 'Download it' }).click(),
+      before.getByRole('region', { name: 'Checkpoint' }).getByRole('button', { name: 'Download' }).click(),
     ]);
     const note = await kept.path();
     await on.service.call('GET', 'v1/clock?timeline_id=demo');
 
     const page = await on.loggedIn('timeline?timeline=demo');
     await goTo(page, 'Integrity');
-    const compare = region(page, 'Compare with one you kept');
-    await compare.getByLabel('A file with the note').setInputFiles(note);
-    await compare.getByText('History matches what was signed.').waitFor();
-    const told = await compare.getByText(/^All [\d,]+ entries are as they were/).innerText();
+    const compare = region(page, 'Compare with a saved checkpoint');
+    await compare.getByLabel('File with the note').setInputFiles(note);
+    await compare.getByText('History matches the saved checkpoint.').waitFor();
+    const told = await compare.getByText(/^All [\d,]+ entries are unchanged/).innerText();
     const size = Number(/[\d,]+/.exec(told)![0].replaceAll(',', ''));
 
     await goTo(page, 'Timeline');
@@ -361,10 +361,10 @@ describe('a list', () => {
     expect(asked.filter((path) => path === '/timelines')).toEqual([]);
     // What others change comes when it is asked for, and how old the list is is told.
     await on.service.call('POST', 'v1/pause-time', { timeline_id: 'hurricanes' });
-    await page.getByText(/from what was read/).waitFor();
-    await button(page, 'Read again').click();
+    await page.getByText(/from the values loaded/).waitFor();
+    await button(page, 'Refresh').click();
     await row.getByText('paused', { exact: true }).waitFor();
-    await page.getByText(/from what was read just now/).waitFor();
+    await page.getByText(/from the values loaded just now/).waitFor();
     const paused = await shown();
     await on.service.call('POST', 'v1/resume-time', { timeline_id: 'hurricanes' });
     expect(await shown()).toBe(paused);

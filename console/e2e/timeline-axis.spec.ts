@@ -405,7 +405,7 @@ describe('reading', () => {
 
   it('says what is missing, and offers nothing there', async () => {
     const page = await on.loggedIn('timeline?timeline=nowhere', { expected: REFUSED });
-    await page.getByRole('heading', { name: 'There is no timeline nowhere, it has ended' }).waitFor();
+    await page.getByRole('heading', { name: 'Timeline nowhere does not exist or has ended' }).waitFor();
     expect(await page.getByRole('button', { name: 'Record an event' }).count()).toBe(0);
   });
 

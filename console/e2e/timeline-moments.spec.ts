@@ -89,7 +89,7 @@ describe('what was known when', () => {
     await bar.getByText(/^Nothing was recorded before .* UTC\.$/).waitFor();
     // What is left out, by what the page says, is not applied.
     await page.goto(`${on.service.url}/#/timeline?timeline=known&as_of=first`);
-    await page.getByText('Part of this link was left out. “as_of” must be a time').waitFor();
+    await page.getByText('Part of this link was ignored. “as_of” must be a time').waitFor();
     await counted(page, '3 events');
   });
 });
@@ -129,7 +129,7 @@ describe('the palette', () => {
     await field.waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
     await field.fill('1969-07-20T20:17:40Z');
-    await page.getByRole('option', { name: /Show it on the axis/ }).waitFor();
+    await page.getByRole('option', { name: /Show on the axis/ }).waitFor();
     await expectAccessible(page);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -141,9 +141,9 @@ describe('the palette', () => {
     await field.fill('on the way');
     await page.getByRole('option', { name: /On the way/ }).click();
     await expect.poll(() => param(page, 'anchor')).toMatch(/^anchor_/);
-    await page.getByRole('button', { name: 'Go to or do anything' }).click();
+    await page.getByRole('button', { name: 'Search or run a command' }).click();
     await field.fill('no such thing');
-    await page.getByText('Nothing has this name.').waitFor();
+    await page.getByText('No matches.').waitFor();
     await page.keyboard.press('Escape');
     await field.waitFor({ state: 'detached' });
   });
@@ -154,7 +154,7 @@ describe('the palette', () => {
     const page = await on.loggedIn('integrity?timeline=known');
     const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
     const find = async (text: string): Promise<void> => {
-      await page.getByRole('button', { name: 'Go to or do anything' }).click();
+      await page.getByRole('button', { name: 'Search or run a command' }).click();
       await field.fill(text);
     };
     await on.service.call('POST', 'v1/resume-time', { timeline_id: 'known' });
@@ -186,7 +186,7 @@ describe('the palette', () => {
 describe('the everyday', () => {
   it('makes a fork, follows the clock and plays', async () => {
     const page = await on.loggedIn('timeline?timeline=known');
-    const palette = page.getByRole('dialog', { name: 'Go to or do' });
+    const palette = page.getByRole('dialog', { name: 'Search or run a command' });
     // The browser tells the page later that a dialog is closed.
     const closed = (): Promise<void> => expect.poll(() => page.locator('dialog').count()).toBe(0);
     const run = async (words: string): Promise<void> => {
@@ -216,10 +216,10 @@ describe('the everyday', () => {
     await page.getByLabel('Name of the view').fill('Launches');
     await expectAccessible(page);
     await page.keyboard.press('Enter');
-    await page.getByText('Saved as “Launches”. Ctrl-K finds it.').waitFor();
+    await page.getByText('Saved as “Launches”. Find it with Ctrl-K.').waitFor();
     await page.goto(`${on.service.url}/#/integrity?timeline=known-branch`);
     await page.reload();
-    await page.getByRole('button', { name: 'Go to or do anything' }).click();
+    await page.getByRole('button', { name: 'Search or run a command' }).click();
     await page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' }).fill('launches');
     await page.keyboard.press('Enter');
     await counted(page, '1 event');

@@ -47,7 +47,7 @@ describe('the list of timers', () => {
   it('says what to do where there are none, and sets one at a moment', async () => {
     const timeline = await standing('first');
     const page = await on.loggedIn(`timers?timeline=${timeline}`);
-    await page.getByRole('heading', { name: 'No timer will fire' }).waitFor();
+    await page.getByRole('heading', { name: 'No armed timers' }).waitFor();
     await page.getByText(`timenav timer listen --queue default --timeline ${timeline}`).waitFor();
     await list(page).getByRole('button', { name: 'Set a timer…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
@@ -101,7 +101,7 @@ describe('the list of timers', () => {
     await dialog.getByRole('button', { name: 'every year' }).click();
     await page.waitForRequest('**/v1/timer-moments*');
     await dialog.getByRole('button', { name: 'the last day of each month' }).click();
-    await before.getByText('Working out when it fires…').waitFor();
+    await before.getByText('Calculating the next moments…').waitFor();
     await before.getByText('Sunday, 31 January 2027, 08:00 UTC').waitFor();
     expect(await before.getByRole('listitem').nth(1).innerText()).toContain('28 February 2027');
     await page.unroute('**/v1/timer-moments*');
@@ -109,7 +109,7 @@ describe('the list of timers', () => {
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
     const shown = card(page, 'monthly');
     await shown.getByText('every month on the last day · Europe/Paris').waitFor();
-    await shown.getByRole('button', { name: 'Show those of a year' }).click();
+    await shown.getByRole('button', { name: 'Show one year' }).click();
     const moments = shown.getByRole('region', { name: 'Next moments' }).getByRole('listitem');
     await moments.first().waitFor();
     // Nine in the morning in Paris, in winter and in summer.
@@ -128,7 +128,7 @@ describe('the list of timers', () => {
     await dialog.getByLabel('Moment').fill('2027-01-31T09:00:00Z');
     await dialog.getByText('Records an event', { exact: true }).click();
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
-    await dialog.getByText('Say in a few words what happens then.').waitFor();
+    await dialog.getByText('Describe the event in a few words.').waitFor();
     await dialog.getByLabel('Name').fill('trial');
     await dialog.getByLabel('Event', { exact: true }).fill('Trial ends');
     await dialog.getByText('Place, actors and attributes').click();
@@ -169,8 +169,8 @@ describe('the list of timers', () => {
     await list(page).getByRole('button', { name: 'Cancel t-60' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the timer' }).click();
     await list(page).getByText('51 to 59').waitFor();
-    await page.getByRole('link', { name: 'Cancelled' }).click();
-    await page.getByRole('region', { name: 'Cancelled timers' }).getByRole('row', { name: /t-60/ }).waitFor();
+    await page.getByRole('link', { name: 'Canceled' }).click();
+    await page.getByRole('region', { name: 'Canceled timers' }).getByRole('row', { name: /t-60/ }).waitFor();
   });
 });
 
@@ -181,7 +181,7 @@ describe('a timer that is there', () => {
     const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`);
     await card(page, 'renew').getByRole('button', { name: 'Change…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change renew' });
-    await dialog.getByText('What has fired stays as it is.').waitFor();
+    await dialog.getByText('Past firings do not change.').waitFor();
     expect(await dialog.getByLabel('Name').count()).toBe(0);
     expect(await dialog.getByLabel('Queue', { exact: true }).inputValue()).toBe('billing');
     await dialog.getByText('Payload and more').click();
@@ -251,7 +251,7 @@ describe('a move over timers', () => {
     const timeline = await standing('before');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const next = page.getByRole('region', { name: 'Next' });
-    await next.getByText('Nothing is ahead of the clock').waitFor();
+    await next.getByText('No upcoming events or timers').waitFor();
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     await set(timeline, 'daily', { cron: { expression: '0 12 * * *' } });
     await page.reload();
@@ -261,7 +261,7 @@ describe('a move over timers', () => {
     await page.getByText('1 January 2027, 09:00, passes no events, fires no timers').waitFor();
     await page.getByRole('button', { name: '1 week' }).click();
     await page.getByText('8 January 2027, 08:00, passes no events, fires 8 times, 2 timers').waitFor();
-    await page.getByText('What would fire').click();
+    await page.getByText('Timers that would fire').click();
     await page.getByRole('listitem').filter({ hasText: 'daily' }).getByText('7 times').waitFor();
     // Nothing has moved for that.
     expect(await on.service.call('GET', `v1/clock?timeline_id=${timeline}`)).toMatchObject({ current_time: NOW });
@@ -278,7 +278,7 @@ describe('a move over timers', () => {
     const timeline = await standing('next');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const button = page.getByRole('button', { name: 'Next timer' });
-    await page.getByRole('region', { name: 'Next' }).getByText('Nothing is ahead of the clock').waitFor();
+    await page.getByRole('region', { name: 'Next' }).getByText('No upcoming events or timers').waitFor();
     expect(await button.isDisabled()).toBe(true);
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     await set(timeline, 'ends', { at: '2027-02-28T12:00:00Z' });
@@ -311,9 +311,9 @@ describe('a move over timers', () => {
   it('goes back, and has timers fire again if that is asked for', async () => {
     const timeline = await standing('again');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
-    const again = page.getByRole('checkbox', { name: 'When rewinding, fire timers again' });
+    const again = page.getByRole('checkbox', { name: 'Re-arm timers when rewinding' });
     const next = page.getByRole('region', { name: 'Next' });
-    await next.getByText('Nothing is ahead of the clock').waitFor();
+    await next.getByText('No upcoming events or timers').waitFor();
     expect(await again.count()).toBe(0);
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const forward = { timeline_id: timeline, duration: '1w' };
@@ -342,7 +342,7 @@ describe('a move over timers', () => {
     await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
     await page.keyboard.press('t');
     const dialog = page.getByRole('dialog', { name: 'Travel' });
-    const there = dialog.getByRole('checkbox', { name: 'Fire timers again' });
+    const there = dialog.getByRole('checkbox', { name: 'Re-arm timers' });
     await dialog.getByLabel('Moment').fill('2027-02-01T00:00:00Z');
     await there.waitFor({ state: 'detached' });
     await dialog.getByLabel('Moment').fill('2027-01-02T00:00:00Z');
@@ -361,8 +361,8 @@ describe('a move over timers', () => {
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: /^Return/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Return to “before”' });
-    await dialog.getByText('those that have fired since fire again when their moments come').waitFor();
-    await dialog.getByText('what has fired does not fire again').waitFor();
+    await dialog.getByText('Timers that have fired since fire again at their moments').waitFor();
+    await dialog.getByText('fired timers do not fire again').waitFor();
     await dialog.getByRole('button', { name: 'Return', exact: true }).click();
     await page.getByRole('region', { name: 'Next' }).getByRole('link', { name: 'renew' }).waitFor();
   });
@@ -381,7 +381,7 @@ describe('a move over timers', () => {
     const firings = await claimed;
     expect(firings).toHaveLength(1);
     for (const one of [page, other]) {
-      const running = one.getByRole('region', { name: 'Advance under way' });
+      const running = one.getByRole('region', { name: 'Advance in progress' });
       await running.getByText('to 8 January 2027, 08:00').waitFor();
       await running.getByText('Waiting for renew in queue billing').waitFor();
       await running.getByText('Standing at 3 January 2027, 09:00, instant 1.').waitFor();
@@ -497,7 +497,7 @@ it('sends webhooks from a fork if that is asked for', async () => {
     await page.getByRole('button', { name: `Timeline: ${timeline}` }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     const dialog = page.getByRole('dialog', { name: 'New timeline' });
-    const choice = dialog.getByRole('checkbox', { name: 'Send webhooks of timers that come along' });
+    const choice = dialog.getByRole('checkbox', { name: 'Send webhooks of inherited timers' });
     expect(await choice.count()).toBe(0);
     await dialog.getByRole('radio', { name: `as a fork of ${timeline}` }).check();
     await choice.setChecked(sends);

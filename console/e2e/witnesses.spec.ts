@@ -38,7 +38,7 @@ afterAll(() => witness?.remove());
 
 const keyOf = (): string => witness?.key ?? '';
 const panelOf = (page: Page): Locator => page.getByRole('region', { name: /^Entry \d/ });
-const fieldOf = (page: Page): Locator => panelOf(page).getByLabel('Keys of witnesses');
+const fieldOf = (page: Page): Locator => panelOf(page).getByLabel('Witness keys');
 const ask = (page: Page): Promise<void> => panelOf(page).getByRole('button', { name: 'Verify with witnesses' }).click();
 
 /** Opens an entry, and the part of it that is about witnesses. */
@@ -67,7 +67,7 @@ describe('an entry that a witness vouches for', () => {
       await panel.getByText(`${step}, passed`).waitFor();
     await panel.getByText(/^It cosigned this at 20\d\d-\d\d-\d\dT.*Z, by its own clock\.$/).waitFor();
     await expectUsable(page);
-    await page.getByRole('button', { name: 'The entry after' }).click();
+    await page.getByRole('button', { name: 'Next entry' }).click();
     await page.getByRole('heading', { name: `Entry ${POSITION + 1}`, exact: true }).waitFor();
     await panel.getByText('It is in a tree that a witness vouches for.').waitFor({ state: 'hidden' });
     expect(await fieldOf(page).inputValue()).toBe(keyOf());
@@ -111,21 +111,21 @@ describe('an entry that a witness vouches for', () => {
     await opened(page);
     const panel = panelOf(page);
     await ask(page);
-    await panel.getByText('Enter the key of a witness.').waitFor();
+    await panel.getByText('Enter a witness key.').waitFor();
     await fieldOf(page).fill(keyOf().slice(0, -1));
     await ask(page);
-    await panel.getByText('This is not the key of a witness: its parts do not match.').waitFor();
+    await panel.getByText('This is not a valid witness key: its parts do not match.').waitFor();
     await fieldOf(page).fill((await proofOf(POSITION)).verifier_key);
     await ask(page);
-    await panel.getByText('This is the key of a ledger.').waitFor();
+    await panel.getByText('This is a ledger key.').waitFor();
     await expectAccessible(page);
     await fieldOf(page).fill(`${keyOf()}\n${STRANGER}`);
     await ask(page);
-    await panel.getByText('Not every witness that you entered vouches for it.').waitFor();
+    await panel.getByText('Some of the entered witnesses do not vouch for it.').waitFor();
     await panel.getByText(`Witness ${NAME}, passed`).waitFor();
-    await panel.getByText(`It has not cosigned this. The cosignatures here are of ${NAME}.`).waitFor();
+    await panel.getByText(`It has not cosigned this. The note has cosignatures of ${NAME}.`).waitFor();
     await fieldOf(page).fill(keyOf());
-    await panel.getByText('Not every witness that you entered vouches for it.').waitFor({ state: 'hidden' });
+    await panel.getByText('Some of the entered witnesses do not vouch for it.').waitFor({ state: 'hidden' });
     await ask(page);
     await panel.getByText('It is in a tree that a witness vouches for.').waitFor();
   });
@@ -139,7 +139,7 @@ describe('an entry that a witness vouches for', () => {
     await opened(page);
     await fieldOf(page).fill(keyOf());
     await ask(page);
-    await panelOf(page).getByText('The witnessed proof does not hold.').waitFor();
+    await panelOf(page).getByText('The witnessed proof is not valid.').waitFor();
     await panelOf(page).getByText('The entry, failed').waitFor();
   });
 });
@@ -151,9 +151,9 @@ it('is handed over where the page may not verify anything', async () => {
   await page.reload();
   await opened(page);
   await panelOf(page)
-    .getByText(/Download the proof, and let timenav verify or/)
+    .getByText(/Download the proof for timenav verify or/)
     .waitFor();
-  await panelOf(page).getByRole('button', { name: 'Ask for the proof' }).click();
+  await panelOf(page).getByRole('button', { name: 'Get the proof' }).click();
   await panelOf(page).getByRole('button', { name: 'Witnessed proof' }).waitFor();
   await panelOf(page).getByText('--witness KEY').waitFor();
   expect(await panelOf(page).getByText('vouches for').count()).toBe(0);

@@ -117,7 +117,7 @@ export async function send(method: string, path: string, options: SendOptions = 
     return await fetched(path, address(path, options.query), init);
   } catch (error) {
     if (isAborted(error)) throw error;
-    throw new ApiConnectionError('no answer came');
+    throw new ApiConnectionError('no response received');
   }
 }
 
@@ -152,8 +152,8 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
     request.setRequestHeader('Content-Type', type);
     if (encoding) request.setRequestHeader('Content-Encoding', encoding);
     request.upload.onprogress = (event) => onsent(event.loaded);
-    request.onabort = () => failed(new DOMException('The upload was cancelled.', 'AbortError'));
-    request.onerror = () => failed(new ApiConnectionError('no answer came'));
+    request.onabort = () => failed(new DOMException('The upload was canceled.', 'AbortError'));
+    request.onerror = () => failed(new ApiConnectionError('no response received'));
     request.onload = () => {
       if (request.status === 401) whenLoggedOut();
       const headers = new Headers();
@@ -166,7 +166,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
       else refusal(answer).then(failed, failed);
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) failed(new DOMException('The upload was cancelled.', 'AbortError'));
+    if (signal.aborted) failed(new DOMException('The upload was canceled.', 'AbortError'));
     else {
       signal.addEventListener('abort', abort);
       request.send(file);

@@ -27,7 +27,7 @@ describe('an address', () => {
   it('is told of where it is not', () => {
     const wrong = (view: string, name: string, text: string): string[] => {
       const [lead, ...told] = wrongParams(view, { [name]: text });
-      expect(lead).toBe('Part of this link was left out.');
+      expect(lead).toBe('Part of this link was ignored.');
       return told;
     };
     expect(wrong('timeline', 'center', 'yesterday')).toEqual(['“center” must be a time such as 1969-07-20T20:17:40Z.']);
@@ -49,7 +49,7 @@ describe('an address', () => {
     const told = (text: string): string[] => wrongParams('timeline', { 'attribute.wind': text });
     for (const text of ['140/..', '../-2.5', '140/160', '3/day', 'a/b/..', 'HU']) expect(told(text)).toEqual([]);
     expect(told('abc/..')).toEqual([
-      '“attribute.wind” is looked for as the text “abc/..”: a range is written 140/.., ../160 or 140/160.',
+      '“attribute.wind” is searched as the text “abc/..”. Write a range as 140/.., ../160 or 140/160.',
     ]);
   });
 });

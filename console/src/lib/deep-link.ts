@@ -31,7 +31,7 @@ const map: Check = (text) =>
 
 const LAST = PERIODS.map(([id]) => id);
 const period: Check = (text) =>
-  isPeriod(text) ? null : `must be one of ${LAST.join(', ')}, P1M, P1Y, or next- and one of these`;
+  isPeriod(text) ? null : `must be one of ${LAST.join(', ')}, P1M, P1Y, or next- followed by one of these`;
 
 const grouping: Check = (text) =>
   /^(actor|source|attribute[.].+)$/.test(text)
@@ -55,7 +55,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     passed: (text) =>
       /^[^/]+[/][^/]+$/.test(text) && text.split('/').every((one) => parse(one) !== null)
         ? null
-        : 'must be two times between which the clock was moved, such as 2005-08-01T00:00:00Z/2005-08-04T00:00:00Z',
+        : 'must be the start and end of a clock move, such as 2005-08-01T00:00:00Z/2005-08-04T00:00:00Z',
     advance: (text) => (/^advance_[0-9a-z]{1,64}$/.test(text) ? null : 'must be the id of an advance'),
   },
   timeline: {
@@ -89,7 +89,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     order: anything,
     top: anything,
     pin: anything,
-    skip: (text) => (/^[1-9]\d{0,3}$/.test(text) ? null : 'must be how many groups are left out, from 1'),
+    skip: (text) => (/^[1-9]\d{0,3}$/.test(text) ? null : 'must be the number of groups to skip, from 1'),
     each: oneOf('1'),
     scale: oneOf('log'),
     second: anything,
@@ -154,11 +154,9 @@ export function wrongParams(view: string, params: Record<string, string>): strin
   const leftOut = leftOutOf(view, params);
   const texts = view !== 'timeline' ? [] : Object.entries(params).filter(([name]) => /^attribute[.]./.test(name));
   const taken = texts.flatMap(([name, text]) =>
-    isNoRange(text)
-      ? [`“${name}” is looked for as the text “${text}”: a range is written 140/.., ../160 or 140/160.`]
-      : [],
+    isNoRange(text) ? [`“${name}” is searched as the text “${text}”. Write a range as 140/.., ../160 or 140/160.`] : [],
   );
-  return [...(leftOut.length > 0 ? ['Part of this link was left out.'] : []), ...leftOut, ...taken];
+  return [...(leftOut.length > 0 ? ['Part of this link was ignored.'] : []), ...leftOut, ...taken];
 }
 
 function leftOutOf(view: string, params: Record<string, string>): string[] {

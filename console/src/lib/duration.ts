@@ -74,12 +74,12 @@ function readShort(text: string): Duration | string {
     const length = UNITS.get(unit);
     if (unit === '') return `The unit of ${number} is missing: write one of w, d, h, m, s, ms, us.`;
     if (length === undefined)
-      return `There is no unit ${unit}: use w, d, h, m (minutes), s, ms or us; months are P1M, years P1Y.`;
-    if (last !== undefined && length >= last) return 'Write the largest unit first, each once.';
+      return `Unknown unit ${unit}: use w, d, h, m (minutes), s, ms or us; months are P1M, years P1Y.`;
+    if (last !== undefined && length >= last) return 'Write each unit once, the largest first.';
     last = length;
     micros += times(number, length);
   }
-  if (/\s/.test(text)) return 'Leave out the blanks, as in 1d12h.';
+  if (/\s/.test(text)) return 'Remove the spaces, as in 1d12h.';
   return { months: 0, micros };
 }
 

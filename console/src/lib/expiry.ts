@@ -8,7 +8,7 @@ export const EXPIRIES = [
   ['1d', 'In a day'],
   ['1w', 'In a week'],
   ['30d', 'In 30 days'],
-  ['other', 'After another time…'],
+  ['other', 'Custom…'],
 ] as const;
 
 const LONGEST_DAYS = 3_660n;

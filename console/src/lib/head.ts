@@ -30,7 +30,7 @@ export function readHead(signed: string): HeadStatement | string {
     return 'Its text must be followed by an empty line and a signature of 64 bytes in base64.';
   const text = signed.slice(0, gap + 1);
   const [header, origin = '', sizeText = '', ...hashes] = text.slice(0, -1).split('\n');
-  if (header !== HEADER || hashes.length !== 3) return `It must have six lines, the first of them ${HEADER}.`;
+  if (header !== HEADER || hashes.length !== 3) return `It must have six lines and start with ${HEADER}.`;
   if (origin === '') return 'The name of its ledger is missing.';
   if (!/^(0|[1-9]\d*)$/.test(sizeText)) return 'Its size must be a decimal number without leading zeros.';
   const size = Number(sizeText);

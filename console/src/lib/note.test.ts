@@ -69,8 +69,8 @@ test('keys of witnesses are entered one a line, as they are printed', async () =
   expect(await names(`\n  ${KEY}\r\nwitness key ${KEY}\n${KEY}=https://witness.example:8180\n`)).toEqual([
     'witness.example/w1',
   ]);
-  expect(await names(KEY.slice(0, -1))).toContain('This is not the key of a witness');
-  expect(await names(`${KEY}\n\n${LEDGER}`)).toContain('Line 3 is the key of a ledger.');
+  expect(await names(KEY.slice(0, -1))).toContain('This is not a valid witness key');
+  expect(await names(`${KEY}\n\n${LEDGER}`)).toContain('Line 3 is a ledger key.');
 });
 
 test('one public key signs the ledgers of a service under their names', async () => {

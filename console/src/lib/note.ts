@@ -61,8 +61,8 @@ export async function readWitnessKeys(text: string): Promise<VerifierKey[] | str
     if (key === null) {
       const which = lines.filter(Boolean).length === 1 ? 'This' : `Line ${at + 1}`;
       return (await readKey(keyText)) === null
-        ? `${which} is not the key of a witness: its parts do not match. Enter it as \`timenav witness\` prints it.`
-        : `${which} is the key of a ledger. Enter the key of a witness, which \`timenav witness\` prints.`;
+        ? `${which} is not a valid witness key: its parts do not match. Enter it as \`timenav witness\` prints it.`
+        : `${which} is a ledger key. Enter a witness key as \`timenav witness\` prints it.`;
     }
     keys.set(keyText, key);
   }
@@ -80,16 +80,16 @@ async function keyId(name: string, typed: Bytes): Promise<Bytes> {
 
 /** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */
 export function readNote(note: string): Checkpoint | string {
-  if (utf8(note).length > NOTE_BYTES_MAX) return 'It is longer than a note can be.';
+  if (utf8(note).length > NOTE_BYTES_MAX) return 'It is too long for a note.';
   // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u0009\u000b-\u001f]/.test(note))
-    return 'It has characters that a note cannot have. Was it saved with different line endings?';
+    return 'It has characters that are not allowed in a note. Was it saved with different line endings?';
   if (!note.endsWith('\n')) return 'Its last line is incomplete: copy the whole note, including the final line break.';
   const gap = note.lastIndexOf('\n\n');
   if (gap < 0) return 'The empty line before the signatures is missing.';
   const text = note.slice(0, gap + 1);
   const lines = note.slice(gap + 2, -1).split('\n');
-  if (lines.length > SIGNATURES_MAX) return 'It has more signatures than a note can have.';
+  if (lines.length > SIGNATURES_MAX) return 'It has too many signatures.';
   const signatures: Checkpoint['signatures'] = [];
   for (const line of lines) {
     const [, name = '', base64 = ''] = /^— ([^\s+]+) (\S+)$/u.exec(line) ?? [];

@@ -35,7 +35,7 @@ async function chooseFile(name: string): Promise<FileSystemFileHandle | null> {
 }
 
 const brokenOff = (): ApiError =>
-  new ApiError(0, 'unexpected_response', 'The download broke off before the end.', 'No file was saved. Try again.');
+  new ApiError(0, 'unexpected_response', 'The download was interrupted.', 'No file was saved. Try again.');
 
 /**
  * Downloads the bundle of a timeline, and returns how many bytes it has; null where the user chose no file. It is

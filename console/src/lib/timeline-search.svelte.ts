@@ -104,7 +104,9 @@ export class WholeList {
   /** How far it is, in words. */
   get told(): string {
     const count = timelines.list.length.toLocaleString('en');
-    return this.error === null ? `Reading timelines… ${count} so far` : `Only the first ${count} timelines were read.`;
+    return this.error === null
+      ? `Loading timelines… ${count} so far`
+      : `Only the first ${count} timelines were loaded.`;
   }
 
   /** Reads page after page; returns how to stop. */

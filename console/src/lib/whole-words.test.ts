@@ -5,11 +5,11 @@ describe('an example in a sentence', () => {
   const whole = (text: string): string[] => wholeWords(text).flatMap((part) => (part.isWhole ? [part.text] : []));
 
   it('is whole, and what is around it is not', () => {
-    const hint = 'In UTC, or with an offset or a zone: 2028-02-29T09:00[Asia/Tokyo]; or from here: +90m, -P1Y';
+    const hint = 'In UTC, or with an offset or a zone: 2028-02-29T09:00[Asia/Tokyo]; or from now: +90m, -P1Y';
     expect(whole(hint)).toEqual(['2028-02-29T09:00[Asia/Tokyo];', '+90m,', '-P1Y']);
     expect(whole('Such as 28.57, -80.65; for the map')).toEqual(['-80.65;']);
     expect(whole('Letters, digits and . _ - : @, such as billing-2027')).toEqual(['billing-2027']);
-    expect(whole('Any JSON, for whoever claims a firing')).toEqual([]);
+    expect(whole('Any JSON for the handler')).toEqual([]);
   });
 
   it('may end a line where it is longer than one', () => {
@@ -17,7 +17,7 @@ describe('an example in a sentence', () => {
   });
 
   it('changes no letter of what is said', () => {
-    for (const text of ['', 'Write a date, or +90m from here.', ' two  blanks 2028-02-29 '])
+    for (const text of ['', 'Write a date, or a step from now such as +90m.', ' two  blanks 2028-02-29 '])
       expect(
         wholeWords(text)
           .map((part) => part.text)

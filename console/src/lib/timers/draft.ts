@@ -73,7 +73,8 @@ export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, u
   const body: Record<string, unknown> = {};
   const moment = (field: 'at' | 'starts', text: string): string => {
     const found = understand(text, now);
-    if (found === null) wrong[field] = 'Write a timestamp such as 2027-01-31T09:00:00Z, a date, or +90m from here.';
+    if (found === null)
+      wrong[field] = 'Write a timestamp such as 2027-01-31T09:00:00Z, a date, or a step from now such as +90m.';
     return found === null ? '' : format(found.instant);
   };
   const zone = draft.zone.trim() === '' ? {} : { zone: draft.zone.trim() };
@@ -168,7 +169,7 @@ function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: Wrong)
   if (draft.orderKey.trim() !== '') body.order_key = draft.orderKey.trim();
   if (draft.payload.trim() === '') return;
   const payload = json(draft.payload);
-  if (payload === undefined) wrong.payload = 'This is not JSON. Put quotation marks around a text, such as "renew".';
+  if (payload === undefined) wrong.payload = 'This is not JSON. Put text in quotation marks, such as "renew".';
   else body.payload = payload;
 }
 
@@ -176,7 +177,7 @@ function eventOf(draft: TimerDraft, wrong: Wrong): TimerEvent {
   const event: TimerEvent = {};
   for (const field of ['name', 'description', 'location'] as const)
     if (draft[field].trim() !== '') event[field] = draft[field].trim();
-  if (event.name === undefined && event.description === undefined) wrong.name = 'Say in a few words what happens then.';
+  if (event.name === undefined && event.description === undefined) wrong.name = 'Describe the event in a few words.';
   if (draft.actors.length > 0) event.actors = draft.actors;
   if (draft.attributes.trim() !== '') {
     const found = json(draft.attributes);

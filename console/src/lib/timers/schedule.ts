@@ -69,9 +69,9 @@ function clockTimes(hours: readonly number[], minutes: readonly number[]): strin
 /** Returns which day is taken where a month has no such day; nothing where each has. */
 function skipped(days: readonly number[], skip: string): string | null {
   if (Math.max(...days.map(Math.abs)) <= 28) return '';
-  if (skip === 'OMIT') return ', where there is one';
+  if (skip === 'OMIT') return ', if there is one';
   if (days.some((day) => day < 0)) return null;
-  return skip === 'BACKWARD' ? ', the last day where there is none' : ', the first of the next where there is none';
+  return skip === 'BACKWARD' ? ', or the last day if there is none' : ', or the first of the next if there is none';
 }
 
 type Parts = ReadonlyMap<string, string>;

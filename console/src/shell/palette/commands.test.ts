@@ -59,7 +59,7 @@ describe('the palette', () => {
   it('offers nothing that one may not do', () => {
     expect(titles('travel')).toEqual(['Travel…']);
     expect(titles('travel', { may: { move: false, rate: false, record: false } })).toEqual([]);
-    expect(titles('1969-07-20', { may: { move: false, rate: false, record: false } })).toEqual(['Show it on the axis']);
+    expect(titles('1969-07-20', { may: { move: false, rate: false, record: false } })).toEqual(['Show on the axis']);
     expect(titles('', { may: { move: false, rate: false, record: false } })).not.toContain('Record an event…');
   });
 

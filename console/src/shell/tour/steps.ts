@@ -17,13 +17,13 @@ const SHOT = 'sarajevo-assassination-1914';
 const STEPS: readonly Step[] = [
   {
     title: 'History on an axis',
-    text: 'Each bar counts events. Drag to move, use the wheel to zoom, and click a bar to see what it is made of.',
+    text: 'Each bar counts events. Drag to move, use the wheel to zoom, and click a bar to see its events.',
     view: 'timeline',
     params: DEMO,
   },
   {
     title: 'One event, with its causes',
-    text: 'The card shows what led to it, what depends on it, and who changed it when. The ledger proves that.',
+    text: 'The card shows its causes, its effects, and who changed it when. The ledger proves it.',
     view: 'timeline',
     params: { ...DEMO, event: LANDING, center: '1969-07-20T20:17:40Z', zoom: '2000000000' },
   },
@@ -35,13 +35,13 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'An anchor and a fork',
-    text: 'The flag is an anchor: a moment to return to. Below the axis is a timeline that was forked from there.',
+    text: 'The flag is an anchor: a moment to return to. Below the axis is a timeline that was forked there.',
     view: 'timeline',
     params: { ...DEMO, center: '1914-06-27T00:00:00Z', zoom: '20000000000' },
   },
   {
     title: 'What the fork changed',
-    text: 'On the fork nobody was shot in Sarajevo. Both timelines are on one axis, with what only one of them has.',
+    text: 'On the fork, the shooting in Sarajevo did not happen. One axis shows both timelines and how they differ.',
     view: 'compare',
     params: { timeline: FORK, with: 'demo' },
     isFork: true,
@@ -61,19 +61,19 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'A clock of its own',
-    text: 'Pause it, move it, or let it run faster. It tells what a move would pass before you make it.',
+    text: 'Pause it, move it, or run it faster. Before each move, you see which events and timers it would pass.',
     view: 'clock',
     params: DEMO,
   },
   {
     title: 'Timers',
-    text: 'They fire when the clock shows their moment, however it came there. Move it a year ahead and see.',
+    text: 'They fire when the clock reaches their moment, also when you move it. Move it a year ahead and see.',
     view: 'timers',
     params: { ...DEMO, timer: 'moon-landing-anniversary' },
   },
   {
     title: 'Verify it yourself',
-    text: 'Your browser checks the proofs. Keep a checkpoint: nobody can change history before it unnoticed.',
+    text: 'Your browser checks the proofs. Keep a checkpoint: it reveals later changes to the history before it.',
     view: 'integrity',
     params: DEMO,
   },

@@ -55,7 +55,7 @@ export function kindOf(entry: { action: string }): Kind {
 
 /** Actions that a ledger knows, in groups, for choosing one. */
 export const ACTIONS: readonly [string, readonly string[]][] = [
-  ['Watch', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read', 'reads']],
+  ['Reads and rejections', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read', 'reads']],
   [
     'Clock',
     ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
@@ -98,8 +98,8 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
 ];
 
 const SAID: Record<string, string> = {
-  unauthorized_access_attempt: 'Refused',
-  unauthorized_access_attempts: 'Refused, several times',
+  unauthorized_access_attempt: 'Rejected',
+  unauthorized_access_attempts: 'Rejected, several times',
   read: 'Read',
   reads: 'Reads, pruned',
   reads_erased: 'Reads, erased',
@@ -179,7 +179,7 @@ export function gapText(gap: LogGap): string {
   const { entries, reads, policy, first_position: first, last_position: last } = gap;
   const where = first === last ? `position ${first}` : `positions ${first} to ${last}`;
   if (gap.reason === 'erased') return `${counted(reads ?? 0, 'read')} of ${counted(entries, 'entry')}, ${where}`;
-  if (policy === undefined) return `${counted(entries, 'entry')}, ${where}: no policy allows this, scan the timeline`;
+  if (policy === undefined) return `${counted(entries, 'entry')}, ${where}: no policy allows this. Scan the timeline`;
   const kept = policy.reads === null ? 'forever' : `for ${policy.reads}`;
   return `${counted(entries, 'entry')}, ${where}; the policy at ${policy.position} kept reads ${kept}`;
 }

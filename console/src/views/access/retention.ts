@@ -58,10 +58,10 @@ export function choices(inForce: string | null, floorSeconds: number | null): [s
 export function effectText(what: Class, before: string | null, after: string | null): string | null {
   const [was, is] = [secondsOf(before), secondsOf(after)];
   if (was === is || Number.isNaN(is)) return null;
-  const name = what === 'reads' ? 'Reads' : 'Refusals';
+  const name = what === 'reads' ? 'Reads' : 'Rejected attempts';
   return is > was
-    ? `${name}: the longer time also applies to what is still there.`
-    : `${name}: the shorter time applies to what is recorded from now on. ` +
+    ? `${name}: the longer time also applies to existing entries.`
+    : `${name}: the shorter time applies to new entries. ` +
         `Existing entries are kept ${keptText(before)}, as before.`;
 }
 

@@ -32,9 +32,9 @@ interface FollowersBody {
 
 /** What is said of each state. */
 export const STATES: Record<Follower['state'], string> = {
-  current: 'There',
-  behind: 'Not yet',
-  away: 'Gone',
+  current: 'Up to date',
+  behind: 'Lagging',
+  away: 'Disconnected',
 };
 
 /** Whoever runs confirms a change within that time. */

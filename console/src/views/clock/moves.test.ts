@@ -27,7 +27,7 @@ it('passes what is at its end, and not what was behind it already', () => {
 });
 
 it('says how far, and which way', () => {
-  expect(wayText(move(0n, 3n * DAY))).toBe('3 days on');
+  expect(wayText(move(0n, 3n * DAY))).toBe('3 days forward');
   expect(wayText(move(3n * DAY, 0n))).toBe('3 days back');
 });
 

@@ -57,10 +57,10 @@ export function passedBy({ from, to }: Move): { from: Micros; to: Micros } | nul
   return range.from > range.to ? null : range;
 }
 
-/** Says how far a move goes, and which way: "3 days on". */
+/** Says how far a move goes, and which way: "3 days forward". */
 export function wayText({ from, to }: Move): string {
-  if (from === to) return 'Nowhere else';
-  return from < to ? `${distance(to - from)} on` : `${distance(from - to)} back`;
+  if (from === to) return 'No move';
+  return from < to ? `${distance(to - from)} forward` : `${distance(from - to)} back`;
 }
 
 /** Returns the anchors that a move passes, in the order in which it does. */

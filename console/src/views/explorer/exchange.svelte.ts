@@ -85,7 +85,7 @@ class Exchanges {
     } catch (error) {
       exchange.state = isAborted(error) ? 'stopped' : 'failed';
       const isKnown = error instanceof ApiError || error instanceof ApiConnectionError;
-      if (!isAborted(error)) exchange.error = isKnown ? error : new ApiConnectionError('the answer broke off');
+      if (!isAborted(error)) exchange.error = isKnown ? error : new ApiConnectionError('the response was cut off');
     }
     exchange.tookMs = performance.now() - since;
     this.#prune();

@@ -163,8 +163,8 @@ function operationOf(
     key,
     isInExample: false,
   });
-  if (isQueryable) fields.push(option('Sent as', 'as', ['query'], 'A GET, unless it is a QUERY with a JSON body.'));
-  if (others.length > 0) fields.push(option('Answered as', 'accept', others, `Otherwise ${accept}.`));
+  if (isQueryable) fields.push(option('Sent as', 'as', ['query'], 'GET, or QUERY with a JSON body.'));
+  if (others.length > 0) fields.push(option('Returned as', 'accept', others, `Otherwise ${accept}.`));
   if (isFile) fields.push(option('Content-Type', 'type', Object.keys(content), 'The format of the file, if known.'));
   return {
     id,

@@ -103,7 +103,7 @@ function rust(request: WireRequest, url: string, isOpen: boolean): string {
   const headers = Object.entries(request.headers).filter(([name]) => !(isJson && name === 'Content-Type'));
   const client = isStream(request) ? 'builder().timeout(None).build()?' : 'new()';
   const calls = [
-    `let ${isStream(request) ? 'mut ' : ''}answer = Client::${client}`,
+    `let ${isStream(request) ? 'mut ' : ''}response = Client::${client}`,
     `    .request(${method}, ${quoteRust(url)})`,
     ...(isOpen ? [] : ['    .bearer_auth(std::env::var("TIMENAV_KEY")?)']),
     ...headers.map(([name, value]) => `    .header(${quoteRust(name)}, ${quoteRust(value)})`),
@@ -112,8 +112,8 @@ function rust(request: WireRequest, url: string, isOpen: boolean): string {
     ...(isJson ? [`    .json(&serde_json::json!(${jsonAs(request.json, rustLiteral, 8)}))`] : []),
     '    .send()?;',
     isStream(request)
-      ? 'std::io::copy(&mut answer, &mut std::io::stdout())?;'
-      : 'println!("{}\\n{}", answer.status(), answer.text()?);',
+      ? 'std::io::copy(&mut response, &mut std::io::stdout())?;'
+      : 'println!("{}\\n{}", response.status(), response.text()?);',
     'Ok(())',
   ];
   return [

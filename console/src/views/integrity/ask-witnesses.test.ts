@@ -13,8 +13,8 @@ it('what is not vouched for yet is told with how far witnesses are', () => {
   const detail = 'witnesses vouch for 12 entries of this timeline so far; ask again later';
   expect(refusalOf(refused('invalid_parameter', 'position', detail))).toBe(
     'Witnesses vouch for 12 entries of this timeline so far; ask again later. ' +
-      'The service shows its ledgers to witnesses at each interval, every minute unless the operator chose another. ' +
-      'If the number stays, ask the operator whether they answer.',
+      'The service sends checkpoints to witnesses at an interval, by default every minute. ' +
+      'If the number does not change, ask the operator whether the witnesses respond.',
   );
   expect(refusalOf(new ApiError(403, 'feature_disabled', '', ''))).toContain('`timenav serve --witness`');
   expect(refusalOf(new ApiError(403, 'permission_denied', '', ''))).toBeNull();

@@ -7,14 +7,14 @@ export function refusalOf(error: unknown): string | null {
   if (!(error instanceof ApiError)) return null;
   if (error.code === 'feature_disabled')
     return (
-      'No witness has cosigned anything of this service yet. Its operator names witnesses with ' +
-      '`timenav serve --witness`, and `/metrics` says how each stands.'
+      'No witness has cosigned a checkpoint of this service yet. Its operator configures witnesses with ' +
+      '`timenav serve --witness`, and `/metrics` shows the state of each.'
     );
   if (error.code !== 'invalid_parameter' || error.field !== 'position') return null;
   return (
-    `${capital(error.errors[0]?.detail ?? error.detail)} The service shows its ledgers to witnesses at each ` +
-    'interval, every minute unless the operator chose another. If the number stays, ask the operator whether they ' +
-    'answer.'
+    `${capital(error.errors[0]?.detail ?? error.detail)} The service sends checkpoints to witnesses at an ` +
+    'interval, by default every minute. If the number does not change, ask the operator whether the witnesses ' +
+    'respond.'
   );
 }
 

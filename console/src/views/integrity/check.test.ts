@@ -117,7 +117,7 @@ describe('a checkpoint', () => {
     const { proof } = vectors.consistency.find((each) => each.old === 3 && each.new === 5)!;
     expect(await checkContinuation(at(3), at(5), proof)).toMatchObject({
       state: 'good',
-      told: 'All 3 entries are as they were; 2 entries came after them.',
+      told: 'All 3 entries are unchanged; 2 entries were added.',
     });
     expect(await checkContinuation(at(5), at(5), [])).toMatchObject({ state: 'good' });
     expect(await checkContinuation(at(5), at(3), [])).toMatchObject({

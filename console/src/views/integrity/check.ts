@@ -47,20 +47,18 @@ const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boo
   'wrong signature': [
     'bad',
     (name) =>
-      `It claims to be signed by ${name}, but the signature is invalid: it was changed, or signed by somebody else.`,
+      `It claims to be signed by ${name}, but the signature is invalid: it was changed or signed with another key.`,
   ],
   'other key': [
     'bad',
-    (name) =>
-      `None of its signatures was made with the key ${name}. ` +
-      'If the key was changed since, enter the retired one too.',
+    (name) => `It has no signature of the key ${name}. If the key was changed since, enter the retired one too.`,
   ],
   'other origin': ['bad', (name) => `It is a checkpoint of a different ledger than the key ${name} signs.`],
   unsupported: [
     'unknown',
     () =>
-      'This browser has no Ed25519, so the signature was not verified. ' +
-      'Newer browsers have it, and so has timenav verify.',
+      'This browser does not support Ed25519, so the signature was not verified. ' +
+      'Use a newer browser or timenav verify.',
   ],
 };
 
@@ -118,11 +116,11 @@ export function checkCosigned(checkpoint: Checkpoint, witnesses: readonly Verifi
         case 'not cosigned':
           return { what, told: notCosigned(checkpoint, witness.name), state: 'bad' };
         case 'wrong signature':
-          return { what, told: 'A cosignature claims to be its own, and is invalid.', state: 'bad' };
+          return { what, told: 'Its cosignature is invalid.', state: 'bad' };
         case 'unsupported': {
           const told =
-            'This browser has no Ed25519, so the cosignature was not verified. ' +
-            'Newer browsers have it, and so has timenav verify.';
+            'This browser does not support Ed25519, so the cosignature was not verified. ' +
+            'Use a newer browser or timenav verify.';
           return { what, told, state: 'unknown' };
         }
         default:
@@ -134,11 +132,11 @@ export function checkCosigned(checkpoint: Checkpoint, witnesses: readonly Verifi
 
 function notCosigned(checkpoint: Checkpoint, name: string): string {
   if (checkpoint.signatures.some((each) => each.name === name))
-    return 'It has cosigned this with another key. Ask its operator which key it has now.';
+    return 'It has cosigned this with another key. Ask its operator for the current key.';
   const others = [...new Set(cosigners(checkpoint).map((each) => each.name))];
-  if (others.length > 0) return `It has not cosigned this. The cosignatures here are of ${others.join(', ')}.`;
+  if (others.length > 0) return `It has not cosigned this. The note has cosignatures of ${others.join(', ')}.`;
   return timelineOf(checkpoint.origin) === 'system'
-    ? 'It has not cosigned this, and neither has another witness.'
+    ? 'It has not cosigned this. No other witness has either.'
     : 'It has not cosigned this: witnesses cosign the checkpoints of system, for all timelines.';
 }
 
@@ -164,12 +162,12 @@ function placed(text: string, timeline: string, position: number): Check {
   try {
     const entry = JSON.parse(text) as { seq?: unknown; timeline_id?: unknown };
     if (entry.seq !== position)
-      return { what, told: `It says that its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
+      return { what, told: `Its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
     if (entry.timeline_id !== timeline)
-      return { what, told: `It says that it is of ${String(entry.timeline_id)}, not of ${timeline}.`, state: 'bad' };
+      return { what, told: `It belongs to ${String(entry.timeline_id)}, not to ${timeline}.`, state: 'bad' };
     return {
       what,
-      told: `Its own text says that it is entry ${position.toLocaleString('en')} of ${timeline}.`,
+      told: `Its own text names entry ${position.toLocaleString('en')} of ${timeline}.`,
       state: 'good',
     };
   } catch {
@@ -184,13 +182,13 @@ function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: bo
   if (!isRoot)
     return {
       what,
-      told: 'The path ends at a different root than the signed one: the entry is not what was signed.',
+      told: 'The path ends at a different root than the signed one: this is not the entry that was signed.',
       state: 'bad',
     };
   const count = steps.length + 1;
   return {
     what,
-    told: `${count === 1 ? '1 hash' : `${count} hashes`} computed here end at the root that was signed.`,
+    told: `${count === 1 ? '1 hash' : `${count} hashes`} computed here lead to the signed root.`,
     state: 'good',
   };
 }
@@ -206,8 +204,8 @@ export async function checkContinuation(
     return {
       what,
       told:
-        `The ledger had ${entries(kept.size)} when you kept this, and has ${entries(newest.size)} now: ` +
-        'it was rolled back. Keep both notes, they are the evidence.',
+        `The ledger had ${entries(kept.size)} when you saved this, but has ${entries(newest.size)} now: ` +
+        'it was rolled back. Keep both notes as evidence.',
       state: 'bad',
     };
   }
@@ -218,10 +216,10 @@ export async function checkContinuation(
     const how =
       kept.size === newest.size
         ? 'They have the same size but different roots'
-        : 'The current history does not continue the one you kept';
+        : 'The current history does not continue the saved one';
     return {
       what,
-      told: `${how}: history was changed or forked. Keep both notes, they are the evidence.`,
+      told: `${how}: history was changed or forked. Keep both notes as evidence.`,
       state: 'bad',
     };
   }
@@ -231,7 +229,7 @@ export async function checkContinuation(
     told:
       grown === 0
         ? 'Nothing was changed, and nothing was added.'
-        : `All ${entries(kept.size)} are as they were; ${entries(grown)} came after them.`,
+        : `All ${entries(kept.size)} are unchanged; ${entries(grown)} were added.`,
     state: 'good',
   };
 }

@@ -68,12 +68,7 @@ export class ContentsCheck {
       const first = contents.size;
       const { entries } = await this.#page(first, Math.min(PAGE_ENTRIES, size - first), signal);
       if (entries.length === 0 || entries.length > size - first || entries[0]?.position !== first)
-        throw new ApiError(
-          0,
-          'unexpected_response',
-          `The service did not answer with the entries from ${first} on.`,
-          '',
-        );
+        throw new ApiError(0, 'unexpected_response', `The service did not return the entries from ${first} on.`, '');
       for (const entry of entries) await contents.take(entry);
       signal.throwIfAborted();
       this.progress = { entries: contents.size, total: size };

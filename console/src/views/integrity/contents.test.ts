@@ -71,7 +71,7 @@ describe('entries', () => {
     const forged = await taken(changed(2, { leaf }));
     expect(await forged.checkTree(CHECKPOINT)).toMatchObject({ state: 'bad' });
     for (const other of [await taken(changed(2, { leaf: 'nothing' })), await taken([ENTRIES[1]!])])
-      expect(other.shown()[0]?.told).toContain('is at another position');
+      expect(other.shown()[0]?.told).toContain('names another position');
     expect(states(await taken(ENTRIES, 'main'))).toEqual(['Payloads bad']);
   });
 
@@ -173,11 +173,11 @@ describe('a sweep', () => {
       [{ gone: [1, 4] }, 'It lists entry 4, which belongs to another class.'],
       [{ gone: [1, 3] }, 'It lists entry 3, which belongs to another class.'],
       [{ gone: [5] }, 'It lists entry 5, which was not recorded before its cutoff.'],
-      [{ said: { class: 'refusals' } }, 'No earlier policy allows what it pruned.'],
-      [{ said: { class: 'changes' } }, 'No earlier policy allows what it pruned.'],
-      [{ said: { policy: 1 } }, 'No earlier policy allows what it pruned.'],
+      [{ said: { class: 'refusals' } }, 'No earlier policy allows this pruning.'],
+      [{ said: { class: 'changes' } }, 'No earlier policy allows this pruning.'],
+      [{ said: { policy: 1 } }, 'No earlier policy allows this pruning.'],
       [{ said: { cutoff: '2026-11-20T04:00:00.000001Z' } }, 'Its cutoff is later than its policy allows.'],
-      [{ said: { positions: [[1, 6]] } }, 'It lists entries that do not come before it.'],
+      [{ said: { positions: [[1, 6]] } }, 'It lists later entries.'],
       [
         { said: { leaf_hashes_sha256: '00'.repeat(32) } },
         'The leaf hashes at its positions are not the ones it lists.',

@@ -81,7 +81,7 @@ export class Contents {
     await this.#tree.push(hash);
     const leaf = readLeaf(entry.leaf);
     if (leaf?.seq !== position || leaf.timeline_id !== this.timeline) {
-      this.#differ(position, 'It says it is at another position, or cannot be read.');
+      this.#differ(position, 'It names another position, or cannot be read.');
       return;
     }
     if (entry.contents === 'admins_only') {
@@ -101,7 +101,7 @@ export class Contents {
       bytes === null ? null : isOfReads ? await this.#readsHash(position, bytes, payload) : await plain(bytes, payload);
     if (found !== leaf.payload_hash) {
       const own = found === null ? 'Its salt or payload is invalid' : `Its payload hashes to ${found}`;
-      this.#differ(position, `${own}, and ${leaf.payload_hash} was signed.`);
+      this.#differ(position, `${own}, but ${leaf.payload_hash} was signed.`);
       return;
     }
     this.#fit += 1;
@@ -145,7 +145,7 @@ export class Contents {
   async checkTree(checkpoint: Checkpoint): Promise<Check> {
     const what = `The tree of ${checkpoint.size.toLocaleString('en')}`;
     return checkpoint.size === this.size && equal(await this.#tree.root(), checkpoint.root)
-      ? { what, told: 'The entries lead to the root that was signed.', state: 'good' }
+      ? { what, told: 'The entries lead to the signed root.', state: 'good' }
       : { what, told: 'The entries lead to a different root than the signed one.', state: 'bad' };
   }
 
@@ -154,14 +154,14 @@ export class Contents {
     for (const position of this.#gone.unexplained)
       this.#differ(position, 'Salt and payload are missing, but no entry erased or pruned them.');
     for (const position of this.#gone.unexplainedReads)
-      this.#differ(position, 'A read is missing, but no entry says it was erased.');
+      this.#differ(position, 'A read is missing, but no entry erased it.');
     const { length } = this.#differences;
     const checks: Check[] = [
       length === 0
-        ? { what: 'Payloads', told: `${count(this.#fit, 'payload')} match what was signed.`, state: 'good' }
+        ? { what: 'Payloads', told: `${count(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
         : {
             what: 'Payloads',
-            told: `${count(length, 'entry', 'entries')} do not match what was signed.`,
+            told: `${count(length, 'entry', 'entries')} do not match the signed hashes.`,
             state: 'bad',
           },
     ];

@@ -101,7 +101,7 @@ export class Gone {
     const { event_id, position, also = [], versions = [], interventions = [] } = objectOf(payload);
     const ones = [...(position === undefined ? [] : [position]), ...arrayOf(also)].map(whole);
     const runs = [...ones.map((one): Run => [one, one]), ...runsOf(versions), ...runsOf(interventions)];
-    if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It erases what comes after it.');
+    if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It erases later entries.');
     // A sealed record goes, and what tells of it stays.
     if (leaf.action === 'erase_data' && typeof event_id !== 'string') return;
     for (const one of this.#named(runs)) if (ON_EVENTS.has(one.leaf.action)) one.by = 'erased';
@@ -119,11 +119,11 @@ export class Gone {
     const said = objectOf(payload);
     const of = said.class === 'reads' || said.class === 'refusals' ? said.class : null;
     const kept = of && (this.#policies.find(({ position }) => position === said.policy)?.periods[of] ?? null);
-    if (of === null || kept === null) throw new Fault('No earlier policy allows what it pruned.');
+    if (of === null || kept === null) throw new Fault('No earlier policy allows this pruning.');
     const cutoff = instantOf(said.cutoff);
     if (cutoff + kept > instantOf(leaf.recorded_at)) throw new Fault('Its cutoff is later than its policy allows.');
     const runs = runsOf(said.positions);
-    if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It lists entries that do not come before it.');
+    if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It lists later entries.');
     const named = this.#named(runs);
     for (const one of named) this.#checkDue(one, of, cutoff, kept);
     // What it names and is still there is not remembered, and then its hash cannot be computed.

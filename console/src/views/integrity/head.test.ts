@@ -46,8 +46,8 @@ describe('a head statement', () => {
       ['nothing', 'Its text must be followed by an empty line and a signature of 64 bytes in base64.'],
       [signed.trimEnd(), 'Its text must be followed by an empty line and a signature of 64 bytes in base64.'],
       [changed(line, 'AAAA\n'), 'Its text must be followed by an empty line and a signature of 64 bytes in base64.'],
-      [changed('timenav-head/v1', 'timenav-head/v2'), 'It must have six lines, the first of them timenav-head/v1.'],
-      [changed('\n-\n', '\n-\n-\n'), 'It must have six lines, the first of them timenav-head/v1.'],
+      [changed('timenav-head/v1', 'timenav-head/v2'), 'It must have six lines and start with timenav-head/v1.'],
+      [changed('\n-\n', '\n-\n-\n'), 'It must have six lines and start with timenav-head/v1.'],
       [changed('timenav.example/apollo-11', ''), 'The name of its ledger is missing.'],
       [changed('\n4\n', '\n04\n'), 'Its size must be a decimal number without leading zeros.'],
       [changed('\n4\n', '\n9007199254740992\n'), 'Its size is larger than a ledger can be.'],
@@ -119,8 +119,8 @@ describe('head and checkpoint', () => {
     };
     const forged = { size: 3, root: tree(5).root };
     expect(await told({ size: 5, root: tree(3).root }, tree(5), NONE)).toMatch(/^bad: It has the size .* another root/);
-    expect(await told(tree(5), forged, to5(3))).toMatch(/^bad: Head and checkpoint are not of one history/);
-    expect(await told(forged, tree(5), to5(3))).toMatch(/^bad: Head and checkpoint are not of one history/);
+    expect(await told(tree(5), forged, to5(3))).toMatch(/^bad: Head and checkpoint belong to different histories/);
+    expect(await told(forged, tree(5), to5(3))).toMatch(/^bad: Head and checkpoint belong to different histories/);
     const [first, ...others] = to5(3).proof as [Bytes, ...Bytes[]];
     for (const proof of [[], others, [tree(3).root, ...others], [first, ...others, first]])
       expect(await told(tree(5), tree(3), { proof, left: null })).toMatch(/^bad: Head and/);

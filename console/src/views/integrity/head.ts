@@ -51,14 +51,14 @@ function signedBy(name: string, isSigned: boolean | null): Check {
   if (isSigned === null)
     return {
       what,
-      told: 'This browser has no Ed25519, so the signature was not verified. timenav verify has it.',
+      told: 'This browser does not support Ed25519, so the signature was not verified. Use timenav verify.',
       state: 'unknown',
     };
   return isSigned
     ? { what, told: `It is signed by ${name}.`, state: 'good' }
     : {
         what,
-        told: `The signature is not of ${name}: the statement was changed, or signed by somebody else.`,
+        told: `The signature is not from ${name}: the statement was changed or signed with another key.`,
         state: 'bad',
       };
 }
@@ -70,13 +70,15 @@ export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: S
   if (head.size === checkpoint.size) {
     return equal(head.root, checkpoint.root)
       ? { what, told: 'It has the size and the root of the checkpoint.', state: 'good' }
-      : bad('It has the size of the checkpoint, but another root: what was written was changed before it was signed.');
+      : bad('It has the size of the checkpoint but another root: entries were changed before they were signed.');
   }
   const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
   if (left !== null)
-    return bad(`The ledger has ${entries(left)}, and ${entries(newer.size)} were signed: it was rolled back.`);
+    return bad(`The ledger has ${entries(left)}, but ${entries(newer.size)} were signed: it was rolled back.`);
   if (!(await isConsistent(older.size, older.root, newer.size, newer.root, proof)))
-    return bad('Head and checkpoint are not of one history: history was changed or forked. Keep both as evidence.');
+    return bad(
+      'Head and checkpoint belong to different histories: history was changed or forked. Keep both as evidence.',
+    );
   const between = entries(newer.size - older.size);
   const told =
     newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;

@@ -80,7 +80,7 @@ const STAGES: Record<string, string> = {
   checkpoints: 'Verifying checkpoints',
   entries: 'Reading entries',
   tables: 'Comparing tables with the ledger',
-  tree: 'Making the tree anew',
+  tree: 'Rebuilding the tree',
 };
 
 export function stageWords(stage: string): string {

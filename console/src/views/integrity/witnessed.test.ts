@@ -105,7 +105,7 @@ describe('a witnessed proof', () => {
     expect(tree).toBe(
       `One of these is timenav.local/${TIMELINE} at ${recorded.entry.size} entries, with the root of this proof.`,
     );
-    expect(entry).toBe(`It is in that tree, and says itself that it is entry ${POSITION}.`);
+    expect(entry).toBe(`It is in that tree, and its text names entry ${POSITION}.`);
   });
 
   it('of system needs no entry that commits to it', async () => {
@@ -155,7 +155,7 @@ describe('the note', () => {
   it('has to be cosigned by each witness that was entered', async () => {
     const uncosigned = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, '')));
     expect(await faults(uncosigned)).toEqual([COSIGNED]);
-    expect((await checked(uncosigned))[1]!.told).toBe('It has not cosigned this, and neither has another witness.');
+    expect((await checked(uncosigned))[1]!.told).toBe('It has not cosigned this. No other witness has either.');
     const stranger = await made('witness.example/w2', 4);
     expect(await faults(proof(), { witnesses: [WITNESS, stranger] })).toEqual(['Witness witness.example/w2']);
     const cosigned = await cosignature(stranger, note().text);
@@ -183,7 +183,7 @@ describe('the note', () => {
     vi.spyOn(crypto.subtle, 'importKey').mockRejectedValue(new DOMException('unknown', 'NotSupportedError'));
     const checks = await checked(proof());
     expect(checks.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'good', 'good', 'good']);
-    expect(checks[0]!.told).toContain('has no Ed25519');
+    expect(checks[0]!.told).toContain('does not support Ed25519');
     expect(verdictOf(checks)).toBe('unknown');
   });
 });
@@ -213,9 +213,7 @@ describe('the entry of system', () => {
     const lie = proof((copy) => (copy.head.count += 1));
     expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
     const { count } = recorded.entry.head;
-    expect((await checked(lie))[2]!.told).toBe(
-      `It commits to ${count} timelines, and the proof speaks of ${count + 1}.`,
-    );
+    expect((await checked(lie))[2]!.told).toBe(`It commits to ${count} timelines, but the proof names ${count + 1}.`);
   });
 
   it('has to be there', async () => {

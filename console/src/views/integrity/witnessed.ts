@@ -133,18 +133,18 @@ const UNSIGNED: Record<Exclude<Verdict, 'signed'>, (name: string, origin: string
     bad(
       STEPS.note,
       `The key of the timeline has not signed it as ${name}. ` +
-        'If the key was changed a moment ago, ask again once witnesses have cosigned anew.',
+        'If the key was just changed, try again after witnesses have cosigned.',
     ),
   'wrong signature': (name) =>
     bad(
       STEPS.note,
-      `It claims to be signed by ${name}, but the signature is invalid: it was changed, or signed by somebody else.`,
+      `It claims to be signed by ${name}, but the signature is invalid: it was changed or signed with another key.`,
     ),
   unsupported: () =>
     unknown(
       STEPS.note,
-      'This browser has no Ed25519, so the signature was not verified. ' +
-        'Newer browsers have it, and so has timenav verify.',
+      'This browser does not support Ed25519, so the signature was not verified. ' +
+        'Use a newer browser or timenav verify.',
     ),
 };
 
@@ -162,8 +162,8 @@ async function checkNote(note: Checkpoint, key: VerifierKey, witnesses: readonly
 /** Step 2: an entry `heads` is in the tree of the note. Returns the tree of heads that it commits to. */
 async function checkHeads(head: HeadProof | null, system: Checkpoint | null): Promise<[Tree | null, Check]> {
   const what = STEPS.heads;
-  if (head === null) return [null, bad(what, 'The proof does not show that system is committed to this timeline.')];
-  if (system === null) return [null, unknown(what, 'Without a checkpoint there is no tree to find it in.')];
+  if (head === null) return [null, bad(what, 'The proof does not show that system commits to this timeline.')];
+  if (system === null) return [null, unknown(what, 'Not checked: this needs a valid checkpoint.')];
   const wrong = await misplaced(head.leaf, head.position, system, head.system_hashes);
   if (wrong !== null) return [null, bad(what, wrong)];
   const entry = readEntry(head.leaf);
@@ -177,7 +177,7 @@ async function checkHeads(head: HeadProof | null, system: Checkpoint | null): Pr
   const [, count = '', rootHex = ''] = /^([1-9]\d*):([0-9a-f]{64})$/.exec(entry.subject as string) ?? [];
   const root = fromHex(rootHex);
   if (root === null || count !== String(head.count))
-    return [null, bad(what, `It commits to ${count || 'no'} timelines, and the proof speaks of ${head.count}.`)];
+    return [null, bad(what, `It commits to ${count || 'no'} timelines, but the proof names ${head.count}.`)];
   const timelines = head.count === 1 ? '1 timeline' : `${head.count.toLocaleString('en')} timelines`;
   const told = `Entry ${head.position.toLocaleString('en')} is under that checkpoint, and commits to ${timelines}.`;
   return [{ size: head.count, root }, good(what, told)];
@@ -187,8 +187,7 @@ async function checkHeads(head: HeadProof | null, system: Checkpoint | null): Pr
 async function checkTree(head: HeadProof | null, heads: Tree | null, tree: Tree | null, name: string): Promise<Check> {
   const what = STEPS.tree;
   if (tree === null) return bad(what, 'The size or the root in the proof is invalid.');
-  if (head === null || heads === null)
-    return unknown(what, 'It was not looked for, because the entry of system does not hold.');
+  if (head === null || heads === null) return unknown(what, 'Not checked: the entry of system is not valid.');
   const text = `${name}\n${tree.size}\n${toBase64(tree.root)}\n`;
   const wrong = await misplaced(text, head.index, heads, head.hashes);
   if (wrong !== null) return bad(what, `The entry of system does not commit to this tree. ${wrong}`);
@@ -200,10 +199,10 @@ async function checkTree(head: HeadProof | null, heads: Tree | null, tree: Tree 
 function sameTree(tree: Tree | null, system: Checkpoint | null): Check {
   const what = STEPS.tree;
   if (tree === null) return bad(what, 'The size or the root in the proof is invalid.');
-  if (system === null) return unknown(what, 'Without a checkpoint there is nothing to compare it with.');
+  if (system === null) return unknown(what, 'Not checked: this needs a valid checkpoint.');
   return tree.size === system.size && equal(tree.root, system.root)
-    ? good(what, 'Its size and its root are those of the checkpoint.')
-    : bad(what, 'Its size or its root is not that of the checkpoint.');
+    ? good(what, 'Its size and root match the checkpoint.')
+    : bad(what, 'Its size or root does not match the checkpoint.');
 }
 
 /** Step 4: the entry is in the tree of the timeline, and says so itself. */
@@ -215,13 +214,13 @@ async function checkEntry(
 ): Promise<Check> {
   const what = STEPS.entry;
   if (own !== position) return bad(what, `The proof is of entry ${own}, not of entry ${position}.`);
-  if (tree === null) return unknown(what, 'Without a root there is no tree to find it in.');
+  if (tree === null) return unknown(what, 'Not checked: this needs a valid root.');
   const wrong = await misplaced(leaf, position, tree, hashes);
   if (wrong !== null) return bad(what, wrong);
   const entry = readEntry(leaf);
   if (entry?.seq !== position || entry.timeline_id !== timeline)
     return bad(what, `It says that it is ${titled(entry)}, not entry ${position} of ${timeline}.`);
-  return good(what, `It is in that tree, and says itself that it is entry ${position.toLocaleString('en')}.`);
+  return good(what, `It is in that tree, and its text names entry ${position.toLocaleString('en')}.`);
 }
 
 /** Returns why a text is not the leaf at an index of a tree, or null where it is. */
@@ -231,7 +230,7 @@ async function misplaced(text: string, index: number, tree: Tree, proof: readonl
   const steps = hashes.includes(null) ? null : await climb(leaf, index, tree.size, hashes as Bytes[]);
   if (steps === null) return 'The proof does not have the hashes that a tree of this size needs.';
   const top = steps.at(-1)?.parentHash ?? leaf;
-  return equal(top, tree.root) ? null : 'The path ends at a different root: it is not what was signed.';
+  return equal(top, tree.root) ? null : 'The path ends at a different root than the signed one.';
 }
 
 /** Reads an entry; null where it is not written as entries are, such as with a member twice. */
