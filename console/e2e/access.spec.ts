@@ -393,7 +393,7 @@ describe('somebody without rights', () => {
     const page = await on.loggedIn(tab('permissions'), { user: 'guest' });
     await page.getByText('You have read on vault. Only its admins can see and change permissions').waitFor();
     await page.getByRole('link', { name: 'Access log' }).click();
-    await page.getByText('You have read on vault. The access log is for its admins').waitFor();
+    await page.getByText('You have read on vault. Only its admins can see the access log').waitFor();
     await page.getByRole('link', { name: 'Retention' }).click();
     await page.getByText('You have read on vault. Only its admins can set retention').waitFor();
     await page.getByRole('link', { name: 'Settings' }).click();

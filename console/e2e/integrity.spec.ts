@@ -454,7 +454,7 @@ describe('what entries say', () => {
     await panel.getByText('The contents match the signed tree.').waitFor();
     await panel.getByText(/payloads match the signed hashes/).waitFor();
     await panel.getByText('The entries lead to the signed root.').waitFor();
-    await panel.getByText('1 payload erased, each by an entry that says so.').waitFor();
+    await panel.getByText('1 payload erased, each recorded by a later entry.').waitFor();
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
   });

@@ -184,9 +184,9 @@ describe('a sweep', () => {
       ],
       [{ policies: [[3, null]] }, 'It lists entry 1, which another policy keeps longer.'],
       [{ policies: [[3, HOUR_S + 1]] }, 'It lists entry 1, which another policy keeps longer.'],
-      [{ said: { positions: 'all' } }, 'No entry with this action says that.'],
-      [{ said: { positions: [[-1, 2]] } }, 'No entry with this action says that.'],
-      [{ said: { cutoff: 'now' } }, 'No entry with this action says that.'],
+      [{ said: { positions: 'all' } }, 'Its payload is not valid for its action.'],
+      [{ said: { positions: [[-1, 2]] } }, 'Its payload is not valid for its action.'],
+      [{ said: { cutoff: 'now' } }, 'Its payload is not valid for its action.'],
     ];
     for (const [change, told] of cases) {
       const contents = await swept(change);

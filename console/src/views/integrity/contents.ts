@@ -169,7 +169,7 @@ export class Contents {
     if (erased > 0)
       checks.push({
         what: 'Erased',
-        told: `${count(erased, 'payload')} erased, each by an entry that says so.`,
+        told: `${count(erased, 'payload')} erased, each recorded by a later entry.`,
         state: 'unknown',
       });
     if (pruned > 0)

@@ -171,7 +171,7 @@ export class Gone {
   }
 }
 
-const NOT_SAID = 'No entry with this action says that.';
+const NOT_SAID = 'Its payload is not valid for its action.';
 
 function policyOf(leaf: Leaf, payload: string): Policy {
   const said = objectOf(payload);
