@@ -30,19 +30,27 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns the Cargo commands of the step, if Cargo runs it. Those of [`Self::Build`] compile with clippy. The fuzz
-    /// targets are a separate workspace.
+    /// Returns the Cargo commands of the step, if Cargo runs it. Those of [`Self::Build`] and [`Self::Doc`] compile
+    /// with clippy, and share what they compile. The fuzz targets are a separate workspace.
     pub(crate) const fn cargo_calls(self) -> &'static [&'static [&'static str]] {
         match self {
             Self::Fmt => &[&["fmt", "--all", "--check"], &["fmt", "--manifest-path", FUZZ, "--check"]],
             Self::Build => &[
                 // As newcomers build it, without the features that tests enable.
-                &["check", "--package", "timenav"],
+                &["check", "--workspace", "--exclude", "timenav-bench", "--exclude", "xtask"],
                 &["check", "--manifest-path", FUZZ, "--all-targets"],
             ],
-            Self::Doc => {
-                &[&["doc", "--workspace", "--features", "timenav/full", "--no-deps", "--document-private-items"]]
-            }
+            // With the features of the check in `build`, whose results it uses.
+            Self::Doc => &[&[
+                "doc",
+                "--workspace",
+                "--exclude",
+                "timenav-bench",
+                "--exclude",
+                "xtask",
+                "--no-deps",
+                "--document-private-items",
+            ]],
             Self::Test | Self::Console | Self::Clients | Self::Deny | Self::Shear | Self::Tidy => &[],
         }
     }

@@ -89,7 +89,7 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
     }
     for arguments in step.cargo_calls() {
         let mut call = match step {
-            Step::Build => suites::linted(root, arguments)?,
+            Step::Build | Step::Doc => suites::linted(root, arguments)?,
             _ => process::cargo(root, arguments),
         };
         if step == Step::Doc {

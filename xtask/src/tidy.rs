@@ -11,6 +11,8 @@ mod named_tests;
 mod layers;
 mod circles;
 mod packages;
+mod prose;
+mod commits;
 mod papers;
 mod links;
 mod places;
@@ -53,6 +55,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let mut problems = check(&tree);
     problems.extend(places::check(&tree, &places::Machine::of(root)));
     problems.extend(packages::check(root)?);
+    problems.extend(commits::check(root)?);
     problems.sort();
     for problem in &problems {
         println!("{problem}");
@@ -78,6 +81,7 @@ fn check(tree: &Tree) -> Vec<Problem> {
         whitespace::check,
         width::check,
         words::check,
+        prose::check,
     ];
     checks.iter().flat_map(|check| check(tree)).collect()
 }
