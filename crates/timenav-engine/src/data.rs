@@ -6,18 +6,18 @@ use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, EventId, TimelineId, type_id};
 use timenav_core::limits::DATA_BYTES_MAX;
 
-use crate::action::Action;
-use crate::asked::Answer;
-use crate::caller::Caller;
-use crate::changes::{ContentErased, DataKept, LedgerPosition};
-use crate::deciding::data::{EncryptData, EraseData, EraseEvent, LogDecryption};
-use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
-use crate::idempotency::Idempotency;
-use crate::one_fact::OneFact as _;
-use crate::refusal::{Refusal, no_record};
-use crate::rows::DataRecord;
-use crate::vault::{RecordPlace, Vault, VaultError};
+use crate::ledger::action::Action;
+use crate::ledger::changes::{ContentErased, DataKept, LedgerPosition};
+use crate::ports::one_fact::OneFact as _;
+use crate::ports::rows::DataRecord;
+use crate::ports::vault::{RecordPlace, Vault, VaultError};
+use crate::requests::caller::Caller;
+use crate::requests::idempotency::Idempotency;
+use crate::requests::refusal::{Refusal, no_record};
+use crate::writer::asked::Answer;
+use crate::writer::deciding::data::{EncryptData, EraseData, EraseEvent, LogDecryption};
+use crate::writer::deciding::logged::LogRefusal;
 
 /// Suggested delay before a retry, in seconds, if too many requests wait.
 const BUSY_SECONDS: u64 = 1;

@@ -4,14 +4,14 @@ use timenav_core::ids::TimelineId;
 use tokio::sync::oneshot;
 
 use super::Engine;
-use crate::actor::Actor;
-use crate::asked::{Answer, Asked, Handed, Pending, Reply, Submission};
-use crate::caller::Caller;
-use crate::deciding::Deciding;
-use crate::deciding::repeated::{Again, Told};
-use crate::idempotency::Idempotency;
-use crate::lingering::hand_over;
-use crate::refusal::Refusal;
+use crate::requests::actor::Actor;
+use crate::requests::caller::Caller;
+use crate::requests::idempotency::Idempotency;
+use crate::requests::refusal::Refusal;
+use crate::writer::asked::{Answer, Asked, Handed, Pending, Reply, Submission};
+use crate::writer::deciding::Deciding;
+use crate::writer::deciding::repeated::{Again, Told};
+use crate::writer::lingering::hand_over;
 
 impl Engine {
     /// Submits a request, and returns when its outcome is durable and signed.

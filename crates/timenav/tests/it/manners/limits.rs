@@ -30,7 +30,7 @@ const PACE: &str = "timenav-http/src/v1/import/pace.rs";
 const PASSWORD: &str = "timenav-core/src/password.rs";
 const RETENTION: &str = "timenav-store/tests/it/tampering/retention.rs";
 const SESSIONS: &str = "timenav-store/tests/it/engine/sessions.rs";
-const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
+const ATTEMPTS: &str = "timenav-engine/src/requests/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
 const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
 const SEALING: &str = "timenav/tests/it/v1/encrypt_data.rs";
@@ -90,20 +90,23 @@ fn edge(name: &str) -> Option<Edge> {
         "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
         "action_bytes_max" => Tested(DEEDS, "action_length_is_limited"),
         "erase_events_batch_max" => Tested(ERASING, "many_events_are_erased_in_batches"),
-        "erase_events_selected_max" => Tested("timenav-engine/src/erasing.rs", "selected_events_are_limited"),
+        "erase_events_selected_max" => Tested("timenav-engine/src/events/erasing.rs", "selected_events_are_limited"),
         "erased_outcomes_max" => {
-            Tested("timenav-engine/src/deciding/erasing.rs", "erasure_over_the_entry_limit_is_split")
+            Tested("timenav-engine/src/writer/deciding/erasing.rs", "erasure_over_the_entry_limit_is_split")
         }
         "return_events_max" => Tested(HISTORY, "return_of_too_many_events_is_rejected"),
         "fork_depth_max" => Tested(HISTORY, "fork_depth_is_limited"),
-        "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "compared_entries_are_limited"),
-        "stream_entries_max" => {
-            Tested("timenav-engine/src/ledger_stream/continuity.rs", "listener_resumes_unless_it_was_away_too_long")
-        }
+        "diff_entries_max" => Tested("timenav-engine/src/timelines/diff/tests.rs", "compared_entries_are_limited"),
+        "stream_entries_max" => Tested(
+            "timenav-engine/src/read/ledger_stream/continuity.rs",
+            "listener_resumes_unless_it_was_away_too_long",
+        ),
         "views_events_max" => {
             Tested("timenav-store/tests/it/engine/streams.rs", "paradox_streams_over_the_event_limit_are_rejected")
         }
-        "view_idle_seconds_max" => Tested("timenav-engine/src/view_board.rs", "idle_view_is_dropped_after_a_timeout"),
+        "view_idle_seconds_max" => {
+            Tested("timenav-engine/src/paradoxes/view_board.rs", "idle_view_is_dropped_after_a_timeout")
+        }
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]
@@ -173,16 +176,20 @@ fn edge(name: &str) -> Option<Edge> {
         "aggregate_events_max" | "aggregate_events_read_max" => {
             Tested("timenav-store/tests/it/engine/history/counted.rs", "event_counts_match_counting_one_at_a_time")
         }
-        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tally/tests.rs", "tallied_groups_are_limited"),
+        "aggregate_groups_max" => {
+            Tested("timenav-engine/src/events/aggregate/tally/tests.rs", "tallied_groups_are_limited")
+        }
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "rare_match_is_returned_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "stream_firings_kept_max" => {
-            Tested("timenav-engine/src/observing.rs", "slow_observer_is_notified_of_missed_firings")
+            Tested("timenav-engine/src/timers/observing.rs", "slow_observer_is_notified_of_missed_firings")
         }
         "events_page_bytes_max" => {
             Tested("timenav-store/tests/it/engine/pages.rs", "event_page_size_is_limited_in_bytes")
         }
-        "views_behind_max" => Tested("timenav-engine/src/view_board.rs", "private_views_are_limited_and_released"),
+        "views_behind_max" => {
+            Tested("timenav-engine/src/paradoxes/view_board.rs", "private_views_are_limited_and_released")
+        }
         "entries_page_bytes_max" => {
             Tested("timenav-store/tests/it/engine/entries.rs", "entry_page_size_is_limited_in_bytes")
         }
@@ -298,7 +305,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/tests/it/timelines/ends.rs", "timeline_lifetime_has_a_minimum_and_maximum")
         }
         "host_clock_offset_millis_max" => {
-            Tested("timenav-engine/src/clock_offset.rs", "clock_offset_is_a_fault_only_if_certain")
+            Tested("timenav-engine/src/clock/clock_offset.rs", "clock_offset_is_a_fault_only_if_certain")
         }
         "host_clock_step_seconds_max" => Tested(RETENTION, "host_clock_step_over_a_week_blocks_pruning"),
         "retention_floor_seconds_min" => Tested(RETENTION, "shorter_policy_applies_only_to_later_reads"),
@@ -328,7 +335,9 @@ fn edge(name: &str) -> Option<Edge> {
             "concurrent_view_builds_are_limited_and_scheduled_fairly",
         ),
         "bundle_line_bytes_max" => Tested("timenav/src/commands/verify/bundle/tests.rs", "overlong_line_is_rejected"),
-        "bundle_gone_max" => Tested("timenav-engine/src/bundles/gone.rs", "missing_bundle_contents_are_limited"),
+        "bundle_gone_max" => {
+            Tested("timenav-engine/src/timelines/bundles/gone.rs", "missing_bundle_contents_are_limited")
+        }
         "scans_running_max" | "scans_running_per_user_max" => Tested(
             "timenav-store/tests/it/engine/scans.rs",
             "concurrent_scans_are_limited_and_dropped_ones_free_capacity",
@@ -354,9 +363,10 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-import/src/mapping/line_pattern.rs", "named_groups_are_columns")
         }
         "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "mapping_length_is_limited"),
-        "import_dry_run_records_max" => {
-            Tested("timenav-engine/src/import_rehearsal.rs", "import_rehearsal_compares_records_with_earlier_ones")
-        }
+        "import_dry_run_records_max" => Tested(
+            "timenav-engine/src/events/import_rehearsal.rs",
+            "import_rehearsal_compares_records_with_earlier_ones",
+        ),
         "import_refusals_listed_max" => Tested(
             "timenav/tests/it/v1/import_events/refusals.rs",
             "rejections_are_all_counted_and_first_hundred_listed",
@@ -400,7 +410,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(RATES, "excess_rejections_are_aggregated_and_all_counted")
         }
         "refusals_counted_networks_max" | "refusals_counted_named_max" => {
-            Tested("timenav-engine/src/refused.rs", "counted_networks_are_limited_and_named_in_part")
+            Tested("timenav-engine/src/requests/refused.rs", "counted_networks_are_limited_and_named_in_part")
         }
         "read_parameters_bytes_max" => Tested(RATES, "stored_read_parameters_are_truncated"),
         "stranger_body_bytes_max" | "buffered_stranger_bytes_max" | "buffered_stranger_bytes_per_network_max" => {

@@ -1,0 +1,53 @@
+//! Logging of rejected callers without valid credentials, individually or as a sum.
+
+use async_recursion::async_recursion as boxed;
+use timenav_core::ids::TimelineId;
+
+use crate::engine::Engine;
+use crate::requests::caller::AuthFailure;
+use crate::requests::refusal::Refusal;
+use crate::writer::deciding::logged::{LogRefusal, LogRefusals};
+
+impl Engine {
+    /// Counts the rejection of an unidentified caller. Returns whether it is the first since the last sum, so that
+    /// recording the sum must be scheduled.
+    #[must_use]
+    pub fn count_refusal(&self, network: String, operation: &str, code: &'static str) -> bool {
+        self.counted_refusals().count(self.now(), network, operation, code)
+    }
+
+    /// Records the rejections since the last sum in one entry of `system`, if there are any.
+    ///
+    /// # Errors
+    /// The ledger cannot be written. The counts are kept in that case.
+    #[boxed]
+    pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
+        let _telling = self.counted_refusals().telling.lock().await;
+        let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
+        let system = TimelineId::system();
+        let told = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
+        if let Err(refusal) = told {
+            tracing::error!(%refusal, refusals = sum.count, "counted rejections could not be written to the ledger");
+            self.counted_refusals().put_back(sum);
+            return Err(refusal);
+        }
+        Ok(())
+    }
+
+    /// Logs an attempt by an unidentified caller on its timeline.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    #[boxed]
+    pub async fn log_unidentified(
+        &self,
+        aimed: Option<TimelineId>,
+        operation: &str,
+        failure: AuthFailure,
+    ) -> Result<(), Refusal> {
+        let aimed = aimed.unwrap_or_else(TimelineId::system);
+        let (operation, detail) = (operation.to_owned(), failure.to_string());
+        let refused = LogRefusal { operation, code: failure.code(), detail };
+        self.submit_unknown(aimed, refused).await.map(|_| ())
+    }
+}

@@ -1,0 +1,120 @@
+//! Fault injection: one follower shows its clock wrong, while all others show it right.
+
+use async_recursion::async_recursion as boxed;
+use timenav_core::access::Demand;
+use timenav_core::fault::{Fault, Faults};
+use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId};
+
+use crate::engine::Engine;
+use crate::ledger::action::Action;
+use crate::ledger::changes::{FaultSaid, LedgerPosition};
+use crate::ledger::head::TimelineState;
+use crate::ledger::payload::{FaultSet, TimelineCreated, faults_of};
+use crate::ports::one_fact::OneFact;
+use crate::requests::caller::Caller;
+use crate::requests::idempotency::Idempotency;
+use crate::requests::json::read;
+use crate::requests::refusal::Refusal;
+use crate::writer::deciding::faults::SetFault;
+use crate::writer::deciding::repeated::Again;
+
+/// A request to inject or remove a fault.
+#[derive(Clone, Debug)]
+pub struct FaultRequest {
+    /// The timeline whose clock is followed.
+    pub timeline: Option<TimelineId>,
+    /// A follower whose stream is open, or was within the last minute.
+    pub follower_id: FollowerId,
+    /// The fault; `None` to remove it.
+    pub fault: Option<Fault>,
+}
+
+/// The injected fault of a user's followers with some name.
+#[derive(Clone, Debug)]
+pub struct FaultStep {
+    pub timeline_id: TimelineId,
+    pub user_id: UserId,
+    pub name: FollowerName,
+    /// The fault; `None` if there is none.
+    pub fault: Option<Fault>,
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+impl Engine {
+    /// Injects or removes a fault for all followers of the same user and name as the given one, from now on, on this
+    /// timeline and its forks. Only their readings are wrong; the clock and other followers are not affected.
+    ///
+    /// # Errors
+    /// The caller is not authorized, there is no such follower, it does not support faults, or there are too many.
+    #[boxed]
+    pub async fn set_fault(
+        &self,
+        caller: &Caller,
+        request: FaultRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<FaultStep, Refusal> {
+        let FaultRequest { timeline, follower_id, fault } = request;
+        let timeline = caller.timeline(timeline);
+        self.admit(caller, &timeline, Demand::Record, Action::SetFault.word()).await?;
+        let again = Again::<FaultSaid>::of(Action::SetFault, &[Demand::Record]);
+        let answer = if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
+            answer
+        } else {
+            let whose = self.follower_named(&timeline, &follower_id).await?;
+            self.submit(caller, timeline.clone(), SetFault { whose, fault }, idempotency).await?
+        };
+        let FaultSaid { whose: (user_id, name), fault } = answer.change;
+        let (ledger, replayed) = (answer.ledger, answer.replayed);
+        Ok(FaultStep { timeline_id: timeline, user_id, name, fault, ledger, replayed })
+    }
+
+    /// Returns the user and name of a follower, if it supports faults as far as this service knows.
+    async fn follower_named(
+        &self,
+        timeline: &TimelineId,
+        follower_id: &FollowerId,
+    ) -> Result<(UserId, FollowerName), Refusal> {
+        self.hear_of_followers(timeline).await?;
+        let followers = self.roll().followers().of(timeline, self.now());
+        let follower = followers.into_iter().find(|follower| follower.follower_id == *follower_id);
+        let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
+        if follower.shows_faults == Some(false) {
+            let detail =
+                format!("`{}` does not support clock errors; only `timenav exec` and `timenav sntp` do", follower.name);
+            return Err(Refusal::invalid("follower_id", detail));
+        }
+        Ok((follower.user_id, follower.name))
+    }
+
+    /// Returns the fault of a user's followers with some name; `None` if there is none.
+    #[must_use]
+    pub fn fault_of(&self, timeline: &TimelineId, whose: &(UserId, FollowerName)) -> Option<Fault> {
+        self.state(timeline)?.head.timers.faults.get(whose)
+    }
+
+    /// Returns the faults on a timeline as of a ledger size.
+    pub(crate) async fn faults_at(&self, state: &TimelineState, size: u64) -> Result<Faults, Refusal> {
+        let faults = &state.head.timers.faults;
+        let mut entry = faults.changed;
+        if entry.is_none_or(|position| position < size) {
+            return Ok(Faults::clone(faults).since(None));
+        }
+        let damaged = |position: u64| Refusal::Damaged(format!("entry {position}: the clock errors cannot be read"));
+        // Each entry names the previous one.
+        while let Some(position) = entry {
+            let kept = self.store().entry(state.head.key, position).await?;
+            let told: Option<FaultSet> = kept.and_then(|kept| read(&kept.payload));
+            let told = told.ok_or_else(|| damaged(position))?;
+            if position < size {
+                return faults_of(&told.faults).ok_or_else(|| damaged(position));
+            }
+            entry = told.before.filter(|before| *before < position);
+        }
+        // Before the first such entry, the faults are those of the timeline's creation.
+        let kept = self.store().entry(state.head.key, 0).await?;
+        let begun = kept.and_then(|kept| read::<TimelineCreated>(&kept.payload)).and_then(|made| made.fork);
+        begun.map_or_else(|| Ok(Faults::default()), |fork| faults_of(&fork.faults).ok_or_else(|| damaged(0)))
+    }
+}

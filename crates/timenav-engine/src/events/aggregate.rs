@@ -1,0 +1,242 @@
+//! Counts events in groups: by time, grid cell, actor, source or attribute.
+
+use std::sync::Arc;
+
+use async_recursion::async_recursion as boxed;
+use timenav_core::access::Demand;
+use timenav_core::as_of::AsOf;
+use timenav_core::ids::TimelineId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
+
+use crate::engine::Engine;
+use crate::events::event_filter::EventFilter;
+use crate::events::places::Understood;
+use crate::ledger::payload::{EventsCounted, Reading};
+use crate::ports::rows::EventPlace;
+use crate::ports::store::EventQuery;
+use crate::read::cursor::Cursor;
+use crate::requests::caller::Caller;
+use crate::requests::json::json;
+use crate::requests::refusal::Refusal;
+
+mod stretches;
+mod tally;
+
+pub(crate) use stretches::Stretches;
+use tally::Tally;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupBy {
+    /// Calendar buckets in UTC, such as days, months or years.
+    Time(Bucket),
+    /// This many equal ranges between the first and the last event.
+    Stretches(usize),
+    /// Cells of a grid, whose size is given in millionths of a degree.
+    Cell(i64),
+    Actor,
+    Source,
+    /// The values of an attribute.
+    Attribute(String),
+}
+
+impl GroupBy {
+    /// Returns the part of an event that determines its group.
+    const fn needs(&self) -> Needs {
+        match self {
+            Self::Time(_) | Self::Stretches(_) | Self::Cell(_) => Needs::Spot,
+            Self::Actor | Self::Source => Needs::Parties,
+            Self::Attribute(_) => Needs::Event,
+        }
+    }
+}
+
+/// The parts of an event that are needed to count it. Each includes the previous one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Needs {
+    /// Time and place.
+    Spot,
+    /// Source and actors.
+    Parties,
+    Event,
+}
+
+/// A query for event counts.
+#[derive(Clone, Debug)]
+pub struct AggregateEvents {
+    /// Defaults to the key's own timeline.
+    pub timeline: Option<TimelineId>,
+    /// The place as written by the caller.
+    pub location_text: String,
+    /// The parsed place.
+    pub location: LocationQuery,
+    /// Both ends are inclusive.
+    pub range: TimeRange<Virtual>,
+    /// The state to query instead of the current one; also as written by the caller.
+    pub as_of: Option<(String, AsOf)>,
+    pub filter: Arc<EventFilter>,
+    /// The grouping as written by the caller.
+    pub by_text: String,
+    pub by: GroupBy,
+    pub groups_max: usize,
+    /// The maximum number of events counted per response, if an index suffices.
+    pub events_max: usize,
+    /// The maximum number of events examined per response, if they have to be read.
+    pub events_read_max: usize,
+    /// The cursor of the previous response.
+    pub cursor: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupKey {
+    /// A bucket: its start, and the start of the next one, if that is a valid instant.
+    Time(Instant<Virtual>, Option<Instant<Virtual>>),
+    /// West, south, east and north of a cell, in degrees.
+    Cell([f64; 4]),
+    Text(String),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventGroup {
+    pub key: GroupKey,
+    pub count: usize,
+    /// The time of the first event.
+    pub first: Instant<Virtual>,
+    /// The time of the last event.
+    pub last: Instant<Virtual>,
+}
+
+#[derive(Clone, Debug)]
+pub struct AggregatedEvents {
+    pub timeline_id: TimelineId,
+    /// Buckets in order of time; other groups by size, largest first.
+    pub groups: Vec<EventGroup>,
+    /// The total number of groups, including those not returned.
+    pub groups_count: usize,
+    /// Whether there are more groups than were counted.
+    pub is_groups_cut: bool,
+    pub count: usize,
+    /// How many of them have no value to group by.
+    pub without_count: usize,
+    /// The time of the last event examined, if the count stopped at its limit.
+    pub counted_to: Option<Instant<Virtual>>,
+    /// The cursor to continue from: the next event of the same ledger, even if it has the same time.
+    pub next_cursor: Option<String>,
+    /// The last ledger position visible to the query; `None` if there is no such entry.
+    pub as_of: Option<u64>,
+    /// How the location was resolved.
+    pub understood: Understood,
+    /// Known places spelled similarly to the location, if nothing was found.
+    pub near_spellings: Vec<String>,
+}
+
+impl Engine {
+    /// Counts the events of a place and time range in groups.
+    ///
+    /// # Errors
+    /// The caller is not authorized, or the ledger cannot be written.
+    #[boxed]
+    pub async fn aggregate_events(
+        &self,
+        caller: &Caller,
+        request: AggregateEvents,
+    ) -> Result<AggregatedEvents, Refusal> {
+        let mut counted = EventsCounted {
+            as_of: request.as_of.as_ref().map(|(text, _)| text.clone()),
+            by: request.by_text,
+            location: request.location_text,
+            time_range: request.range.to_string(),
+            ..EventsCounted::default()
+        };
+        counted.filtered_by(request.filter.texts());
+        let timeline = caller.timeline(request.timeline);
+        let asked = format!("aggregate_events {timeline} {:?} {}", request.by, json(&counted));
+        let read = Reading::AggregateEvents(counted);
+        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
+        let understood = self.understand(&look.layers, request.location).await?;
+        let query = EventQuery {
+            layers: Arc::clone(&look.layers),
+            patterns: understood.patterns(),
+            range: request.range,
+            after: from.and_then(Cursor::event_place),
+            items_max: usize::MAX,
+            newest_first: false,
+            overlapping: false,
+        };
+        // Groups take up memory from the first event on, so only few counts may run at the same time.
+        let _turn = self.long_work().turn_to_count(caller).await;
+        let most = (request.events_max, request.events_read_max);
+        let (tally, cut) = self.tallied(caller, query, request.filter, request.by, most).await?;
+        let near_spellings = if tally.count == 0 && cut.is_none() && from.is_none() {
+            self.near_spellings(caller, &understood).await?
+        } else {
+            Vec::new()
+        };
+        let next_cursor = cut.map(|place| self.events_cursor(caller, &asked, look.size(), place));
+        let (count, without_count, is_groups_cut) = (tally.count, tally.without_count, tally.is_cut);
+        let mut groups = tally.groups();
+        let groups_count = groups.len();
+        groups.truncate(request.groups_max);
+        Ok(AggregatedEvents {
+            timeline_id: look.timeline(),
+            groups,
+            groups_count,
+            is_groups_cut,
+            count,
+            without_count,
+            counted_to: cut.map(|(time, _, _)| time),
+            next_cursor,
+            as_of: look.position(),
+            understood,
+            near_spellings,
+        })
+    }
+}
+
+impl Engine {
+    /// Counts the events of a query that pass a filter, reading as little of each as possible. Returns where the count
+    /// stopped at its limit, if it did.
+    async fn tallied(
+        &self,
+        caller: &Caller,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+        by: GroupBy,
+        (events_max, events_read_max): (usize, usize),
+    ) -> Result<(Tally, Option<EventPlace>), Refusal> {
+        let needs = self.needs(&filter, &by);
+        let bucket = if let GroupBy::Time(bucket) = by { Some(bucket) } else { None };
+        let mut tally = Tally::new(by, self.doors().gazetteer.clone(), Arc::clone(&filter));
+        if let Some(bucket) = bucket.filter(|_| needs == Needs::Spot) {
+            let most = (bucket, events_max);
+            match self.fold_stretches(caller, query.clone(), most, tally, Tally::add_stretch).await? {
+                Ok(counted) => return Ok(counted),
+                Err(nothing) => tally = nothing,
+            }
+        }
+        if needs < Needs::Event {
+            let most = (needs == Needs::Parties, events_max);
+            match self.fold_spots(caller, query.clone(), most, tally, Tally::add_spot).await? {
+                Ok(counted) => return Ok(counted),
+                Err(nothing) => tally = nothing,
+            }
+        }
+        self.fold(caller, query, (filter, events_read_max), tally, Tally::add).await
+    }
+
+    /// Returns the parts of events needed to filter and group them.
+    fn needs(&self, filter: &EventFilter, by: &GroupBy) -> Needs {
+        let for_filter = match (filter.is_empty(), filter.needs_parties_alone()) {
+            (true, _) => Needs::Spot,
+            (false, true) => Needs::Parties,
+            (false, false) => Needs::Event,
+        };
+        match for_filter.max(by.needs()) {
+            Needs::Parties if !self.store().keeps_parties() => Needs::Event,
+            needs => needs,
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! The event filter shared by pages, files, streams and counts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use timenav_core::event::attribute_at;
+use timenav_core::limits::{
+    EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
+};
+use timenav_core::words::WordQuery;
+
+use self::wanted::Wanted;
+use crate::events::parties::Parties;
+use crate::requests::json::json;
+
+mod wanted;
+
+/// A filter as written by the caller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilterTexts {
+    /// Words or prefixes of words.
+    pub text: Option<String>,
+    pub actor: Option<String>,
+    pub source: Option<String>,
+    /// Attribute keys, each with values to match.
+    pub attributes: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError {
+    /// The parameter.
+    pub field: String,
+    /// What would be valid.
+    pub detail: String,
+}
+
+/// A filter for events. All of its conditions must hold.
+///
+/// `text`: each word is a prefix of a word in the name, the description, the location, the id, an actor, or a text in
+/// the attributes, ignoring case and accents ([`WordQuery`]). `actor` and `source` match exactly. An attribute matches
+/// a value if it is that text, number or boolean, or a list that contains it; `FROM/TO` also matches the numbers in
+/// that range, where `..` is an open end. A key is that of an attribute, or a dotted path into nested ones.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    texts: FilterTexts,
+    words: Option<WordQuery>,
+    /// The parsed attribute values.
+    wanted: BTreeMap<String, Vec<Wanted>>,
+    /// Substrings that the JSON of every matching event contains, for a fast check before the event is parsed.
+    signs: Vec<String>,
+}
+
+/// The fields of an event that a filter examines.
+#[derive(Deserialize)]
+struct Looked<'a> {
+    #[serde(borrow)]
+    event_id: Cow<'a, str>,
+    #[serde(default, borrow)]
+    description: Cow<'a, str>,
+    #[serde(default, borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    location: Option<Cow<'a, str>>,
+    #[serde(default)]
+    actors: Vec<String>,
+    #[serde(default, borrow)]
+    attributes: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    source: Option<Cow<'a, str>>,
+}
+
+impl EventFilter {
+    /// Parses a filter.
+    ///
+    /// # Errors
+    /// The text contains no word, or a value is too long or has too many parts.
+    pub fn new(texts: FilterTexts) -> Result<Self, FilterError> {
+        let words = texts.text.as_deref().map(WordQuery::new).transpose();
+        let words = words.map_err(|error| FilterError { field: "text".to_owned(), detail: error.to_string() })?;
+        check("actor", texts.actor.as_deref(), ID_BYTES_MAX)?;
+        check("source", texts.source.as_deref(), SOURCE_BYTES_MAX)?;
+        for (key, values) in &texts.attributes {
+            let field = format!("attribute/{}", key.replace('~', "~0").replace('/', "~1"));
+            check(&field, Some(key), EVENT_NAME_BYTES_MAX)?;
+            if values.is_empty() {
+                return Err(FilterError { field, detail: "give the value of the attribute".to_owned() });
+            }
+            for value in values.iter().filter(|value| !value.is_empty()) {
+                check(&field, Some(value), FIND_ATTRIBUTE_BYTES_MAX)?;
+            }
+        }
+        let count: usize = texts.attributes.values().map(Vec::len).sum();
+        if count > FIND_ATTRIBUTES_MAX {
+            let detail = format!("a request can filter by at most {FIND_ATTRIBUTES_MAX} attribute values");
+            return Err(FilterError { field: "attribute".to_owned(), detail });
+        }
+        let read = |values: &Vec<String>| values.iter().map(|value| Wanted::new(value)).collect();
+        let wanted = texts.attributes.iter().map(|(key, values)| (key.clone(), read(values))).collect();
+        let signs = signs(&texts);
+        Ok(Self { texts, words, wanted, signs })
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.texts == FilterTexts::default()
+    }
+
+    /// Returns whether the source and actors of an event suffice for the filter.
+    pub(crate) fn needs_parties_alone(&self) -> bool {
+        self.words.is_none() && self.texts.attributes.is_empty()
+    }
+
+    /// Returns whether an event with this source and these actors passes. Only for filters that need no more.
+    pub(crate) fn passes_parties(&self, Parties { source, actors }: &Parties) -> bool {
+        let FilterTexts { actor, source: from, .. } = &self.texts;
+        actor.as_ref().is_none_or(|actor| actors.contains(actor)) && from.as_ref().is_none_or(|_| from == source)
+    }
+
+    /// Returns the filter as written by the caller.
+    #[must_use]
+    pub const fn texts(&self) -> &FilterTexts {
+        &self.texts
+    }
+
+    /// Returns whether an event passes, given its JSON. Invalid JSON does not.
+    #[must_use]
+    pub fn passes(&self, content: &str) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        if !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
+            return false;
+        }
+        let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
+        let FilterTexts { actor, source, .. } = &self.texts;
+        let has_actor = actor.as_ref().is_none_or(|actor| event.actors.contains(actor));
+        let has_source = source.as_ref().is_none_or(|source| event.source.as_ref().is_some_and(|of| of == source));
+        if !has_actor || !has_source {
+            return false;
+        }
+        let is_looked_into = self.words.is_some() || !self.wanted.is_empty();
+        let kept = event.attributes.filter(|_| is_looked_into).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let kept: Value = kept.unwrap_or_default();
+        let has = |key: &str, wanted: &Wanted| at(&kept, key).is_some_and(|value| wanted.is_in(value));
+        self.wanted.iter().all(|(key, values)| values.iter().all(|wanted| has(key, wanted)))
+            && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
+    }
+}
+
+fn check(field: &str, text: Option<&str>, bytes_max: usize) -> Result<(), FilterError> {
+    let detail = match text.map(str::len) {
+        Some(0) => "it is empty; leave it out".to_owned(),
+        Some(length) if length > bytes_max => format!("it can have at most {bytes_max} bytes"),
+        Some(_) | None => return Ok(()),
+    };
+    Err(FilterError { field: field.to_owned(), detail })
+}
+
+/// Returns substrings of the JSON of every matching event. Each text has only one JSON form in stored events.
+fn signs(texts: &FilterTexts) -> Vec<String> {
+    texts.actor.iter().chain(&texts.source).map(json).collect()
+}
+
+/// Returns whether all words occur in the texts of an event.
+fn is_told_of(words: &WordQuery, event: &Looked<'_>, attributes: &Value) -> bool {
+    let mut search = words.search();
+    let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
+    own.into_iter().flatten().any(|text| search.look_into(text))
+        || event.actors.iter().any(|actor| search.look_into(actor))
+        || any_text(attributes, &mut |text| search.look_into(text))
+}
+
+/// Returns whether a predicate holds for any text in a value, at any depth.
+fn any_text(value: &Value, holds: &mut dyn FnMut(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => holds(text),
+        Value::Array(items) => items.iter().any(|item| any_text(item, holds)),
+        Value::Object(members) => members.values().any(|member| any_text(member, holds)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn at<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
+    attribute_at(attributes, key, &|of, key| of.get(key))
+}
+
+/// The unparsed fields of an event that are used for grouping.
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow)]
+    actors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attributes: Option<&'a RawValue>,
+}
+
+/// A field of an event that is used for grouping.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Member<'a> {
+    Actors,
+    Source,
+    /// The attribute of a key, which may be a path into nested ones.
+    Attribute(&'a str),
+}
+
+/// Returns a field of an event, if it is present. Nothing else is parsed.
+pub(crate) fn value_of(content: &str, member: Member<'_>) -> Option<Value> {
+    let event: Members<'_> = serde_json::from_str(content).ok()?;
+    let (raw, key) = match member {
+        Member::Actors => (event.actors, None),
+        Member::Source => (event.source, None),
+        Member::Attribute(key) => (event.attributes, Some(key)),
+    };
+    let value: Value = serde_json::from_str(raw?.get()).ok()?;
+    match key {
+        None => Some(value),
+        Some(key) => at(&value, key).cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timenav_core::event::EventDraft;
+    use timenav_core::ids::EventId;
+    use timenav_core::time::Instant;
+
+    use super::*;
+    use crate::events::event_content::event_content;
+
+    fn event() -> EventDraft {
+        EventDraft {
+            name: Some("Moon landing".to_owned()),
+            location: Some("Mare Tranquillitatis".to_owned()),
+            actors: vec!["Armstrong".to_owned(), "Aldrin \"Buzz\"".to_owned()],
+            attributes: Some(
+                r#"{"a.b":"dotted","a":{"b":"hidden","c":[1,"two",{"d":"Déjà vu"}]},"mag":5.60,"ok":true,"none":null}"#
+                    .to_owned(),
+            ),
+            source: Some("NASA".to_owned()),
+            ..EventDraft::at(Instant::EPOCH, "The Eagle has landed.")
+        }
+    }
+
+    fn content(draft: &EventDraft) -> String {
+        event_content(&EventId::new("apollo_11").unwrap(), draft)
+    }
+
+    fn filter(texts: FilterTexts) -> EventFilter {
+        EventFilter::new(texts).unwrap()
+    }
+
+    #[test]
+    fn words_are_found_in_all_texts_except_the_source() {
+        let content = content(&event());
+        for (text, expected) in [
+            ("eagle", true),
+            ("LAND moon", true),
+            ("tranq", true),
+            ("apollo", true),
+            ("11", true),
+            ("buzz", true),
+            ("deja vu", true),
+            ("eagle armstrong two", true),
+            ("eagle collins", false),
+            ("nasa", false),
+            ("description", false),
+            ("mag", false),
+        ] {
+            let texts = FilterTexts { text: Some(text.to_owned()), ..FilterTexts::default() };
+            assert_eq!(filter(texts).passes(&content), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn actors_and_sources_are_compared_exactly() {
+        let content = content(&event());
+        for (actor, source, expected) in [
+            (Some("Armstrong"), None, true),
+            (Some("Aldrin \"Buzz\""), Some("NASA"), true),
+            (Some("armstrong"), None, false),
+            (Some("Arm"), None, false),
+            (Some("NASA"), None, false),
+            (None, Some("NASA"), true),
+            (None, Some("Nasa"), false),
+            (Some("Armstrong"), Some("ESA"), false),
+        ] {
+            let [actor, source] = [actor, source].map(|text| text.map(str::to_owned));
+            let texts = FilterTexts { actor: actor.clone(), source: source.clone(), ..FilterTexts::default() };
+            assert_eq!(filter(texts).passes(&content), expected, "{actor:?} {source:?}");
+        }
+    }
+
+    #[test]
+    fn attributes_are_found_by_key_and_value() {
+        let content = content(&event());
+        for (key, value, expected) in [
+            ("a.b", "dotted", true),
+            ("a.b", "hidden", false),
+            ("a.c", "two", true),
+            ("a.c", "1", true),
+            ("a.c", "1.0", true),
+            ("a.c", "3", false),
+            ("a.c.d", "Déjà vu", false),
+            ("a", "hidden", false),
+            ("mag", "5.6", true),
+            ("mag", "5.600", true),
+            ("mag", "5.7", false),
+            ("mag", "5.6/..", true),
+            ("mag", "../5.5", false),
+            ("a.c", "1/9", true),
+            ("missing", "../5.5", false),
+            ("ok", "true", true),
+            ("ok", "yes", false),
+            ("none", "null", true),
+            ("missing", "null", false),
+        ] {
+            let attributes = [(key.to_owned(), vec![value.to_owned()])].into();
+            let texts = FilterTexts { attributes, ..FilterTexts::default() };
+            assert_eq!(filter(texts).passes(&content), expected, "{key}={value}");
+        }
+        let both = [("a.c".to_owned(), vec!["1".to_owned(), "two".to_owned()])].into();
+        assert!(filter(FilterTexts { attributes: both, ..FilterTexts::default() }).passes(&content));
+    }
+
+    #[test]
+    fn invalid_event_passes_only_the_empty_filter() {
+        let words = filter(FilterTexts { text: Some("a".to_owned()), ..FilterTexts::default() });
+        assert!(!words.passes("") && !words.passes("{}") && !words.passes("[1]"));
+        assert!(EventFilter::default().passes(""));
+    }
+
+    #[test]
+    fn invalid_filter_names_its_field() {
+        let field = |texts: FilterTexts| EventFilter::new(texts).unwrap_err().field;
+        let some = |length: usize| Some("x".repeat(length));
+        assert_eq!(field(FilterTexts { text: Some("...".to_owned()), ..FilterTexts::default() }), "text");
+        assert_eq!(field(FilterTexts { actor: some(0), ..FilterTexts::default() }), "actor");
+        assert_eq!(field(FilterTexts { actor: some(ID_BYTES_MAX + 1), ..FilterTexts::default() }), "actor");
+        assert_eq!(field(FilterTexts { source: some(SOURCE_BYTES_MAX + 1), ..FilterTexts::default() }), "source");
+        let of = |key: &str, values: &[&str]| {
+            let values = values.iter().map(ToString::to_string).collect();
+            FilterTexts { attributes: [(key.to_owned(), values)].into(), ..FilterTexts::default() }
+        };
+        assert_eq!(field(of("a/b", &[])), "attribute/a~1b");
+        assert_eq!(field(of("", &["x"])), "attribute/");
+        assert_eq!(field(of("k", &[&"x".repeat(FIND_ATTRIBUTE_BYTES_MAX + 1)])), "attribute/k");
+        assert_eq!(field(of("k", &["x"; FIND_ATTRIBUTES_MAX + 1])), "attribute");
+        assert!(EventFilter::new(of("k", &["x"; FIND_ATTRIBUTES_MAX])).is_ok());
+        assert!(EventFilter::new(of("k", &[""])).is_ok());
+    }
+
+    /// A filter over few words, so that many events pass.
+    fn texts() -> impl Strategy<Value = FilterTexts> {
+        let one = || proptest::option::weighted(0.4, "[ab]{1,2}");
+        let attributes = proptest::collection::btree_map("[kl]", proptest::collection::vec("[ab1]", 1..3), 0..2);
+        (one(), one(), one(), attributes).prop_map(|(text, actor, source, attributes)| FilterTexts {
+            text,
+            actor,
+            source,
+            attributes,
+        })
+    }
+
+    fn drafts() -> impl Strategy<Value = EventDraft> {
+        let word = || "[ab]{1,2}";
+        let members = proptest::collection::btree_map("[kl]", proptest::collection::vec("[ab]", 1..3), 0..3);
+        (
+            word(),
+            proptest::option::of(word()),
+            proptest::collection::vec(word(), 0..3),
+            proptest::option::of(word()),
+            members,
+        )
+            .prop_map(|(description, name, actors, source, members)| {
+                let attributes = Some(serde_json::to_string(&members).unwrap());
+                EventDraft { name, actors, source, attributes, ..EventDraft::at(Instant::EPOCH, &description) }
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn event_filter_matches_a_simple_model(texts in texts(), draft in drafts()) {
+            let members: BTreeMap<String, Vec<String>> = serde_json::from_str(draft.attributes.as_deref().unwrap()).unwrap();
+            let told = std::iter::once(&draft.description).chain(&draft.name).chain(&draft.actors).chain(members.values().flatten());
+            let has_word = |word: &String| told.clone().any(|text| text.starts_with(word.as_str()));
+            let expected = texts.text.as_ref().is_none_or(has_word)
+                && texts.actor.as_ref().is_none_or(|actor| draft.actors.contains(actor))
+                && texts.source.as_ref().is_none_or(|source| draft.source.as_ref() == Some(source))
+                && texts.attributes.iter().all(|(key, wanted)| {
+                    wanted.iter().all(|wanted| members.get(key).is_some_and(|values| values.contains(wanted)))
+                });
+            let content = event_content(&EventId::new("id").unwrap(), &draft);
+            let filter = filter(texts);
+            prop_assert_eq!(filter.passes(&content), expected, "{}", content);
+            if filter.needs_parties_alone() {
+                prop_assert_eq!(filter.passes_parties(&Parties::read(&content)), expected, "{}", content);
+            }
+        }
+    }
+}

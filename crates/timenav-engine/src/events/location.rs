@@ -1,0 +1,51 @@
+//! Interprets a text as a place by its form and the gazetteer.
+
+use std::sync::Arc;
+
+use timenav_core::event::EventDraft;
+use timenav_core::place::{LocationQuery, Point, parse_location};
+use timenav_core::time::Zone;
+
+use crate::events::event_columns::EventColumns;
+use crate::ports::doors::Doors;
+use crate::ports::gazetteer::Gazetteer;
+
+/// Returns the time zone of a location; `None` if it is unknown.
+///
+/// An IANA zone name always means that zone. Coordinates and names of known places mean the zone there.
+pub(crate) fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> Option<Zone> {
+    if let Some(zone) = Zone::named(location) {
+        return Some(zone);
+    }
+    let gazetteer = gazetteer?;
+    let name = match parse_location(location).ok()? {
+        LocationQuery::Near { center, .. } => Some(gazetteer.zone_at(center)),
+        LocationQuery::Named(name) => gazetteer.zone_of(&name),
+        LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Area(_) => None,
+    };
+    name.and_then(Zone::named)
+}
+
+/// Returns the time zone of a clock's location; UTC if it is unknown.
+pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
+    location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
+}
+
+/// Returns the point to find an event by: its own, or the center of its named place, if that is a city.
+pub(crate) fn point_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Option<Point> {
+    let own = draft.geo.map(|geo| geo.point);
+    own.or_else(|| named_point(gazetteer?, draft.location.as_ref()?))
+}
+
+pub(crate) fn columns_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Arc<EventColumns> {
+    Arc::new(EventColumns::of(draft, point_of(gazetteer, draft)))
+}
+
+/// Returns the center of a named place, if that is a city.
+pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<Point> {
+    match gazetteer.find(location)?.location {
+        LocationQuery::Near { center, .. } => Some(center),
+        // The center of an area would be arbitrary.
+        LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,
+    }
+}

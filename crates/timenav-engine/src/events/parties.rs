@@ -1,0 +1,121 @@
+//! The indexed form of an event's source and actors.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::requests::json::json;
+
+/// Maximum size of indexed source and actors, in bytes: beyond that, the index would be as large as the events it saves
+/// reading.
+pub(crate) const PARTIES_BYTES_MAX: usize = 1_000;
+
+/// Source and actors of an event.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parties {
+    pub(crate) source: Option<String>,
+    pub(crate) actors: Vec<String>,
+}
+
+/// These fields of an event, unparsed.
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    actors: Option<&'a RawValue>,
+}
+
+impl Parties {
+    /// Parses the result of [`parties_text`], or the JSON of a whole event. Anything else has no source and actors.
+    pub(crate) fn read(kept: &str) -> Self {
+        if is_whole_event(kept) {
+            let of_event = serde_json::from_str::<Members<'_>>(kept).ok();
+            let (source, actors) = of_event.map_or((None, None), |event| (event.source, event.actors));
+            let source = source.and_then(|source| serde_json::from_str(source.get()).ok());
+            let actors = actors.and_then(|actors| serde_json::from_str(actors.get()).ok());
+            return Self { source, actors: actors.unwrap_or_default() };
+        }
+        let mut values = serde_json::Deserializer::from_str(kept);
+        let source = kept.starts_with('"').then(|| String::deserialize(&mut values).ok()).flatten();
+        let actors = Vec::deserialize(&mut values).unwrap_or_default();
+        Self { source, actors }
+    }
+}
+
+/// Returns whether this is a whole event, which is read if nothing is indexed. The result of [`parties_text`] begins
+/// differently.
+pub(crate) fn is_whole_event(kept: &str) -> bool {
+    kept.starts_with('{')
+}
+
+/// Returns source and actors as concatenated JSON, without missing parts. `None` if that is too long for the index.
+pub(crate) fn parties_text(source: Option<&str>, actors: &[String]) -> Option<String> {
+    let mut text = source.map(|source| json(&source)).unwrap_or_default();
+    if !actors.is_empty() {
+        text.push_str(&json(&actors));
+    }
+    Some(text).filter(|text| text.len() <= PARTIES_BYTES_MAX)
+}
+
+/// Like [`parties_text`], from the JSON of an event and without parsing either.
+pub(crate) fn parties_in(content: &str) -> Option<String> {
+    let Members { source, actors } = serde_json::from_str(content).ok()?;
+    let text: String = [source, actors].into_iter().flatten().map(RawValue::get).collect();
+    Some(text).filter(|text| text.len() <= PARTIES_BYTES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timenav_core::event::EventDraft;
+    use timenav_core::ids::EventId;
+    use timenav_core::time::Instant;
+
+    use super::*;
+    use crate::events::event_content::event_content;
+
+    fn content(source: Option<&str>, actors: &[&str]) -> String {
+        let actors = actors.iter().map(ToString::to_string).collect();
+        let draft = EventDraft { source: source.map(str::to_owned), actors, ..EventDraft::at(Instant::EPOCH, "told") };
+        event_content(&EventId::new("e1").unwrap(), &draft)
+    }
+
+    #[test]
+    fn stored_parties_of_an_event_are_short() {
+        let kept = |source, actors: &[&str]| parties_in(&content(source, actors));
+        assert_eq!(kept(None, &[]).as_deref(), Some(""));
+        assert_eq!(kept(Some("NASA"), &[]).as_deref(), Some(r#""NASA""#));
+        assert_eq!(kept(None, &["Ada", "B\"b"]).as_deref(), Some(r#"["Ada","B\"b"]"#));
+        assert_eq!(kept(Some(""), &["é"]).as_deref(), Some("\"\"[\"é\"]"));
+        let long = "x".repeat(PARTIES_BYTES_MAX - 2);
+        assert_eq!(kept(Some(&long), &[]).map(|kept| kept.len()), Some(PARTIES_BYTES_MAX));
+        assert_eq!(kept(Some(&format!("{long}x")), &[]), None);
+        assert_eq!(parties_in(""), None);
+    }
+
+    #[test]
+    fn invalid_event_has_no_parties() {
+        for nothing in ["", "{", "{}", "x", "\"", "[", "[1]", r#"{"source":1,"actors":2}"#] {
+            assert_eq!(Parties::read(nothing), Parties::default(), "{nothing}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn stored_parties_match_the_event(
+            source in proptest::option::of(any::<String>()),
+            actors in proptest::collection::vec(any::<String>(), 0..4),
+        ) {
+            let draft = EventDraft { source: source.clone(), actors: actors.clone(), ..EventDraft::at(Instant::EPOCH, "") };
+            let content = event_content(&EventId::new("e1").unwrap(), &draft);
+            let kept = parties_text(source.as_deref(), &actors);
+            prop_assert_eq!(&kept, &parties_in(&content));
+            let parties = Parties { source, actors };
+            prop_assert_eq!(&Parties::read(&content), &parties);
+            if let Some(kept) = kept {
+                prop_assert!(!is_whole_event(&kept));
+                prop_assert_eq!(Parties::read(&kept), parties);
+            }
+        }
+    }
+}

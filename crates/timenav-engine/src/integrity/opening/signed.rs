@@ -1,0 +1,496 @@
+//! Comparison of every timeline with the signed and kept state.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    Adopted, Checkpoint, CheckpointError, Hash, HeadError, HeadStatement, LeafRecord, Note, NoteSignature, origin,
+};
+
+use super::accepted::{Accepted, Accepting};
+use super::{HeadFault, OpenError};
+use crate::integrity::divergence::SeenTree;
+use crate::integrity::scan::made_before;
+use crate::ledger::action::Action;
+use crate::ledger::head::{EndedTimeline, TimelineState};
+use crate::ledger::notes::newest_note;
+use crate::ledger::stated::{Stated, signed_by};
+use crate::ledger::statement::{HowStated, how_stated, is_sealed};
+use crate::ledger::tree::SignedTree;
+use crate::ports::archive::EntryRow;
+use crate::ports::doors::Doors;
+use crate::ports::outside::{KeptOutside, system_last};
+use crate::ports::signer::Signer;
+use crate::ports::store::Store;
+use crate::ports::store_error::StoreError;
+use crate::requests::options::Options;
+use crate::requests::refusal::Refusal;
+use crate::writer::heads::Heads;
+
+/// Number of entries of `system` and `main` together after the first start.
+const FIRST_START_ENTRIES: u64 = 5;
+/// Minimum number of timelines for which a second thread pays off.
+const THREAD_TIMELINES_MIN: usize = 1_000;
+/// Number of checkpoints without a seal above which all are written again. Verifying this many signatures takes
+/// hundredths of a second at each start.
+const UNSEALED_MAX: usize = 1_000;
+
+/// A kept checkpoint of an ended timeline that differs: the kept note, its parsed checkpoint, the last tree, and the
+/// error.
+type WrongOfEnded<'k> = (&'k KeptOutside, Option<Checkpoint>, SeenTree, OpenError);
+
+/// Checkpoints kept outside the database, by timeline.
+type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
+
+/// The result of comparing a timeline with its kept checkpoint.
+struct Compared {
+    /// Whether its newest checkpoint is the kept one.
+    is_kept: bool,
+    /// Whether the kept checkpoint has a valid seal.
+    is_sealed: bool,
+    rows: HowStated,
+    has_gone_over: bool,
+    error: Option<OpenError>,
+}
+
+/// Compares every timeline with its own signature and with the checkpoints kept outside the database.
+///
+/// Returns the differences that an operator has accepted.
+///
+/// # Errors
+/// There is a difference that the operator has not accepted.
+pub(crate) async fn compare_with_signed(
+    store: &dyn Store,
+    (heads, ended): (&Heads, &[EndedTimeline]),
+    all: Vec<KeptOutside>,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Accepted, OpenError> {
+    let mut accepting = Accepting::new(store, heads, doors, options);
+    let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
+    let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
+    let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
+    let has_gone_over = states.iter().zip(&compared).filter(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
+    if let Some(state) = has_gone_over.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
+        // Check this first: timelines that were created after the rotation do not verify with the retired key, although
+        // they were not tampered with.
+        return Err(OpenError::OtherKey { timeline: state.head.id.clone() });
+    }
+    // Ordered by name, so that each start reports the same one.
+    let mut failed: Vec<(&TimelineId, OpenError)> = (states.iter().zip(&mut compared))
+        .filter_map(|(state, one)| Some((&state.head.id, one.error.take()?)))
+        .collect();
+    failed.sort_by_key(|(id, _)| *id);
+    for (_, error) in failed {
+        accepting.take(Err(error))?;
+    }
+    warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
+    if kept.is_empty() {
+        if !options.joins {
+            accepting.take(compare_with_nothing(heads))?;
+        }
+    } else {
+        for timeline in not_kept(&mut accepting, &kept).await? {
+            accepting.take(Err(OpenError::NotKept { timeline }))?;
+        }
+    }
+    let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
+    // If the kept checkpoint is the one in the database, it was compared already.
+    let differing = all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept));
+    // Checkpoints kept by other services are passed in if the loss is to be accepted.
+    let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.kept);
+    let of_others = of_others.chain(&options.kept_by_others);
+    let (of_ended, differing): (Vec<_>, Vec<_>) =
+        differing.chain(of_others).partition(|kept| heads.rows().has_ended(&kept.timeline));
+    for kept in differing {
+        let (signed, compared) = compare_with_kept(store, heads, doors, options, kept).await;
+        if let Err(error) = compared {
+            accepting.take_kept(kept, signed.as_ref(), None, error).await?;
+        }
+    }
+    for (kept, signed, found, error) in compare_with_ended(store, ended, &of_ended, doors, options).await? {
+        accepting.take_kept(kept, signed.as_ref(), Some(found), error).await?;
+    }
+    if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
+        return Err(OpenError::Ended { timeline: state.head.id.clone() });
+    }
+    // Rows come last: they follow from history, so a rewritten history is the better error.
+    for (state, one) in states.iter().zip(&compared) {
+        let checked = match one.rows {
+            HowStated::Whole => continue,
+            HowStated::AsFormerly => check_held(store, state).await,
+            HowStated::Not => check_of_version_1(store, state).await,
+        };
+        accepting.take(checked)?;
+    }
+    let (findings, is_accepted) = accepting.finish();
+    keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors, options)?;
+    Ok(findings)
+}
+
+/// Compares each timeline with its signature, on one thread per core, because verification is slow.
+fn compare_all(
+    states: &[&TimelineState],
+    kept: &Kept<'_>,
+    directory_root: Hash,
+    doors: &Doors,
+    options: &Options,
+) -> Vec<Compared> {
+    let compare = |states: &[&TimelineState]| -> Vec<Compared> {
+        let kept_of = |state: &TimelineState| kept.get(&state.head.id).copied();
+        states.iter().map(|state| compare_one(state, kept_of(state), directory_root, doors, options)).collect()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let chunk = states.len().div_ceil(cores).max(THREAD_TIMELINES_MIN);
+    std::thread::scope(|scope| {
+        let running: Vec<_> = states.chunks(chunk).skip(1).map(|part| scope.spawn(move || compare(part))).collect();
+        let mut compared = compare(states.chunks(chunk).next().unwrap_or_default());
+        for part in running {
+            compared.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        compared
+    })
+}
+
+/// Checks that the tree and rows in the database are those that were signed with the newest entries.
+fn compare_one(
+    state: &TimelineState,
+    kept: Option<&KeptOutside>,
+    directory_root: Hash,
+    doors: &Doors,
+    options: &Options,
+) -> Compared {
+    let is_sealed = kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
+    let is_newest = |kept: &&KeptOutside| {
+        let opened = open_checkpoint(&state.head.id, &kept.note, is_sealed, doors, options);
+        opened.is_ok_and(|signed| signed.size == state.head.frontier.size() && signed.root == state.root)
+    };
+    let kept = kept.filter(is_newest);
+    let rows = rows_of(state, directory_root, doors, options);
+    let error = if rows == HowStated::Not { check_unstated(state, doors, options).err() } else { None };
+    if let Some(kept) = kept {
+        // Keep the note as it is, because it may be signed by two keys.
+        let _ = state.note.set(Arc::clone(&kept.note));
+    } else if state.head.statement.is_empty() {
+        // Nothing else vouches for it, so do not sign another checkpoint over it in passing.
+        let _ = state.note.set(Arc::clone(&state.head.carried_note));
+    }
+    let is_kept = kept.is_some() && error.is_none();
+    // Another key has taken over signing, and no rotation is in progress.
+    let has_gone_over = !is_by_known_key(state, doors, options);
+    Compared { is_kept, is_sealed: is_kept && is_sealed, rows, has_gone_over, error }
+}
+
+/// Checks that the tree of a timeline is signed, and that its rows are those that were signed with it.
+///
+/// # Errors
+/// They are not.
+pub(crate) async fn check_signed(
+    store: &dyn Store,
+    state: &TimelineState,
+    directory_root: Hash,
+    doors: &Doors,
+    options: &Options,
+) -> Result<(), OpenError> {
+    match rows_of(state, directory_root, doors, options) {
+        HowStated::Whole => Ok(()),
+        HowStated::AsFormerly => check_held(store, state).await,
+        HowStated::Not => {
+            check_unstated(state, doors, options)?;
+            check_of_version_1(store, state).await
+        }
+    }
+}
+
+/// For a timeline that does not match its head statement, checks whether at least its tree was signed: then either the
+/// rows differ, or it predates head statements.
+fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
+    let (head, found) = (&state.head, state.head.frontier.size());
+    let timeline = || head.id.clone();
+    let (size, root) = match Stated::read(&head.statement) {
+        Some(stated) => {
+            let HeadStatement { origin: found, size, root, .. } = &stated.statement;
+            let expected = origin(&options.service_name, head.id.as_str());
+            let fault = if *found != expected {
+                Some(HeadError::OriginMismatch { expected, found: found.clone() }.into())
+            } else if is_sealed(&head.statement, &stated.statement, &signers(doors)) {
+                None
+            } else if is_by_known_key(state, doors, options) {
+                Some(HeadError::BadSignature.into())
+            } else {
+                Some(HeadFault::UnknownKey)
+            };
+            if let Some(error) = fault {
+                return Err(OpenError::Head { timeline: timeline(), error });
+            }
+            (*size, *root)
+        }
+        None if head.statement.is_empty() && head.carried_note.is_empty() => {
+            return Err(OpenError::Head { timeline: timeline(), error: HeadFault::Missing });
+        }
+        None => match open_checkpoint(&head.id, &head.carried_note, false, doors, options) {
+            Ok(signed) => (signed.size, signed.root),
+            Err(error) => return Err(OpenError::Head { timeline: timeline(), error: error.into() }),
+        },
+    };
+    let is_tree = (size, root) == (found, state.root);
+    if is_tree { Ok(()) } else { Err(OpenError::Unsigned { timeline: timeline(), signed: size, found }) }
+}
+
+/// Checks that the current signing key of a timeline belongs to this service. After a rotation, both keys have signed
+/// the same tree, and the retired key must not sign the next one.
+pub(crate) fn check_current(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), Refusal> {
+    if is_by_known_key(state, doors, options) {
+        return Ok(());
+    }
+    Err(Refusal::OtherKey { timeline_id: state.head.id.to_string() })
+}
+
+fn signers(doors: &Doors) -> Vec<&dyn Signer> {
+    std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect()
+}
+
+/// Returns whether the last key that signed the newest head of a timeline belongs to this service, if the head names
+/// it.
+fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> bool {
+    let last = signed_by(&state.head.statement).last().and_then(|signed| signed.id);
+    let of_note = || {
+        let note = Note::parse(state.head.carried_note.as_bytes()).ok();
+        note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id)
+    };
+    // The key that takes over signs last.
+    let Some(last) = last.or_else(of_note) else { return true };
+    let keys = signers(doors).into_iter();
+    let mut known = keys.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
+    known.any(|key| key.id() == last)
+}
+
+/// Compares a timeline with its head statement, given these rows of the directory.
+pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
+    how_stated(state, directory_root, &signers(doors), &options.service_name)
+}
+
+/// Checks that each policy and each origin of a timeline has an entry, for timelines signed by a version that did not
+/// include them in statements. Removed ones are detected once the next entry is signed.
+async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
+    let (tree, head) = (SignedTree::of(state), &state.head);
+    let is_told = async {
+        for (position, retention) in head.retention.as_slice() {
+            let entry = tree.entry(store, *position).await?;
+            if !is_of(&entry, Action::SetRetention) || entry.payload != retention.encode() {
+                return Ok(false);
+            }
+        }
+        for origin in &*head.origins {
+            let entry = tree.entry(store, origin.end).await?;
+            let told = Adopted::decode(&entry.payload).ok().filter(|_| is_of(&entry, Action::Adopt));
+            if told.is_none_or(|told| told.origin != origin.origin) {
+                return Ok(false);
+            }
+        }
+        Ok::<_, Refusal>(true)
+    };
+    // An entry that is not found in the tree does not count.
+    match is_told.await {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(Refusal::Damaged(_)) => {
+            Err(OpenError::Rows { timeline: head.id.clone(), size: head.frontier.size() })
+        }
+        Err(refusal) => Err(StoreError::Unavailable(refusal.to_string()).into()),
+    }
+}
+
+fn is_of(entry: &EntryRow, action: Action) -> bool {
+    LeafRecord::decode(&entry.leaf).is_ok_and(|leaf| leaf.action == action.word())
+}
+
+/// Checks that a timeline whose rows were not signed predates head statements: its last entry is of version 1, which
+/// signed only the tree.
+async fn check_of_version_1(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
+    let (timeline, size) = (state.head.id.clone(), state.head.frontier.size());
+    let last = store.leaves(state.head.key, size.saturating_sub(1), 1).await?;
+    let is_of_version_1 = |leaf: &Vec<u8>| LeafRecord::decode(leaf).is_ok_and(|leaf| leaf.authority.is_none());
+    if state.head.statement.is_empty() && last.first().is_some_and(is_of_version_1) {
+        return Ok(());
+    }
+    Err(OpenError::Rows { timeline, size })
+}
+
+/// Keeps checkpoints that are not kept yet. If the process ended right after it created a timeline, that timeline has
+/// nothing outside, and must have it before `system` continues.
+fn keep_newest(
+    states: &[&TimelineState],
+    compared: &[Compared],
+    is_all_kept: bool,
+    doors: &Doors,
+    options: &Options,
+) -> Result<(), OpenError> {
+    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Result<Vec<KeptOutside>, OpenError> {
+        let meant = states.iter().zip(compared).filter(|(_, one)| is_meant(one));
+        let sealed = meant.map(|(state, _)| {
+            let note = newest_note(state, doors, options).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
+        });
+        sealed.collect()
+    };
+    if is_all_kept || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
+        return Ok(doors.outside.replace(&newest(&|_| true)?)?);
+    }
+    let mut behind = newest(&|one| !one.is_kept)?;
+    if behind.is_empty() {
+        return Ok(());
+    }
+    system_last(&mut behind);
+    Ok(doors.outside.keep(&behind)?)
+}
+
+/// Warns if ledgers have moved to another key: the one in the data folder may be an older copy. It is valid as long as
+/// nothing was written after the rotation.
+fn warn_of_retired_key(timelines: usize) {
+    if timelines > 0 {
+        tracing::warn!(
+            timelines,
+            "{timelines} timelines use another signing key than the one in the data folder, and no rotation is in \
+             progress: if the key is an older copy, stop the service and put the newer one back"
+        );
+    }
+}
+
+/// Warns if no checkpoint was available to compare the store with, from here or from others for `system`, so that the
+/// store is trusted as it is. Returns whether that is the case.
+pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Options) -> bool {
+    let is_seen = is_anything_kept || options.kept_by_others.iter().any(|kept| kept.timeline.is_system());
+    let is_unseen = options.joins && !is_seen && entries_count(heads) > FIRST_START_ENTRIES;
+    if is_unseen {
+        tracing::warn!(
+            entries = entries_count(heads),
+            "no checkpoint was stored here, so the database was trusted as found (--join): this service cannot detect \
+             entries lost before this start"
+        );
+    }
+    is_unseen
+}
+
+fn entries_count(heads: &Heads) -> u64 {
+    heads.all().map(|state| state.head.frontier.size()).sum()
+}
+
+/// An empty set of kept checkpoints is valid only until the first commit was sealed.
+fn compare_with_nothing(heads: &Heads) -> Result<(), OpenError> {
+    let entries = entries_count(heads);
+    if entries <= FIRST_START_ENTRIES { Ok(()) } else { Err(OpenError::OutsideMissing { entries }) }
+}
+
+/// Returns the timelines without a kept checkpoint that must have had one: all except those that `system` created after
+/// its last kept checkpoint.
+async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<TimelineId>, OpenError> {
+    let Accepting { store, heads, doors, options, .. } = *accepting;
+    let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !kept.contains_key(timeline)).cloned();
+    let mut missing: Vec<TimelineId> = missing.collect();
+    missing.sort_unstable();
+    // A crash during the first start may have kept only the first of the two checkpoints.
+    if missing.is_empty() || entries_count(heads) <= FIRST_START_ENTRIES {
+        return Ok(Vec::new());
+    }
+    let Some(system) = heads.all().find(|state| state.head.id.is_system()) else { return Ok(missing) };
+    let Some(of_system) = kept.get(&system.head.id) else { return Ok(missing) };
+    // An invalid checkpoint is reported where it is compared.
+    let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, doors, options) else {
+        return Ok(Vec::new());
+    };
+    if accepting.explains_system(&signed).await? {
+        return Ok(Vec::new());
+    }
+    Ok(made_before(store, &system.head, signed.size, missing).await?)
+}
+
+async fn compare_with_kept(
+    store: &dyn Store,
+    heads: &Heads,
+    doors: &Doors,
+    options: &Options,
+    kept: &KeptOutside,
+) -> (Option<Checkpoint>, Result<(), OpenError>) {
+    let timeline = &kept.timeline;
+    match open_checkpoint(timeline, &kept.note, false, doors, options) {
+        Ok(signed) => {
+            let compared = compare_with_tree(store, heads, timeline, &signed).await;
+            (Some(signed), compared)
+        }
+        Err(error) => (None, Err(OpenError::Checkpoint { timeline: timeline.clone(), error })),
+    }
+}
+
+async fn compare_with_tree(
+    store: &dyn Store,
+    heads: &Heads,
+    timeline: &TimelineId,
+    signed: &Checkpoint,
+) -> Result<(), OpenError> {
+    let state = heads.get(timeline);
+    let found = state.map_or(0, |state| state.head.frontier.size());
+    if found < signed.size {
+        return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: signed.size });
+    }
+    let Some(state) = state else { return Ok(()) };
+    // The tree may be larger: other services continued it, or the process was killed after a commit and before its
+    // checkpoint was kept.
+    let continues = SignedTree::of(state).begins_with(store, (signed.size, signed.root)).await;
+    if continues.map_err(|error| StoreError::Damaged(error.to_string()))? {
+        Ok(())
+    } else {
+        Err(OpenError::Fork { timeline: timeline.clone(), kept: signed.size })
+    }
+}
+
+/// Compares kept checkpoints of ended timelines with their last trees, which `system` records. Returns the differences.
+async fn compare_with_ended<'k>(
+    store: &dyn Store,
+    ended: &[EndedTimeline],
+    all: &[&'k KeptOutside],
+    doors: &Doors,
+    options: &Options,
+) -> Result<Vec<WrongOfEnded<'k>>, OpenError> {
+    let mut wrong = Vec::new();
+    if all.is_empty() {
+        return Ok(wrong);
+    }
+    let ended: HashMap<_, _> = ended.iter().map(|ended| (&ended.id, ended)).collect();
+    for kept in all {
+        let Some(ended) = ended.get(&kept.timeline) else { continue };
+        let timeline = ended.id.clone();
+        let found = SeenTree { size: ended.size, root: ended.root };
+        let signed = open_checkpoint(&timeline, &kept.note, kept.is_sealed(&*doors.signer), doors, options);
+        let signed = match signed {
+            Ok(signed) => signed,
+            Err(error) => {
+                wrong.push((*kept, None, found, OpenError::Checkpoint { timeline, error }));
+                continue;
+            }
+        };
+        // The process may have been killed after the end was committed and before the last checkpoint was kept.
+        let last = SignedTree { key: ended.key, id: timeline.clone(), size: ended.size, root: ended.root };
+        if !last.begins_with(store, (signed.size, signed.root)).await.unwrap_or(false) {
+            let error = OpenError::Fork { timeline, kept: signed.size };
+            wrong.push((*kept, Some(signed), found, error));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Parses a checkpoint. A valid seal means that its signature was verified or created here, so that it is not verified
+/// again.
+fn open_checkpoint(
+    timeline: &TimelineId,
+    note: &str,
+    is_sealed: bool,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Checkpoint, CheckpointError> {
+    let key = doors.signer.ledger_key(&options.service_name, timeline)?;
+    Checkpoint::open(note.as_bytes(), &key, |public, message, signature| {
+        is_sealed || doors.signer.verify(public, message, signature)
+    })
+}

@@ -1,0 +1,147 @@
+//! Pruned contents in a scan: missing contents are compared with what sweeps may name.
+
+use timenav_core::ledger::{
+    LeafRecord, LetGoClass, MissingPayloads, PayloadFate, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
+    SweepAudit, SweepFaultKind, SweptEntry, leaf_hash,
+};
+use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use crate::ports::archive::EntryRow;
+
+/// The part of an entry about retention.
+pub(super) enum Told {
+    Policy(Retention),
+    Sweep(Instant<Wall>, Sweep<'static>),
+}
+
+/// State of pruned contents. First receives policies and the start of each sweep, then all entries read by the scan.
+/// Only keeps those positions named by sweeps that are near the entries being read.
+#[derive(Default)]
+pub(super) struct LetGo {
+    audit: SweepAudit,
+    /// Positions of sweeps, with the first position that each names.
+    sweeps: Vec<(u64, u64)>,
+    /// Sweeps that are not loaded: the first position each names, and its own position; the next one is last.
+    waiting: Vec<(u64, u64)>,
+    /// Missing contents that no sweep had named when the scan began. A later sweep may name them.
+    missing: MissingPayloads,
+}
+
+impl LetGo {
+    /// Adds an entry about retention, in order. The positions named by a sweep are loaded again before they are needed.
+    pub(super) fn take(&mut self, position: u64, told: &Told) {
+        match told {
+            Told::Policy(retention) => {
+                self.audit.policy(position, *retention);
+                self.missing.policy(position, *retention);
+            }
+            Told::Sweep(_, sweep) => {
+                let first = sweep.positions.as_slice().first().map_or(0, |(first, _)| *first);
+                self.sweeps.push((position, first));
+                self.waiting.push((first, position));
+            }
+        }
+    }
+
+    /// Sorts the sweeps by the order in which they are needed, once all are known.
+    pub(super) fn sort(&mut self) {
+        self.waiting.sort_unstable_by_key(|sweep| std::cmp::Reverse(*sweep));
+    }
+
+    /// Takes the position of the next sweep that names something before `end`, which must then be loaded.
+    pub(super) fn next_before(&mut self, end: u64) -> Option<u64> {
+        self.waiting.pop_if(|(first, _)| *first < end).map(|(_, position)| position)
+    }
+
+    /// Adds the positions named by a sweep.
+    pub(super) fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) {
+        self.audit.sweep(position, recorded_at, sweep);
+    }
+
+    /// Removes sweeps that name nothing from a position on.
+    pub(super) fn end_before(&mut self, position: u64) {
+        self.audit.end_before(position);
+    }
+
+    pub(super) fn positions(&self) -> Vec<u64> {
+        self.sweeps.iter().map(|(position, _)| *position).collect()
+    }
+
+    /// Processes an entry. Returns whether its payload is missing because it was pruned.
+    pub(super) fn entry(&mut self, record: &LeafRecord<'_>, row: &EntryRow, is_missing: bool) -> bool {
+        if self.sweeps.is_empty() && !is_missing {
+            return false;
+        }
+        let Some(entry) = swept(record, row) else { return false };
+        match self.audit.entry(&entry, is_missing) {
+            PayloadFate::LetGo { .. } => true,
+            PayloadFate::Kept | PayloadFate::Erased => false,
+            PayloadFate::Unexplained => {
+                if LetGoClass::of(entry.action).is_some() {
+                    self.missing.add(&entry);
+                }
+                false
+            }
+        }
+    }
+
+    /// Processes an entry written after the scan began. Returns which missing payloads it explains.
+    pub(super) fn later(&mut self, position: u64, told: &Told, findings: &mut Findings) -> Vec<u64> {
+        match told {
+            Told::Policy(retention) => {
+                self.missing.policy(position, *retention);
+                Vec::new()
+            }
+            Told::Sweep(recorded_at, sweep) => explain(&mut self.missing, position, *recorded_at, sweep, findings),
+        }
+    }
+
+    /// Reports problems with sweeps. `first` is where reading began; earlier entries were not compared.
+    pub(super) fn finish(self, first: u64, findings: &mut Findings) {
+        let Self { audit, sweeps, .. } = self;
+        let (faults, untold) = audit.finish();
+        for fault in faults {
+            let is_seen = sweeps.iter().any(|(position, from)| *position == fault.sweep && *from >= first);
+            if is_seen || fault.kind != SweepFaultKind::LeafHashes {
+                findings.add(FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
+            }
+        }
+        if untold > 0 {
+            findings.add(FindingKind::SweepMismatch, None, format!("sweeps have {untold} more faults"));
+        }
+    }
+}
+
+/// Removes the missing contents that a sweep explains, and returns their positions.
+pub(super) fn explain(
+    missing: &mut MissingPayloads,
+    position: u64,
+    recorded_at: Instant<Wall>,
+    sweep: &Sweep<'_>,
+    findings: &mut Findings,
+) -> Vec<u64> {
+    let before: Vec<u64> = missing.positions().filter(|position| sweep.positions.contains(*position)).collect();
+    if let Err(fault) = missing.sweep(position, recorded_at, sweep) {
+        findings.add(FindingKind::SweepMismatch, Some(position), fault.to_string());
+    }
+    before.into_iter().filter(|position| !missing.contains(*position)).collect()
+}
+
+/// Parses an entry about retention, if it is one.
+pub(super) fn told(record: &LeafRecord<'_>, payload: &[u8]) -> Option<Told> {
+    match &*record.action {
+        SET_RETENTION_ACTION => Retention::decode(payload).ok().map(Told::Policy),
+        SWEEP_ACTION => {
+            let recorded_at = parse_timestamp(&record.recorded_at).ok()?;
+            Sweep::decode(payload).ok().map(|sweep| Told::Sweep(recorded_at, sweep.into_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns an entry in the form for sweeps; `None` if its time cannot be parsed.
+pub(super) fn swept<'a>(record: &'a LeafRecord<'_>, row: &EntryRow) -> Option<SweptEntry<'a>> {
+    let recorded_at = parse_timestamp(&record.recorded_at).ok()?;
+    Some(SweptEntry { position: row.position, action: &record.action, recorded_at, leaf_hash: leaf_hash(&row.leaf) })
+}

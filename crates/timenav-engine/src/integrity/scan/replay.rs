@@ -1,0 +1,431 @@
+//! Replays entries to compute the state that follows from them: clock, permissions, anchors, events, users, keys,
+//! timelines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use timenav_core::access::Permissions;
+use timenav_core::anchor::{self, Anchor};
+use timenav_core::clock::Clock;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
+use timenav_core::permissions;
+use timenav_core::scan::{FactKey, Findings};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use super::directory::DirectoryTold;
+use super::facts::RowFacts;
+use super::powers::Powers;
+use crate::ledger::action::Action;
+use crate::ledger::head::Origin;
+use crate::ledger::payload::{AnchorSet, DataEncrypted, ForkRecord, LaterEntry, PermissionsTold};
+use crate::ports::archive::EntryMarks;
+use crate::requests::json::read;
+
+mod carried;
+mod clocks;
+mod compare;
+mod erased;
+mod events;
+mod gone;
+mod heads;
+mod marks;
+mod recorded;
+mod rights;
+mod signing_keys;
+mod stated;
+mod timelines;
+mod timers;
+
+pub(super) use clocks::Marked;
+use erased::erasures;
+use gone::Gone;
+pub(super) use heads::ToldHeads;
+use marks::Marks;
+pub(super) use recorded::{Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent};
+use recorded::{Erased, Followed};
+use signing_keys::SigningKeys;
+use timelines::{Ended, ForkedFrom};
+use timers::TimersTold;
+pub(super) use timers::{TimerSums, is_of_timers};
+
+/// The state of a timeline as of the entries read so far.
+pub(super) struct Replay {
+    timeline_id: String,
+    from_the_start: bool,
+    /// The position where reading began.
+    first: u64,
+    clock: Option<Clock>,
+    permissions: Option<Permissions>,
+    first_recorded_at: Option<Instant<Wall>>,
+    first_actor: Option<String>,
+    recorded_at: Option<Instant<Wall>>,
+    anchors: Vec<Anchor>,
+    marked: Marked,
+    anchors_count: u64,
+    /// Current events according to payloads, excluding erased ones.
+    events_count: i64,
+    event_rows: u64,
+    interventions_count: u64,
+    overrides_count: u64,
+    clock_entry: u64,
+    fork: Option<ForkRecord>,
+    /// For `system`: users and their credentials.
+    directory: DirectoryTold,
+    /// For other timelines: who was authorized when; `None` if this is not checked.
+    powers: Option<Arc<Powers>>,
+    authorities_count: u64,
+    /// The first entry that was decided here, not by the service that the timeline was adopted from.
+    decided_from: u64,
+    /// Whether the last entry is of version 2, whose state is signed.
+    is_stated: bool,
+    signing_keys: SigningKeys,
+    timelines: BTreeSet<TimelineId>,
+    ended: BTreeMap<TimelineId, Ended>,
+    /// The origin of each forked timeline.
+    forked: BTreeMap<TimelineId, ForkedFrom>,
+    expires_at: Option<Instant<Wall>>,
+    data_count: u64,
+    policies: RetentionPolicies,
+    sweeps: BTreeSet<u64>,
+    /// Payloads pruned by sweeps.
+    let_go_count: u64,
+    /// Missing payloads that no sweep named, and erased single reads.
+    gone: Gone,
+    /// The erasing entry according to the row of each sealed record, by the record's position.
+    data_gone: BTreeMap<u64, u64>,
+    /// Erasures according to entries, by the erased position.
+    told: BTreeMap<u64, Erased>,
+    /// The same, for entries after the scan began.
+    told_later: BTreeMap<u64, Erased>,
+    /// Erasures of stored outcomes since they were last taken.
+    forgotten: Vec<ForgottenOutcomes>,
+    /// Commitments of `heads` entries since they were last taken.
+    heads: Vec<ToldHeads>,
+    /// Accepted rollbacks according to entries.
+    accepted: heads::AcceptedTold,
+    changes_count: u64,
+    /// Entries that record erasures in a layer.
+    layers_told: Vec<u64>,
+    timers: TimersTold,
+    marks: Marks,
+    /// The services that wrote the first entries, according to entries.
+    origins: Vec<Origin>,
+    /// The entry that handed the timeline over, unless a later one adopted it.
+    handed_over: Option<u64>,
+    /// The expected event rows, if they are compared with all stored rows.
+    facts: Option<RowFacts>,
+    /// The reason why the state cannot be compared.
+    blind: Option<String>,
+    pub(super) findings: Findings,
+}
+
+impl Replay {
+    /// Returns a replay from some position on. `powers` is the history of permissions; on `system`, they follow from
+    /// its own entries.
+    pub(super) fn new(timeline: &TimelineId, first: u64, powers: Option<Arc<Powers>>) -> Self {
+        Self {
+            timeline_id: timeline.to_string(),
+            from_the_start: first == 0,
+            first,
+            clock: None,
+            permissions: None,
+            first_recorded_at: None,
+            first_actor: None,
+            recorded_at: None,
+            anchors: Vec::new(),
+            marked: Marked::default(),
+            anchors_count: 0,
+            events_count: 0,
+            event_rows: 0,
+            interventions_count: 0,
+            overrides_count: 0,
+            clock_entry: 0,
+            fork: None,
+            directory: DirectoryTold::default(),
+            powers,
+            authorities_count: 0,
+            decided_from: 0,
+            is_stated: false,
+            signing_keys: SigningKeys::default(),
+            timelines: BTreeSet::new(),
+            ended: BTreeMap::new(),
+            forked: BTreeMap::new(),
+            expires_at: None,
+            data_count: 0,
+            policies: RetentionPolicies::default(),
+            sweeps: BTreeSet::new(),
+            let_go_count: 0,
+            gone: Gone::default(),
+            data_gone: BTreeMap::new(),
+            told: BTreeMap::new(),
+            told_later: BTreeMap::new(),
+            forgotten: Vec::new(),
+            heads: Vec::new(),
+            accepted: heads::AcceptedTold::default(),
+            changes_count: 0,
+            layers_told: Vec::new(),
+            timers: TimersTold::default(),
+            marks: Marks::new(first),
+            origins: Vec::new(),
+            handed_over: None,
+            facts: None,
+            blind: None,
+            findings: Findings::default(),
+        }
+    }
+
+    pub(super) const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns how many entries changed the state.
+    pub(super) const fn changes_count(&self) -> u64 {
+        self.changes_count
+    }
+
+    /// Returns for how many entries the authorization was checked.
+    pub(super) const fn authorities_count(&self) -> u64 {
+        self.authorities_count
+    }
+
+    pub(super) fn erased_count(&self) -> u64 {
+        self.gone.count() + self.data_gone.len() as u64
+    }
+
+    /// Returns how many payloads were pruned by sweeps.
+    pub(super) const fn let_go_count(&self) -> u64 {
+        self.let_go_count
+    }
+
+    /// Records that a sweep committed after the scan began pruned the payload of an entry.
+    pub(super) fn let_go_later(&mut self, position: u64) {
+        self.let_go_count += u64::from(self.gone.let_go(position));
+    }
+
+    /// Returns how many current events there are.
+    fn events_count(&self) -> i64 {
+        // Events erased during the scan were current when it began, and their payloads may already be missing.
+        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(**position);
+        let unseen = self.told_later.iter().filter(unseen).count();
+        self.events_count.saturating_add_unsigned(unseen as u64)
+    }
+
+    /// Returns how many event rows the entries created.
+    pub(super) const fn event_rows(&self) -> u64 {
+        self.event_rows
+    }
+
+    pub(super) const fn interventions_count(&self) -> u64 {
+        self.interventions_count
+    }
+
+    /// Returns the origin of a forked timeline, according to its entries.
+    pub(super) const fn fork(&self) -> Option<&ForkRecord> {
+        self.fork.as_ref()
+    }
+
+    /// Returns the positions of entries that record erasures in a layer.
+    pub(super) fn layers_told(&self) -> &[u64] {
+        &self.layers_told
+    }
+
+    pub(super) const fn data_count(&self) -> u64 {
+        self.data_count
+    }
+
+    /// Records that the row of a sealed record is marked as erased by an entry.
+    pub(super) fn data_is_gone(&mut self, position: u64, by: u64) {
+        self.data_gone.insert(position, by);
+    }
+
+    /// Takes the erasures of stored outcomes.
+    pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
+        std::mem::take(&mut self.forgotten)
+    }
+
+    /// Returns the reason why the state cannot be compared, if there is one.
+    pub(super) fn blind(&self) -> Option<&str> {
+        self.blind.as_deref()
+    }
+
+    /// Records that an entry cannot be read.
+    pub(super) fn lose(&mut self, position: u64) {
+        self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
+    }
+
+    /// Collects the expected event rows as keyed digests. Events that were recorded and not changed are then not
+    /// returned individually.
+    pub(super) fn with_facts(mut self, key: Option<FactKey>) -> Self {
+        self.facts = key.map(RowFacts::new);
+        self
+    }
+
+    pub(super) const fn facts(&self) -> Option<&RowFacts> {
+        self.facts.as_ref()
+    }
+
+    /// Marks the timeline as adopted at a position, according to its row. The authorization of earlier entries is
+    /// unknown here.
+    pub(super) const fn was_adopted(mut self, position: u64) -> Self {
+        self.decided_from = position;
+        self
+    }
+
+    /// Processes the next entry. `kept` is the stored data next to it, if it is to be compared.
+    pub(super) fn entry(
+        &mut self,
+        record: &LeafRecord<'_>,
+        Beside { position, payload, readers }: Beside<'_>,
+        kept: Option<EntryMarks>,
+        is_let_go: bool,
+    ) -> Option<Recorded> {
+        let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
+            self.lose(position);
+            return None;
+        };
+        self.first_recorded_at.get_or_insert(recorded_at);
+        self.first_actor.get_or_insert_with(|| record.actor.to_string());
+        self.check_authority(record, (position, recorded_at), (payload, readers));
+        self.is_stated = record.authority.is_some();
+        let before = self.recorded_at.replace(recorded_at);
+        if is_let_go {
+            self.let_go_count += 1;
+        } else {
+            self.gone.entry(record, position, payload);
+        }
+        let events_before = self.events_count;
+        let followed = match Action::of(record) {
+            Some(Action::Adopt) => self.adopted(record, position, (before, recorded_at), payload),
+            Some(action) => self.follow(action, record, (position, recorded_at), payload),
+            None => self.follow_unknown(position, payload),
+        };
+        self.check_handed_over(record, position);
+        self.changes_count += u64::from(!matches!(followed, Some(Followed::Nothing | Followed::Row(_))));
+        if followed.is_none() {
+            self.gone.is_needed |= payload.is_none();
+            let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
+            self.blind.get_or_insert(why);
+        }
+        let recorded = match followed {
+            Some(Followed::Row(recorded)) => Some(recorded),
+            Some(Followed::State | Followed::Nothing) | None => None,
+        };
+        self.check_reading(record, position, recorded_at);
+        self.check_marks(record, position, payload, self.events_count - events_before, kept);
+        recorded
+    }
+
+    /// Applies the effects of an entry. Returns `None` if it cannot be parsed.
+    #[expect(clippy::too_many_lines, reason = "an arm for each action")]
+    fn follow(
+        &mut self,
+        action: Action,
+        record: &LeafRecord<'_>,
+        (position, recorded_at): (u64, Instant<Wall>),
+        payload: Option<&[u8]>,
+    ) -> Option<Followed> {
+        match action {
+            Action::RecordEvent => return Some(self.event_recorded(record, position, payload)),
+            Action::CorrectEvent => return self.corrected(record, position, payload).map(Followed::Row),
+            Action::ManipulateEvent => return self.intervened(record, position, payload).map(Followed::Row),
+            Action::EncryptData => return self.sealed(position, payload).map(Followed::Row),
+            Action::Read
+            | Action::Reads
+            | Action::Attempt
+            | Action::AttemptsCounted
+            | Action::AcceptHostClock
+            | Action::DecryptData
+            | Action::DetectTampering => return Some(Followed::Nothing),
+            Action::AcceptRollback => {
+                self.accept_rollback(position, payload);
+                return Some(Followed::Nothing);
+            }
+            Action::LayerErased => {
+                LaterEntry::told_in(payload?).ok()?;
+                self.layers_told.push(position);
+                return Some(Followed::Nothing);
+            }
+            Action::Heads => return self.committed(record, position, payload?).map(|()| Followed::Nothing),
+            Action::CreateTimeline => self.create(record, payload?)?,
+            Action::EndTimeline => {
+                self.directory.take(action, record, recorded_at, payload)?;
+                self.end_timeline(recorded_at, payload?)?;
+            }
+            Action::Travel
+            | Action::PauseTime
+            | Action::ResumeTime
+            | Action::FastForward
+            | Action::Rewind
+            | Action::SetRate
+            | Action::ReturnToAnchor => {
+                self.check_change(action, (position, recorded_at), payload?);
+                self.change_clock(position, payload?);
+                self.advance_told(position, recorded_at, payload?)?;
+            }
+            Action::EndAdvance => self.advance_over((position, recorded_at), payload?)?,
+            Action::SetTimer
+            | Action::ChangeTimer
+            | Action::CancelTimer
+            | Action::FireTimers
+            | Action::SettleFirings
+            | Action::RestoreTimers => self.timers_told(action, record, (position, recorded_at), payload?)?,
+            Action::SetAccessControl => {
+                let set = read::<PermissionsTold>(payload?)?.set()?;
+                permissions::apply(self.permissions.get_or_insert_default(), &set);
+            }
+            Action::SetAnchor => {
+                let set = read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?;
+                self.anchors_count = anchor::apply(self.anchors_count, &set);
+                self.marked.set(&set);
+                self.anchors.push(set);
+            }
+            Action::CreateUser
+            | Action::RestrictTimeTravel
+            | Action::DeleteUser
+            | Action::CreateApiKey
+            | Action::RevokeApiKey
+            | Action::LogIn
+            | Action::RenewSession
+            | Action::LogOut
+            | Action::EndSession
+            | Action::SetPassword => self.directory.take(action, record, recorded_at, payload)?,
+            Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
+            Action::SetFault => self.fault_told(position, payload?)?,
+            Action::SetRetention => self.policies.set(position, Retention::decode(payload?).ok()?),
+            Action::Sweep => {
+                Sweep::decode(payload?).ok()?;
+                self.sweeps.insert(position);
+            }
+            Action::EraseData => self.told.extend(erasures(&read(payload?)?, position)),
+            Action::EraseEvents => {
+                let erased = EventsErased::decode(payload?).ok()?;
+                if position >= self.decided_from && !erased.outcomes.is_empty() {
+                    self.forgotten.push(ForgottenOutcomes { position, recorded_at, names: erased.outcomes.clone() });
+                }
+                self.gone.events_erased((position, self.first), &erased, &mut self.findings);
+            }
+            Action::EraseReads => {
+                let erased = ReadsErased::decode(payload?).ok()?;
+                self.gone.reads_erased(position, &erased);
+            }
+            // Handled where it is read, because it needs the time of the previous entry.
+            Action::Adopt => return None,
+            Action::HandedOver => self.hand_over(position, payload?)?,
+        }
+        Some(Followed::State)
+    }
+
+    /// Applies an entry of an action unknown to this version: it has changed the clock if it records one, and nothing
+    /// else that this replay knows.
+    fn follow_unknown(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Followed> {
+        self.change_clock(position, payload?);
+        Some(Followed::State)
+    }
+
+    fn sealed(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
+        self.data_count += 1;
+        let DataEncrypted { data_id, sha256, .. } = payload.and_then(read)?;
+        Some(Recorded::Data(RecordedData { position, data_id, sha256 }))
+    }
+}

@@ -1,0 +1,75 @@
+//! Replays the creation and the end of timelines.
+
+use std::collections::BTreeMap;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
+use timenav_core::time::{Instant, Wall};
+
+use super::Replay;
+use crate::ledger::head::{EndedTimeline, TimelineKey};
+use crate::ledger::payload::TimelineCreated;
+use crate::requests::json::read;
+
+/// The expected row of an ended timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) size: u64,
+    pub(super) root: Hash,
+    pub(super) at: Instant<Wall>,
+    pub(super) fork: Option<ForkedFrom>,
+}
+
+/// The origin of a forked timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ForkedFrom {
+    /// The other timeline; `None` if no stored timeline has that number.
+    pub(super) of: Option<TimelineId>,
+    pub(super) size: u64,
+}
+
+impl Ended {
+    /// Converts a row, which refers to another timeline by number, while entries use names.
+    pub(super) fn of(kept: &EndedTimeline, names: &BTreeMap<TimelineKey, &TimelineId>) -> Self {
+        let fork = kept.fork.map(|fork| ForkedFrom { of: names.get(&fork.of).copied().cloned(), size: fork.size });
+        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork }
+    }
+}
+
+impl Replay {
+    pub(super) fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
+        if self.timeline_id == TimelineId::SYSTEM {
+            let timeline = TimelineId::new(&record.subject).ok()?;
+            let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
+            let forked = fork.map(|fork| ForkedFrom { of: TimelineId::new(&fork.fork_of).ok(), size: fork.size });
+            self.forked.extend(forked.map(|forked| (timeline.clone(), forked)));
+            self.timelines.insert(timeline);
+        }
+        // On `system`, creating other timelines records their clocks.
+        if record.subject == self.timeline_id {
+            let created: TimelineCreated = read(payload)?;
+            self.clock = Some(created.clock.clock()?);
+            self.clock_entry = 0;
+            self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
+            self.expires_at = created.expires_at().ok()?;
+            let fork = created.fork.as_ref();
+            let base = fork.and_then(|fork| fork.timers_base).unwrap_or_default();
+            self.timers_begin(base, fork.and_then(|fork| fork.webhooks_from).unwrap_or(base));
+            if let Some(fork) = fork {
+                self.faults_begin(fork)?;
+            }
+            self.fork = created.fork;
+            self.permissions = Some(created.permissions.permissions()?);
+        }
+        Some(())
+    }
+
+    /// Moves a timeline to the ended ones.
+    pub(super) fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
+        self.timelines.remove(&timeline_id);
+        let fork = self.forked.remove(&timeline_id);
+        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork });
+        Some(())
+    }
+}

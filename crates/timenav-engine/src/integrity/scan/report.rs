@@ -1,0 +1,191 @@
+//! The report of a scan.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Hash};
+use timenav_core::scan::{Depth, Finding, Findings, open_signed};
+
+use super::request::ScanRequest;
+use crate::ledger::head::Head;
+
+/// What was checked, and how much.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub what: &'static str,
+    pub count: u64,
+}
+
+/// The result of a scan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scan {
+    pub timeline_id: TimelineId,
+    pub depth: Depth,
+    /// A summary in a sentence.
+    pub details: String,
+    /// The differences, by position.
+    pub findings: Vec<Finding>,
+    /// Differences that are only counted, because there are too many of one kind.
+    pub findings_untold: u64,
+    /// What was checked.
+    pub checked: Vec<Checked>,
+    /// What was not checked, one sentence each.
+    pub not_checked: Vec<String>,
+    /// The checkpoint of the scanned tree, if it is stored.
+    pub checkpoint: Option<String>,
+    /// The scanned tree, if it is the one signed with the newest entries.
+    pub signed: Option<Checkpoint>,
+    /// The number of entries in the scanned tree.
+    pub size: u64,
+    /// The root of that tree.
+    pub root: Option<Hash>,
+}
+
+impl Scan {
+    /// Returns whether there are findings.
+    #[must_use]
+    pub fn tampering_detected(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
+    /// Returns how many items of a kind were checked.
+    #[must_use]
+    pub fn checked_count(&self, what: &str) -> u64 {
+        self.checked.iter().filter(|checked| checked.what == what).map(|checked| checked.count).sum()
+    }
+}
+
+/// Returns the report of a scan without a head to start from.
+pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) -> Scan {
+    let outcome = Outcome::new(findings, &[]);
+    Scan {
+        timeline_id: request.timeline.clone(),
+        depth: request.depth,
+        details: details(request, &outcome, 0),
+        findings: outcome.findings,
+        findings_untold: outcome.untold,
+        checked: Vec::new(),
+        not_checked: vec!["Nothing else was checked, because there is nothing to compare it with.".to_owned()],
+        checkpoint: None,
+        signed: None,
+        size: 0,
+        root: None,
+    }
+}
+
+/// Returns the checkpoint of a tree, if it is among those given to the scan, or still stored in the database.
+pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoint) -> Option<String> {
+    let kept = request.kept.iter().map(|kept| &*kept.note);
+    let is_of_tree = |note: &&str| {
+        let opened = open_signed(note, &request.keys, request.verify);
+        opened.is_ok_and(|opened| (opened.size, opened.root) == (tree.size, tree.root))
+    };
+    kept.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
+}
+
+/// Returns the summary.
+pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
+    let ScanRequest { timeline, depth, .. } = request;
+    let count = outcome.findings.len() as u64 + outcome.untold;
+    let Some(first) = outcome.findings.first() else {
+        return format!(
+            "No tampering found: the {size} entries of `{timeline}` match what was signed (depth `{depth}`)."
+        );
+    };
+    let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
+    let at = first.position.map_or_else(String::new, |position| format!(" at {position}"));
+    let which = if count == 1 { "it is" } else { "the first is" };
+    let good = first.last_good_checkpoint.map_or_else(
+        || "no earlier checkpoint is known to be good".to_owned(),
+        |size| format!("the entries before {size} match what was signed"),
+    );
+    format!(
+        "`{timeline}` does not match what was signed: {findings}; {which} {}{at}: {}; {good}. A scan cannot \
+         distinguish tampering from accidental damage. Keep the files as evidence.",
+        first.kind, first.evidence
+    )
+}
+
+/// Returns what a scan of that depth does not check, one sentence each.
+pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let tables = "The tables derived from the entries (clock, permissions, anchors, events, users, keys) were not \
+                  replayed and compared.";
+    let authority = "Whether the users named in the entries were allowed to do what they did was not checked.";
+    match request.depth {
+        Depth::Full => {}
+        Depth::Quick => {
+            sentences
+                .push("No entries or payloads were read, except where they were needed to build the tree.".to_owned());
+            sentences.extend([tables, authority].map(str::to_owned));
+        }
+        Depth::Tail(count) => {
+            let before = size.saturating_sub(count.get());
+            sentences.push(format!("Of the {before} earlier entries, only the tree over them was read."));
+            sentences.push("Tables were compared only where the last entries concern them.".to_owned());
+            sentences.push(authority.to_owned());
+        }
+        Depth::Sample(_) => {
+            sentences.push(sample_sentence(size, sampled));
+            sentences.push(
+                "Missing payloads of events were not matched with erasures: only a full scan reads all erasures."
+                    .to_owned(),
+            );
+            sentences.extend([tables, authority].map(str::to_owned));
+        }
+    }
+    if request.kept.iter().all(|kept| kept.from == "in the service's memory") {
+        sentences.push(
+            "There was no checkpoint from outside the database to compare with, so a rollback to an older copy, or a \
+             history that was signed again, would not be noticed."
+                .to_owned(),
+        );
+    }
+    sentences.push(
+        match request.depth {
+            Depth::Full if request.timeline.is_system() => {
+                "Outcomes kept for repeated requests are not derived from the ledger: they were compared only with \
+                 the entries that they name, and with the erasures that list them."
+            }
+            Depth::Full | Depth::Tail(_) => {
+                "Outcomes kept for repeated requests are not derived from the ledger: they were compared only with \
+                 the erasures that list them."
+            }
+            Depth::Quick | Depth::Sample(_) => {
+                "Outcomes kept for repeated requests are not derived from the ledger and were not compared."
+            }
+        }
+        .to_owned(),
+    );
+    sentences.push(
+        "No scan can tell whether what was recorded is true, or whether someone else was shown a different history: \
+         keep the checkpoint and compare."
+            .to_owned(),
+    );
+    sentences
+}
+
+/// States the probability that a sample detects a change.
+#[expect(clippy::cast_precision_loss, reason = "odds are told to a tenth of a percent")]
+fn sample_sentence(size: u64, sampled: u64) -> String {
+    let share = if size == 0 { 0.0 } else { sampled as f64 / size as f64 };
+    // Entries are sampled without replacement, so this is a lower bound.
+    let of_hundredth = if sampled == size { 1.0 } else { 1.0 - 0.99_f64.powf(sampled as f64) };
+    format!(
+        "{sampled} of {size} entries were picked at random. If one entry had been altered, this sample would find it \
+         with a probability of {:.1} %; if one in a hundred had, of at least {:.1} %.",
+        100.0 * share,
+        100.0 * of_hundredth
+    )
+}
+
+/// The sorted findings of a scan.
+pub(crate) struct Outcome {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) untold: u64,
+}
+
+impl Outcome {
+    pub(super) fn new(findings: Findings, good_checkpoints: &[u64]) -> Self {
+        let untold = findings.untold();
+        Self { findings: findings.into_sorted(good_checkpoints), untold }
+    }
+}

@@ -1,0 +1,205 @@
+//! Scans of adopted layers, which belong only to their fork and are scanned with it.
+
+use timenav_core::anchor::Anchor;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, LeafRecord, LetGoClass};
+use timenav_core::scan::{FindingKind, Findings, LedgerScan};
+
+use super::block::{self, Block};
+use super::{BLOCK_ANCHORS, Way};
+use crate::integrity::scan::compared::Unplaced;
+use crate::integrity::scan::hashing::HashedRow;
+use crate::integrity::scan::replay::Replay;
+use crate::integrity::scan::report::Checked;
+use crate::integrity::scan::{blocks, events, hashing, rows, tree};
+use crate::ledger::head::{EndedTimeline, TimelineKey};
+use crate::ledger::payload::LaterEntry;
+use crate::ports::store_error::StoreError;
+
+/// Entries that explain erasures in an earlier layer: ledger and positions.
+type Tellers = Vec<(TimelineKey, Vec<u64>)>;
+
+/// State carried from block to block.
+struct Carried {
+    ledger: LedgerScan,
+    replay: Replay,
+}
+
+impl Way<'_, '_> {
+    /// Compares the adopted layers, from the newest one on: each names its origin in its first entry. `told` are the
+    /// entries of the timeline that explain erasures in them.
+    pub(super) async fn compare_layers(&mut self, newest: TimelineId, told: Vec<u64>) -> Result<(), StoreError> {
+        let (mut next, mut count) = (Some(newest), 0);
+        let mut tellers: Tellers = vec![(self.snapshot.head.key, told)];
+        while let Some(layer) = next.take() {
+            let Some(ended) = self.request.source.ended(&layer).await? else {
+                let evidence = format!("the layer `{layer}` of this timeline is missing");
+                self.findings.add(FindingKind::StateMismatch, Some(0), evidence);
+                break;
+            };
+            let (replay, findings) = self.walk_layer(&ended, &tellers).await?;
+            self.findings.append_of(layer.as_str(), findings);
+            tellers.push((ended.key, replay.layers_told().to_vec()));
+            if let Some(fork) = replay.fork() {
+                let parent = TimelineId::new(&fork.fork_of).ok();
+                next = parent.map(|parent| TimelineId::layer_of(&self.request.timeline, &parent));
+            }
+            count += 1;
+        }
+        self.checked.push(Checked { what: "layers", count });
+        Ok(())
+    }
+
+    /// Reads every entry of a layer, and compares its effects.
+    async fn walk_layer(&mut self, ended: &EndedTimeline, tellers: &Tellers) -> Result<(Replay, Findings), StoreError> {
+        let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
+        let (EndedTimeline { key, size, root, .. }, told) = (ended.clone(), ended.id.told());
+        let mut findings = Findings::default();
+        let ledger = LedgerScan::new(told.as_str(), Vec::new());
+        let mut carried = Carried { ledger, replay: Replay::new(&told, 0, None) };
+        let (mut at, mut unplaced) = (0, Unplaced::default());
+        while at < size {
+            let (rows, end) = blocks::read(source, key, at, size).await?;
+            let rows = hashing::hash(rows).await?;
+            let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
+            let (back, block) = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            carried = back;
+            tree::compare_tiles(source, key, &mut carried.ledger, block.filled).await?;
+            for data in block.data {
+                let kept = source.data_rows(key, vec![data.position]).await?.pop().flatten();
+                if let Some(by) = rows::compare_data(&mut findings, &data, kept.as_ref()) {
+                    carried.replay.data_is_gone(data.position, by);
+                }
+            }
+            let compared = events::compare(source, key, gazetteer, block.events, None).await?;
+            findings.append(compared.findings);
+            unplaced.append(compared.unplaced);
+            for event in compared.missing {
+                let evidence = format!("table events, {}: the row is missing", event.event_id);
+                findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
+            }
+            at = end;
+        }
+        unplaced.tell(&mut findings);
+        let Carried { mut ledger, mut replay } = carried;
+        let partial = ledger.take_partial();
+        tree::compare_tiles(source, key, &mut ledger, partial).await?;
+        let is_damaged = ledger.is_damaged();
+        let frontier = tree::frontier(source, key, size, &mut findings).await?.unwrap_or_default();
+        // The row of the layer, including its root, is signed with `system`.
+        let signed = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
+        findings.append(ledger.finish(&frontier, Some(&signed)).0);
+        if !is_damaged && replay.blind().is_none() {
+            self.compare_rows_of_layer(ended, &mut replay, tellers).await?;
+        } else {
+            replay.compare_needed();
+        }
+        findings.append(std::mem::take(&mut replay.findings));
+        Ok((replay, findings))
+    }
+
+    async fn compare_rows_of_layer(
+        &mut self,
+        ended: &EndedTimeline,
+        replay: &mut Replay,
+        tellers: &Tellers,
+    ) -> Result<(), StoreError> {
+        let (source, key, size) = (self.request.source, ended.key, ended.size);
+        let told = self.tell_later(ended, replay, tellers).await?;
+        if told < self.erased_later(&ended.id).await? {
+            self.not_checked.push(format!(
+                "Contents of `{}` were erased by later entries, and the version of timenav that adopted it kept no proof \
+                 of that: only the bundle it was adopted from proves it.",
+                ended.id
+            ));
+        } else {
+            replay.compare_erasures(0);
+        }
+        let mut kept: Vec<Anchor> = Vec::new();
+        loop {
+            let after = kept.last().map(|anchor| anchor.position);
+            let page = source.anchor_rows(key, after, BLOCK_ANCHORS).await?;
+            if page.is_empty() {
+                break;
+            }
+            kept.extend(page);
+        }
+        replay.compare_anchors(&kept);
+        self.compare_timers_of_layer(key, replay).await?;
+        let (events, interventions) = source.event_rows_count(key, size).await?;
+        let data = source.data_rows_count(key, size).await?;
+        let pairs = [
+            ("events", events, replay.event_rows()),
+            ("interventions", interventions, replay.interventions_count()),
+            ("data_records", data, replay.data_count()),
+        ];
+        for (table, found, made) in pairs.into_iter().filter(|(_, found, made)| found != made) {
+            let evidence = format!("table {table} has {found} rows, but entries created {made}");
+            replay.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        Ok(())
+    }
+
+    /// Compares the timer rows of a layer. They do not change, so they must match its entries.
+    async fn compare_timers_of_layer(&mut self, key: TimelineKey, replay: &mut Replay) -> Result<(), StoreError> {
+        let Some(expected) = replay.timer_sums() else { return Ok(()) };
+        match self.timer_sums_kept(key).await {
+            Ok(kept) => {
+                expected.compare(&kept, &mut replay.findings);
+            }
+            Err(StoreError::Damaged(what)) => {
+                let evidence = format!("table timers cannot be read: {what}");
+                replay.findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Processes the entries of later layers that explain erasures in a layer. Returns their number. Their own payloads
+    /// are compared elsewhere.
+    async fn tell_later(
+        &mut self,
+        ended: &EndedTimeline,
+        replay: &mut Replay,
+        tellers: &Tellers,
+    ) -> Result<u64, StoreError> {
+        let mut count = 0;
+        for (key, positions) in tellers {
+            for position in positions {
+                let row = self.request.source.entry_row(*key, *position).await?;
+                let Some(told) = row.and_then(|row| LaterEntry::told_in(&row.payload).ok()) else { continue };
+                let Ok(record) = told.record() else { continue };
+                if record.timeline_id == ended.id.told().as_str() && record.seq >= ended.size {
+                    replay.later_entry(&record, record.seq, &told.payload);
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Returns how many entries of an adoption must explain erasures in a layer.
+    async fn erased_later(&mut self, layer: &TimelineId) -> Result<u64, StoreError> {
+        let head = &self.snapshot.head;
+        let Some(origin) = head.origins.last() else { return Ok(0) };
+        let row = self.request.source.entry_row(head.key, origin.end).await?;
+        let adopted = row.as_ref().and_then(|row| timenav_core::ledger::Adopted::decode(&row.payload).ok());
+        let told = adopted.into_iter().flat_map(|adopted| adopted.layers);
+        Ok(told.filter(|one| one.timeline_id == layer.told()).map(|one| one.erased_later).sum())
+    }
+}
+
+impl Carried {
+    /// Processes the rows before position `end`.
+    fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
+        let Self { ledger, replay } = &mut self;
+        let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_let_go(record, is_missing));
+        (self, block)
+    }
+}
+
+/// The sweep that named it was checked when the layer was adopted.
+fn is_let_go(record: &LeafRecord<'_>, is_missing: bool) -> bool {
+    is_missing && LetGoClass::of(&record.action).is_some()
+}

@@ -1,0 +1,80 @@
+//! Compares timers, firings and advances by their sums.
+
+use timenav_core::ledger::LeafRecord;
+
+use super::{BLOCK_ENTRIES, Way};
+use crate::integrity::scan::replay::{Replay, TimerSums, is_of_timers};
+use crate::integrity::scan::timer_sums::{definition_of, of_advance, of_firing, of_timer};
+use crate::ledger::head::TimelineKey;
+use crate::ports::store_error::StoreError;
+use crate::ports::timer_rows::TimersWanted;
+
+const BLOCK_ROWS: usize = 500;
+
+impl Way<'_, '_> {
+    /// Compares the timer rows with the entries. Rows change as timers fire, so nothing is reported if one fired during
+    /// the scan. Returns the number of compared rows.
+    pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
+        let Some(expected) = replay.timer_sums() else { return Ok(0) };
+        let kept = match self.timer_sums_kept(self.snapshot.head.key).await {
+            Ok(kept) => kept,
+            Err(error) => return self.damage(error, "timers").map(|()| 0),
+        };
+        if expected != kept && self.have_timers_moved().await? {
+            self.not_checked.push("Timers were not compared with the entries: they fired during the scan.".to_owned());
+            return Ok(0);
+        }
+        Ok(expected.compare(&kept, &mut self.findings))
+    }
+
+    /// Returns the sums of the stored rows of a timeline.
+    pub(super) async fn timer_sums_kept(&mut self, key: TimelineKey) -> Result<TimerSums, StoreError> {
+        let source = self.request.source;
+        let mut sums = TimerSums::default();
+        let mut after = None;
+        loop {
+            let found = source.timer_rows(key, TimersWanted::ByPosition(after, BLOCK_ROWS)).await?.timers;
+            for timer in &found {
+                sums.timers.add(&of_timer(timer, &definition_of(timer)));
+            }
+            let Some(last) = found.last() else { break };
+            after = Some(last.position);
+        }
+        let mut after = None;
+        loop {
+            let found = source.timer_rows(key, TimersWanted::FiringsAfter(after, BLOCK_ROWS)).await?.firings;
+            for firing in &found {
+                sums.firings.add(&of_firing(firing));
+            }
+            let Some(last) = found.last() else { break };
+            after = Some(last.fallen);
+        }
+        let mut after = None;
+        loop {
+            let found = source.timer_rows(key, TimersWanted::Advances(after, BLOCK_ROWS)).await?.advances;
+            for advance in &found {
+                sums.advances.add(&of_advance(advance));
+            }
+            let Some(last) = found.last() else { break };
+            after = Some(last.position);
+        }
+        Ok(sums)
+    }
+
+    /// Returns whether an entry written after the scan began changes timer rows.
+    async fn have_timers_moved(&mut self) -> Result<bool, StoreError> {
+        let (source, key) = (self.request.source, self.snapshot.head.key);
+        let mut at = self.size();
+        loop {
+            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?.rows;
+            let Some(last) = rows.last() else { return Ok(false) };
+            at = last.position + 1;
+            let is_one = |leaf: &[u8], payload: &[u8]| {
+                LeafRecord::decode(leaf).is_ok_and(|record| is_of_timers(&record, payload))
+            };
+            if rows.iter().any(|row| is_one(&row.leaf, &row.payload)) {
+                return Ok(true);
+            }
+        }
+    }
+}

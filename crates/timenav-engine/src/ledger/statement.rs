@@ -1,0 +1,143 @@
+//! The head statement: everything in a timeline's state that grants access, moves clocks or timers, or allows pruning,
+//! signed together with its tree.
+//!
+//! It is signed within the transaction that writes the rows, and compared with them at startup. Any row that was
+//! restored, added or removed results in a different hash. Restoring the old statement too would require rolling back
+//! the ledger, which the checkpoints outside detect.
+//!
+//! Nothing else is signed before the transaction is known to be committed: a checkpoint of an aborted one would be
+//! false evidence of a rollback ([`notes`](crate::ledger::notes)).
+
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts, TimelineFacts, origin};
+
+use crate::ledger::head::TimelineState;
+use crate::ledger::payload::timers_text;
+use crate::ledger::stated::{Stated, kept, signed_by};
+use crate::ports::signer::Signer;
+use crate::requests::options::LEVEL_OF_HELD;
+use crate::requests::refusal::Refusal;
+
+/// Label of the authentication code.
+const LABEL: &str = "head statement";
+
+/// The scope of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Covers {
+    /// Everything.
+    All,
+    /// The scope of versions before feature level 7: without the origins of entries and without retention policies.
+    Former,
+}
+
+impl Covers {
+    /// Returns the scope at a feature level.
+    pub(crate) const fn at(level: u64) -> Self {
+        if level >= LEVEL_OF_HELD { Self::All } else { Self::Former }
+    }
+}
+
+/// The result of comparing a timeline with its statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HowStated {
+    /// It matches.
+    Whole,
+    /// It matches in the scope of earlier versions. The rest is only in entries.
+    AsFormerly,
+    /// It does not match.
+    Not,
+}
+
+/// Returns the statement of a timeline's current state. `directory_root` only matters for `system`.
+pub(crate) fn statement(
+    state: &TimelineState,
+    directory_root: Option<Hash>,
+    service_name: &str,
+    covers: Covers,
+) -> HeadStatement {
+    let head = &state.head;
+    // For an adopted layer, use the name in its first entry.
+    let fork_of = state.lineage.last().map(TimelineId::told);
+    let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
+    let timers = timers_text(&head.timers);
+    let origins: Vec<(u64, &str)> = head.origins.iter().map(|origin| (origin.end, origin.origin.as_str())).collect();
+    let of_others = Held { is_handed_over: head.is_handed_over, origins: &origins, retention: &head.retention };
+    let facts = TimelineFacts {
+        clock: &head.clock,
+        counts: TimelineCounts {
+            anchors: head.anchors_count,
+            data: head.data_count,
+            events: head.events_count,
+            overrides: head.overrides_count,
+        },
+        directory_root: directory_root.filter(|_| head.id.is_system()),
+        fork: forked.map(|((fork, timeline_id), root)| ForkedFrom { timeline_id, size: fork.size, root }),
+        held: if covers == Covers::All { of_others } else { Held::NOTHING },
+        permissions: &head.permissions,
+        timers: &timers,
+    };
+    HeadStatement {
+        origin: origin(service_name, head.id.as_str()),
+        size: head.frontier.size(),
+        root: state.root,
+        state_hash: facts.hash(),
+        index_root: None,
+    }
+}
+
+/// Returns the stored form of a timeline's statement, signed by each of these keys.
+///
+/// # Errors
+/// The name is not valid for a key.
+pub(crate) fn state(
+    state: &TimelineState,
+    directory_root: Hash,
+    signers: &[&dyn Signer],
+    (service_name, covers): (&str, Covers),
+) -> Result<Arc<[u8]>, Refusal> {
+    let statement = statement(state, Some(directory_root), service_name, covers);
+    let text = statement.to_text();
+    let signed = signers.iter().map(|signer| {
+        let key = signer.ledger_key(service_name, &state.head.id);
+        let id = key.map_err(|error| Refusal::Damaged(format!("a head cannot be signed: {error}")))?.id();
+        Ok((id, signer.sign(text.as_bytes()), signer.authenticate(LABEL, text.as_bytes())))
+    });
+    Ok(kept(&statement, signed.collect::<Result<Vec<_>, Refusal>>()?).into())
+}
+
+/// Compares a timeline with the statements of these keys.
+pub(crate) fn how_stated(
+    state: &TimelineState,
+    directory_root: Hash,
+    signers: &[&dyn Signer],
+    service_name: &str,
+) -> HowStated {
+    let is_stated = |covers| {
+        let statement = statement(state, Some(directory_root), service_name, covers);
+        is_sealed(&state.head.statement, &statement, signers)
+    };
+    let holds_nothing = || {
+        let head = &state.head;
+        !head.is_handed_over && head.origins.is_empty() && head.retention.as_slice().is_empty()
+    };
+    if is_stated(Covers::All) {
+        HowStated::Whole
+    } else if !holds_nothing() && is_stated(Covers::Former) {
+        HowStated::AsFormerly
+    } else {
+        HowStated::Not
+    }
+}
+
+/// Returns whether one of these keys has signed a statement, given its stored form.
+pub(crate) fn is_sealed(kept: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
+    // Verifiers with only the public key rely on the stored text, so it must match.
+    if Stated::read(kept).is_some_and(|stated| stated.statement != *statement) {
+        return false;
+    }
+    let text = statement.to_text();
+    signed_by(kept)
+        .any(|signed| signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *signed.seal))
+}

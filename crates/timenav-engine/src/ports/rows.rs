@@ -1,0 +1,261 @@
+//! Rows of the store.
+
+use std::sync::Arc;
+
+use timenav_core::data::SealedData;
+use timenav_core::ids::{DataId, EventId, InterventionId, TimelineId};
+use timenav_core::ledger::{LetGoClass, Salt};
+use timenav_core::place::Point;
+use timenav_core::time::{Instant, Virtual, Wall};
+
+use crate::events::event_columns::EventColumns;
+
+/// A stored sealed record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataRecord {
+    /// Its id, unique across all timelines.
+    pub data_id: DataId,
+    /// Position of its entry.
+    pub position: u64,
+    /// Position of the entry that erased it. Salt, nonce, commitment and ciphertext are empty in that case.
+    pub erased: Option<u64>,
+    pub sealed: SealedData,
+}
+
+/// Content to erase. The leaf of its entry stays, and so does every proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Erasure {
+    /// Position of the entry with the content.
+    pub position: u64,
+    /// Position of the entry of the erasure.
+    pub by: u64,
+    pub content: ErasedContent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErasedContent {
+    /// A sealed record: salt, nonce, commitment and ciphertext become empty. The payload of its entry stays, because it
+    /// reveals nothing about the data but its length.
+    Data(DataId),
+    /// A version of an event: its row is deleted, and the payload and salt of its entry become empty. An intervention
+    /// at that position stays as a row, without its payload.
+    Event(EventId),
+    /// Single reads of an entry of reads: its salt becomes empty, and this remainder replaces its payload. Nothing
+    /// happens if the entry was pruned.
+    Reads(Vec<u8>),
+}
+
+/// The access log data of one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRow {
+    /// Its position, from 0.
+    pub position: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: Vec<u8>,
+    /// Salt and payload of an entry of reads.
+    pub reads: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// A committed sweep. The entries it names are pruned afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepRow {
+    /// Position of its entry.
+    pub position: u64,
+    /// How far its class is swept by it.
+    pub mark: SweepMark,
+}
+
+/// How far the entries recorded under one policy are swept. Nothing is decided by it: it only avoids examining entries
+/// again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepMark {
+    /// Position of the policy in force for the entries.
+    pub policy: u64,
+    pub class: LetGoClass,
+    /// Everything of the class after the policy and before this position was named by a sweep.
+    pub until: u64,
+}
+
+/// A stored ledger entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEntry {
+    /// Its position, from 0.
+    pub seq: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: Vec<u8>,
+    /// Hashed before the payload. Zeroed if single reads of the entry or its whole payload were erased.
+    pub salt: Salt,
+    /// JSON. The stored bytes are the hashed ones. Empty if it was erased; no other payload is empty.
+    pub payload: Vec<u8>,
+    /// Number of current events after the entry.
+    pub events_count: u64,
+    /// Position of the entry whose payload records the clock as of this one.
+    pub clock_entry: u64,
+}
+
+impl StoredEntry {
+    /// Returns whether the payload was erased. A later `erase_data` or `erase_events` entry names the position in that
+    /// case.
+    #[must_use]
+    pub const fn is_erased(&self) -> bool {
+        self.payload.is_empty()
+    }
+}
+
+/// A stored event version, as used by queries.
+#[derive(Clone, Debug)]
+pub struct EventRow {
+    /// Position of the entry that created it.
+    pub position: u64,
+    /// Whether this row hides an event inherited from the timeline that this one was forked from. Its content is empty.
+    pub is_tombstone: bool,
+    pub event_id: EventId,
+    /// The columns used by queries.
+    pub columns: Arc<EventColumns>,
+    /// The whole event as JSON, in the form of responses.
+    pub content: Arc<str>,
+}
+
+/// The end of an event version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventEnd {
+    pub event_id: EventId,
+    /// Position of the entry that created the version.
+    pub position: u64,
+    /// Position of the entry that ends it.
+    pub until: u64,
+}
+
+/// A stored intervention, whose content is in the payload of its entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterventionRow {
+    /// Position of its entry.
+    pub position: u64,
+    pub event_id: EventId,
+    pub intervention_id: InterventionId,
+}
+
+/// The outcome of a request with an idempotency key.
+#[derive(Clone, Debug)]
+pub struct IdempotencyRecord {
+    /// Digest of user, method, route and key.
+    pub key: [u8; 32],
+    /// Digest of the request.
+    pub fingerprint: [u8; 32],
+    /// When it may be deleted, in host time.
+    pub expires_at: Instant<Wall>,
+    /// The response, as JSON.
+    pub outcome: String,
+    /// The event whose content it contains, and its timeline.
+    pub event: Option<(TimelineId, EventId)>,
+}
+
+/// An event found by its id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownEvent {
+    /// All versions in the order of their creation.
+    pub versions: Vec<EventVersion>,
+    /// Positions of its interventions, by layer, in the same order.
+    pub interventions: Vec<(usize, u64)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventVersion {
+    /// The index of its layer.
+    pub layer: usize,
+    /// The position that created it.
+    pub position: u64,
+    /// The position that ended it, on its own layer.
+    pub until: Option<u64>,
+    /// The event as JSON; empty if the event is hidden on this layer.
+    pub content: Arc<str>,
+}
+
+impl EventVersion {
+    /// Returns the tag of a version, unique within the event: its position, preceded by the layer unless that is the
+    /// first.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        if self.layer == 0 { self.position.to_string() } else { format!("{}.{}", self.layer, self.position) }
+    }
+}
+
+impl KnownEvent {
+    /// Returns the current version; `None` if the event is canceled.
+    #[must_use]
+    pub fn standing(&self) -> Option<&EventVersion> {
+        self.versions.last().filter(|version| version.until.is_none())
+    }
+
+    /// Returns the layer and position at which the event was canceled or removed. `None` if it is current.
+    #[must_use]
+    pub fn ending(&self) -> Option<(usize, u64)> {
+        self.versions.last().and_then(|version| Some((version.layer, version.until?)))
+    }
+
+    /// Returns the last version that was recorded or corrected, as opposed to one by an intervention.
+    #[must_use]
+    pub fn recorded(&self) -> Option<&EventVersion> {
+        let by_intervention =
+            |version: &EventVersion| self.interventions.binary_search(&(version.layer, version.position)).is_ok();
+        self.versions.iter().rev().find(|version| !version.content.is_empty() && !by_intervention(version))
+    }
+}
+
+/// The result of a search by description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    /// The event with that description.
+    pub event_id: Option<EventId>,
+    /// Whether the search stopped at its limit.
+    pub is_cut_off: bool,
+}
+
+/// An event found by a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    pub time: Instant<Virtual>,
+    /// The index of its layer.
+    pub layer: usize,
+    /// The position that created the current version.
+    pub position: u64,
+    /// The whole event as JSON.
+    pub content: String,
+}
+
+/// The place of an event in the order of results: its time, layer and position.
+pub type EventPlace = (Instant<Virtual>, usize, u64);
+
+/// Events of one range of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventStretch {
+    /// The time of the first event.
+    pub first: Instant<Virtual>,
+    /// The time of the last event.
+    pub last: Instant<Virtual>,
+    pub count: usize,
+}
+
+/// Events counted in ranges of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventStretches {
+    /// The non-empty ranges in order. The first may continue the last one of the previous result.
+    pub stretches: Vec<EventStretch>,
+    /// Time, layer and position of the last event counted, if there may be more.
+    pub counted_to: Option<EventPlace>,
+}
+
+/// Time and place of an event found by a query, and the values to group it by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventSpot {
+    pub time: Instant<Virtual>,
+    /// The index of its layer.
+    pub layer: usize,
+    /// The position that created the current version.
+    pub position: u64,
+    /// The point used by queries.
+    pub point: Option<Point>,
+    /// Its stored source and actors, or the whole event as JSON if they are not stored. `None` if they were not
+    /// requested.
+    pub parties: Option<Box<str>>,
+}

@@ -1,0 +1,9 @@
+//! The path of a read.
+
+pub(crate) mod live;
+pub(crate) mod turns;
+pub(crate) mod long_work;
+pub(crate) mod look;
+pub(crate) mod cursor;
+pub(crate) mod pace;
+pub(crate) mod ledger_stream;

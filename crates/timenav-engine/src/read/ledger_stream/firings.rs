@@ -1,0 +1,177 @@
+//! Streams of firing state changes, without claiming any.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_recursion::async_recursion as boxed;
+use timenav_core::ids::{FiringId, QueueId, TimelineId};
+use timenav_core::ledger::LeafRecord;
+use timenav_core::time::{Instant, Wall};
+use timenav_core::timers::{Fallen, FiringState};
+
+use super::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
+use crate::engine::Engine;
+use crate::events::event_filter::EventFilter;
+use crate::ledger::action::{Action, OnTimers};
+use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestored, fallen_of};
+use crate::ports::one_fact::OneFact as _;
+use crate::ports::timer_rows::{FiringRow, TimersWanted};
+use crate::requests::caller::Caller;
+use crate::requests::json::read;
+use crate::requests::refusal::Refusal;
+use crate::timers::observing::{Attempt, Ear, Heard};
+
+#[derive(Clone, Debug)]
+pub struct WatchFirings {
+    /// Defaults to the key's own timeline.
+    pub timeline: Option<TimelineId>,
+    /// `None` for all queues.
+    pub queue: Option<QueueId>,
+    /// Where to resume. `None` to start now.
+    pub seen: Option<Seen>,
+}
+
+/// A state change of a firing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FiringNews {
+    /// It fell due and can be claimed.
+    Offered,
+    /// It replaces the failed firing of the previous round.
+    Redelivered,
+    /// A worker has claimed it.
+    Leased {
+        holder: Arc<str>,
+        /// The number of the attempt.
+        attempt: u32,
+        /// End of the lease, in host time.
+        until: Instant<Wall>,
+    },
+    /// The lease was extended until this host time.
+    Extended(Instant<Wall>),
+    /// An attempt failed. It is not retried before this host time.
+    AttemptEnded(Instant<Wall>),
+    /// It was settled, with the reason if it failed.
+    Settled(FiringState, Option<String>),
+}
+
+/// The queue to observe; `None` for all.
+pub(super) struct OfQueue(pub(super) Option<QueueId>);
+
+/// A subscription to firings.
+pub(super) struct Observing {
+    queue: Option<QueueId>,
+    ear: Ear,
+}
+
+impl Engine {
+    /// Observes the firings of a timeline, after the last message that was received or from now on. Neither claims
+    /// firings nor delays them.
+    ///
+    /// # Errors
+    /// The caller is not authorized, or the ledger cannot be written.
+    #[boxed]
+    pub async fn watch_firings(&self, caller: &Caller, request: WatchFirings) -> Result<LedgerStream, Refusal> {
+        let WatchFirings { timeline, queue, seen } = request;
+        let (paradoxes, filter) = (WatchedParadoxes::default(), Arc::new(EventFilter::default()));
+        let watch = WatchLedger { timeline, topics: Vec::new(), paradoxes, filter, seen };
+        let mut stream = self.open_ledger(caller, watch, Some(OfQueue(queue))).await?;
+        // Changes that are not in a ledger may have been missed. A listener that starts or restarts misses none.
+        if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
+            stream.first.push_back(Told { part, ..Told::new(position, News::Gap) });
+        }
+        Ok(stream)
+    }
+}
+
+impl Observing {
+    pub(super) fn begin(engine: &Engine, timeline: &TimelineId, queue: Option<QueueId>) -> Self {
+        Self { queue, ear: engine.timing().observers().listen(timeline) }
+    }
+
+    /// Waits until there may be a change that is not in the ledger.
+    pub(super) async fn told(&self) {
+        self.ear.told().await;
+    }
+}
+
+impl LedgerStream {
+    /// Returns the next changes that are not in the ledger.
+    pub(super) async fn attempts(&mut self) -> Result<Vec<News>, Refusal> {
+        let Some(heard) = self.firings.as_ref().and_then(|observing| observing.ear.next(self.next)) else {
+            return Ok(Vec::new());
+        };
+        let note = match heard {
+            Heard::TooMuch => return Ok(vec![News::Gap]),
+            Heard::Note(note) => note,
+        };
+        let news = |attempt: &Attempt| match attempt {
+            Attempt::Leased { holder, number, until } => {
+                FiringNews::Leased { holder: Arc::clone(holder), attempt: *number, until: *until }
+            }
+            Attempt::Extended(until) => FiringNews::Extended(*until),
+            Attempt::Ended(not_before) => FiringNews::AttemptEnded(*not_before),
+        };
+        self.of_firings(note.firings.iter().map(|(firing_id, attempt)| (firing_id.clone(), news(attempt))).collect())
+            .await
+    }
+
+    /// Returns the messages of an entry about firings.
+    pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
+        let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let told = match Action::of(&record).and_then(Action::on_timers) {
+            Some(told @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => told,
+            // These entries are about timers, not firings.
+            Some(OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels) | None => return Ok(Vec::new()),
+        };
+        let entry = self.engine.store().entry(self.key, position).await?;
+        let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
+        // In a layer that came with a fork, firing ids contain the name that its own entries use.
+        let timeline = self.timeline_id.told();
+        let firings = match told {
+            OnTimers::Fires => read(&entry.payload).map(|told: TimersFired| offered(&told, &timeline)),
+            OnTimers::Settles => read(&entry.payload).and_then(settled),
+            OnTimers::Restores => read(&entry.payload).map(|told: TimersRestored<'_>| restored(&told, &timeline)),
+            OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels => None,
+        };
+        let unreadable = || Refusal::Damaged(format!("the firings in entry {position} cannot be read"));
+        self.of_firings(firings.ok_or_else(unreadable)?).await
+    }
+
+    /// Returns messages for the observed ones among some firings.
+    async fn of_firings(&self, happened: Vec<(FiringId, FiringNews)>) -> Result<Vec<News>, Refusal> {
+        let Some(observing) = self.firings.as_ref().filter(|_| !happened.is_empty()) else { return Ok(Vec::new()) };
+        let named = happened.iter().map(|(firing_id, _)| firing_id.clone()).collect();
+        let rows = self.engine.store().timer_rows(self.key, TimersWanted::Firings(named)).await?.firings;
+        let rows: HashMap<FiringId, FiringRow> = rows.into_iter().map(|row| (row.firing_id.clone(), row)).collect();
+        let is_observed = |row: &FiringRow| observing.queue.as_ref().is_none_or(|queue| row.queue == *queue);
+        let told = |(firing_id, news)| {
+            let row = rows.get(&firing_id).filter(|row| is_observed(row))?;
+            Some(News::Firing(Box::new((row.clone(), news))))
+        };
+        Ok(happened.into_iter().filter_map(told).collect())
+    }
+}
+
+fn offered(told: &TimersFired, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
+    let fallen = told.fired.iter().filter_map(|&(position, due, round, _)| fallen_of(&(position, due, round)));
+    fallen.map(|fallen: Fallen| (fallen.firing_id(timeline), FiringNews::Offered)).collect()
+}
+
+fn settled(told: FiringsSettled) -> Option<Vec<(FiringId, FiringNews)>> {
+    let outcome = |one: OutcomeOfFiring| {
+        let state = FiringState::parse(&one.outcome)?;
+        Some((FiringId::new(&one.firing_id).ok()?, FiringNews::Settled(state, one.reason)))
+    };
+    told.outcomes.into_iter().map(outcome).collect()
+}
+
+fn restored(told: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
+    let superseded = told.superseded.iter().filter_map(fallen_of);
+    let superseded =
+        superseded.map(|fallen| (fallen.firing_id(timeline), FiringNews::Settled(FiringState::Superseded, None)));
+    // Without an anchor or a fork as the cause, a redelivery was requested.
+    let is_asked_for = told.anchor_id.is_none() && !told.inherited;
+    let again = if is_asked_for { FiringNews::Redelivered } else { FiringNews::Offered };
+    let fired = told.fired.iter().filter_map(|one| fallen_of(&(one.timer, one.due, one.round)));
+    superseded.chain(fired.map(|fallen| (fallen.firing_id(timeline), again.clone()))).collect()
+}

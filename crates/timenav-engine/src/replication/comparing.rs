@@ -1,0 +1,36 @@
+//! Compares the host's clock with the database's.
+
+use timenav_core::time::{Instant, Wall};
+
+use crate::clock::clock_offset::ClockOffset;
+use crate::ports::doors::Doors;
+use crate::ports::store::Store;
+use crate::ports::store_error::StoreError;
+
+/// How often the database's clock is read. The fastest response counts, because others may have waited for a
+/// connection.
+const ASKED: usize = 3;
+
+/// Compares the host's clock with the database's, and with the newest entry by other services. `None` if the store has
+/// no clock of its own.
+///
+/// # Errors
+/// The database does not respond.
+pub(crate) async fn compare(
+    store: &dyn Store,
+    doors: &Doors,
+    newest: Option<Instant<Wall>>,
+    max_millis: u32,
+) -> Result<Option<ClockOffset>, StoreError> {
+    let max_micros = i64::from(max_millis) * 1_000;
+    let mut best: Option<ClockOffset> = None;
+    for _ in 0..ASKED {
+        let before = doors.clock.now();
+        let Some(database) = store.database_clock().await? else { return Ok(None) };
+        let offset = ClockOffset::of((before, database, doors.clock.now()), newest, max_micros);
+        if best.is_none_or(|best| offset.uncertainty_micros < best.uncertainty_micros) {
+            best = Some(offset);
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,62 @@
+//! Counters of loading commits of other services.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use timenav_core::time::{Instant, Wall};
+use tokio::sync::Notify;
+
+use crate::ledger::head::TimelineKey;
+use crate::writer::heads::Heads;
+
+/// How this service keeps up with the others on its database.
+#[derive(Debug)]
+pub(crate) struct Following {
+    /// When all ledgers were last compared, in microseconds of host time.
+    pub(crate) caught_up_at: AtomicI64,
+    /// How many entries were unknown at that time.
+    pub(crate) lag_positions: AtomicU64,
+    /// How often a group was decided again.
+    pub(crate) retries: AtomicU64,
+    /// How often all timelines were reloaded.
+    pub(crate) loads: AtomicU64,
+    /// Signals that the directory was updated from entries, so that its rows must be compared.
+    pub(crate) rows_moved: Notify,
+    /// How often the outcome of a commit could not be determined.
+    pub(crate) outcomes_unknown: AtomicU64,
+    /// The number of the last timeline checked by `look_back`.
+    pub(crate) looked_back_to: AtomicI64,
+    /// Whether no checkpoint was available at startup to compare the database with.
+    pub(crate) is_unseen: AtomicBool,
+    /// The age of the oldest snapshot of the server's sessions, in transactions.
+    pub(crate) snapshot_age: AtomicU64,
+}
+
+impl Following {
+    pub(crate) fn since(now: Instant<Wall>) -> Self {
+        Self {
+            caught_up_at: AtomicI64::new(now.micros()),
+            lag_positions: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
+            loads: AtomicU64::new(0),
+            rows_moved: Notify::new(),
+            outcomes_unknown: AtomicU64::new(0),
+            looked_back_to: AtomicI64::new(i64::MIN),
+            is_unseen: AtomicBool::new(false),
+            snapshot_age: AtomicU64::new(0),
+        }
+    }
+
+    /// Records how many of the existing entries are unknown.
+    pub(crate) fn note_lag(&self, heads: &Heads, sizes: &[(TimelineKey, u64)]) {
+        let known: HashMap<TimelineKey, u64> =
+            heads.all().map(|state| (state.head.key, state.head.frontier.size())).collect();
+        let missing = |(key, size): &(TimelineKey, u64)| size.saturating_sub(known.get(key).copied().unwrap_or(0));
+        self.lag_positions.store(sizes.iter().map(missing).sum(), Ordering::Release);
+    }
+
+    /// Records that everything up to an instant is known.
+    pub(crate) fn caught_up(&self, now: Instant<Wall>) {
+        self.caught_up_at.fetch_max(now.micros(), Ordering::AcqRel);
+    }
+}

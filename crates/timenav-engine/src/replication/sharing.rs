@@ -1,0 +1,144 @@
+//! The timelines whose time this service keeps, among several services on one database.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use timenav_core::ids::{QueueId, TimelineId};
+use timenav_core::time::{Instant, Wall};
+
+use crate::ports::leasing_door::{Keeper, LISTENING_TOLD_MICROS};
+
+/// The known timekeepers. The database is authoritative: each step checks there. Each timeline with timers is in one of
+/// these.
+#[derive(Default)]
+struct Kept {
+    /// Kept by this service, with the epoch.
+    here: HashMap<TimelineId, u64>,
+    /// Kept by another service, or unknown because the store did not respond.
+    elsewhere: BTreeSet<TimelineId>,
+    /// To be determined.
+    unknown: BTreeSet<TimelineId>,
+}
+
+impl Kept {
+    fn remove(&mut self, timeline: &TimelineId) {
+        self.here.remove(timeline);
+        self.elsewhere.remove(timeline);
+        self.unknown.remove(timeline);
+    }
+}
+
+/// How a service shares timekeeping with others.
+pub(crate) struct Sharing {
+    /// The id of this service, unique per start, so that none continues for another.
+    pub(crate) service: String,
+    kept: Mutex<Kept>,
+    /// When each listener was last reported to other services.
+    told: Mutex<HashMap<(TimelineId, QueueId), Instant<Wall>>>,
+    /// Whether this service has sent a heartbeat.
+    is_present: AtomicBool,
+    /// Whether to check for expired leases.
+    looks_for_ended: AtomicBool,
+    takeovers: AtomicU64,
+}
+
+impl Sharing {
+    pub(crate) fn new(service: String) -> Self {
+        Self {
+            service,
+            kept: Mutex::default(),
+            told: Mutex::default(),
+            is_present: AtomicBool::new(false),
+            looks_for_ended: AtomicBool::new(true),
+            takeovers: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns this service as the keeper of a timeline, if it is.
+    pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
+        let epoch = self.kept.lock().here.get(timeline).copied()?;
+        Some(Keeper { service: self.service.clone(), epoch })
+    }
+
+    /// Registers a timeline with timers, whose keeper must be determined unless it is known.
+    pub(crate) fn look_for_keeper(&self, timeline: &TimelineId) {
+        let mut kept = self.kept.lock();
+        if !kept.here.contains_key(timeline) && !kept.elsewhere.contains(timeline) {
+            kept.unknown.insert(timeline.clone());
+        }
+    }
+
+    /// Returns the timelines without a known keeper.
+    pub(crate) fn unknown(&self) -> Vec<TimelineId> {
+        self.kept.lock().unknown.iter().cloned().collect()
+    }
+
+    /// Records that this service keeps a timeline. `epoch` counts how often it was taken by any service.
+    pub(crate) fn keep(&self, timeline: TimelineId, epoch: u64) {
+        let mut kept = self.kept.lock();
+        kept.remove(&timeline);
+        kept.here.insert(timeline, epoch);
+        if epoch > 1 {
+            self.takeovers.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Records that another service keeps a timeline. It is checked again later.
+    pub(crate) fn lose(&self, timeline: TimelineId) {
+        let mut kept = self.kept.lock();
+        kept.remove(&timeline);
+        kept.elsewhere.insert(timeline);
+    }
+
+    /// Schedules another check: services may have gone, and leases may have expired.
+    pub(crate) fn look_again(&self) {
+        let Kept { elsewhere, unknown, .. } = &mut *self.kept.lock();
+        unknown.append(elsewhere);
+        self.looks_for_ended.store(true, Ordering::Release);
+    }
+
+    /// Returns whether to check for expired leases, once after each `look_again`.
+    pub(crate) fn looks_for_ended(&self) -> bool {
+        self.looks_for_ended.swap(false, Ordering::AcqRel)
+    }
+
+    /// Forgets all timelines: this service was absent, and others may have taken them.
+    pub(crate) fn forget_all(&self) {
+        let Kept { here, elsewhere, unknown } = &mut *self.kept.lock();
+        unknown.append(elsewhere);
+        unknown.extend(here.drain().map(|(timeline, _)| timeline));
+    }
+
+    /// Removes a timeline without timers.
+    pub(crate) fn forget(&self, timeline: &TimelineId) {
+        self.kept.lock().remove(timeline);
+    }
+
+    /// Returns the queues whose listeners must be reported.
+    pub(crate) fn to_tell(
+        &self,
+        waited_for: Vec<(TimelineId, QueueId)>,
+        now: Instant<Wall>,
+    ) -> Vec<(TimelineId, QueueId)> {
+        let mut told = self.told.lock();
+        told.retain(|_, at| now.since(*at).micros() < LISTENING_TOLD_MICROS);
+        waited_for.into_iter().filter(|queue| !told.contains_key(queue)).collect()
+    }
+
+    /// Records that listeners were reported.
+    pub(crate) fn told(&self, queues: Vec<(TimelineId, QueueId)>, now: Instant<Wall>) {
+        self.is_present.store(true, Ordering::Release);
+        self.told.lock().extend(queues.into_iter().map(|queue| (queue, now)));
+    }
+
+    /// Returns whether this service has sent a heartbeat.
+    pub(crate) fn is_present(&self) -> bool {
+        self.is_present.load(Ordering::Acquire)
+    }
+
+    /// Returns how many timelines this service keeps, and how many it took over since startup.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.kept.lock().here.len() as u64, self.takeovers.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,48 @@
+//! Checks of the host's clock before destructive work: sweeps, ends of timelines, and deletion of expired data.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Wall};
+
+use crate::clock::host_clock::HostClockDoubt;
+use crate::engine::Engine;
+use crate::requests::caller::Caller;
+use crate::requests::refusal::Refusal;
+use crate::writer::deciding::retention::AcceptHostClock;
+
+impl Engine {
+    /// Returns why destructive work has to wait, if so. Logs a doubt once, and regularly stores that the clock is
+    /// right.
+    pub(crate) async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
+        let (now, clock) = (self.now(), self.host_clock());
+        let doubt = clock.doubt(now);
+        if let Some(HostClockDoubt { last, now, offset: None }) = doubt
+            && clock.is_first_doubt()
+        {
+            tracing::warn!(
+                host_time = %now,
+                last_known = %last,
+                "the host's clock says {now}, but was last known to be right at {last}: nothing is pruned, ended or \
+                 expired by it until an operator confirms the clock with `timenav prune --accept-host-clock`"
+            );
+        }
+        if doubt.is_none() && clock.is_to_be_kept(now) {
+            self.store().keep_host_clock(now).await?;
+        }
+        Ok(doubt)
+    }
+
+    /// Returns the host time for destructive decisions.
+    pub(crate) fn sure(&self) -> Instant<Wall> {
+        self.host_clock().sure(self.now())
+    }
+
+    /// Records an operator's confirmation that the host's clock is right.
+    pub(crate) async fn accept_host_clock(&self, caller: &Caller, doubt: HostClockDoubt) -> Result<(), Refusal> {
+        let HostClockDoubt { last, now, offset: _ } = doubt;
+        self.submit(caller, TimelineId::system(), AcceptHostClock { last, now }, None).await?;
+        self.store().keep_host_clock(now).await?;
+        let newest = self.state(&TimelineId::system()).map_or(now, |system| system.head.recorded_at);
+        self.host_clock().accept(now, newest);
+        Ok(())
+    }
+}

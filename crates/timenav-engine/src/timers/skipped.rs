@@ -1,0 +1,104 @@
+//! Due times of a rule that did not fire: too many firings were pending, or its misfire policy dropped them.
+
+use timenav_core::ledger::LeafRecord;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Room, Schedule, Undo};
+
+use crate::engine::Engine;
+use crate::ledger::action::{Action, OnTimers};
+use crate::ledger::head::TimelineState;
+use crate::ledger::payload::{TimerSet, TimersFired, TimersRestored};
+use crate::ports::rows::StoredEntry;
+use crate::ports::timer_rows::TimerRow;
+use crate::requests::json::read;
+use crate::requests::refusal::Refusal;
+use crate::timers::timers_then::{TimerEntries, taken_back};
+
+/// How many entries are searched for skipped due times. They are only in entries, so that this rare case costs nothing
+/// otherwise.
+const ENTRIES_LOOKED_MAX: u64 = 4_096;
+/// Maximum number of due times that are counted.
+const COUNTED_MAX: u64 = 100_000;
+
+/// Skipped due times of a timer, according to the newest entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippedMoments {
+    /// How many, as far as they were counted.
+    pub count: u64,
+    /// Whether all of them were counted.
+    pub is_complete: bool,
+    pub from: Instant<Virtual>,
+    pub to: Instant<Virtual>,
+}
+
+impl SkippedMoments {
+    /// Adds the due times of a range.
+    fn with(before: Option<Self>, schedule: &Schedule, (from, to): (Instant<Virtual>, Instant<Virtual>)) -> Self {
+        let nothing = Self { count: 0, is_complete: true, from, to };
+        let before = before.unwrap_or(nothing);
+        let (count, is_complete) = schedule.count(from, to, COUNTED_MAX.saturating_sub(before.count));
+        Self {
+            count: before.count + count,
+            is_complete: before.is_complete && is_complete,
+            from: before.from.min(from),
+            to: before.to.max(to),
+        }
+    }
+}
+
+impl Engine {
+    /// Returns the due times of a timer that were skipped since it was set, changed, or restored to an earlier one.
+    pub(crate) async fn skipped_moments(
+        &self,
+        state: &TimelineState,
+        row: &TimerRow,
+        schedule: &Schedule,
+    ) -> Result<Option<SkippedMoments>, Refusal> {
+        let timers = &state.head.timers;
+        if matches!(schedule, Schedule::At(_)) {
+            return Ok(None);
+        }
+        let newest = timers.last.unwrap_or_default().saturating_sub(ENTRIES_LOOKED_MAX - 1);
+        // A timer inherited by a fork is recorded there in its first entries.
+        let first = row.position.saturating_sub(timers.base).max(newest);
+        let entries = TimerEntries { key: state.head.key, base: timers.base, last: timers.last };
+        let (mut skipped, mut is_other, mut room) = (None, false, Room::default());
+        let look = |entry: &StoredEntry| {
+            let told = taken_back(entry, timers.base, &mut Undo::default())?;
+            is_other = is_other || is_changed(entry, row.position)?;
+            if !is_other {
+                for stretch in stretches(entry, row.position)? {
+                    skipped = Some(SkippedMoments::with(skipped, schedule, stretch));
+                }
+            }
+            Some(told)
+        };
+        self.read_back(entries, first, &mut room, look).await?;
+        Ok(skipped)
+    }
+}
+
+/// Returns whether an entry has replaced or restored the timer: due times skipped before that do not belong to it any
+/// more, or recur.
+fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    Some(match Action::of(&record).and_then(Action::on_timers) {
+        Some(OnTimers::Changes) => read::<TimerSet<'_>>(&entry.payload)?.changes() == Some(timer),
+        Some(OnTimers::Restores) => {
+            let told = read::<TimersRestored<'_>>(&entry.payload)?;
+            told.timers.iter().any(|restored| restored.position == timer)
+        }
+        Some(OnTimers::Sets | OnTimers::Cancels | OnTimers::Fires | OnTimers::Settles) | None => false,
+    })
+}
+
+/// Returns the ranges of skipped due times of a timer in an entry.
+fn stretches(entry: &StoredEntry, timer: u64) -> Option<Vec<(Instant<Virtual>, Instant<Virtual>)>> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    if Action::of(&record) != Some(Action::FireTimers) {
+        return Some(Vec::new());
+    }
+    let told: TimersFired = read(&entry.payload)?;
+    let of_timer = told.skipped.iter().filter(|(position, ..)| *position == timer);
+    of_timer.map(|(_, from, to, _)| Some((Instant::from_micros(*from)?, Instant::from_micros(*to)?))).collect()
+}

@@ -1,0 +1,210 @@
+//! Computes the state of timers at an earlier position by undoing later changes.
+//!
+//! Each entry about timers names the previous one, and contains the previous state of what it changes. Only the entries
+//! about timers since then have to be read.
+
+use std::collections::BTreeMap;
+
+use timenav_core::ledger::LeafRecord;
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use timenav_core::timers::{Fallen, Room, Stood, Undo};
+
+use crate::engine::Engine;
+use crate::ledger::action::{Action, OnTimers};
+use crate::ledger::head::TimelineKey;
+use crate::ledger::payload::{
+    FiringsSettled, ForkRecord, TimelineCreated, TimerCancelled, TimerSet, TimersFired, TimersRestored, fallen_of,
+};
+use crate::ports::facts::{Asker, Wanted};
+use crate::ports::rows::StoredEntry;
+use crate::ports::timer_rows::TimerRow;
+use crate::requests::json::read;
+use crate::requests::refusal::Refusal;
+
+/// Maximum number of entries read at a time.
+const BLOCK_ENTRIES: u64 = 256;
+
+/// The ledger in which to read entries about timers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimerEntries {
+    pub(crate) key: TimelineKey,
+    /// The first position of its own timers.
+    pub(crate) base: u64,
+    /// The newest of the entries.
+    pub(crate) last: Option<u64>,
+}
+
+impl Engine {
+    /// Undoes the changes by entries from a position on. Returns the last entry about timers before it.
+    pub(crate) async fn take_back(
+        &self,
+        entries: TimerEntries,
+        first: u64,
+        (undo, room): (&mut Undo<TimerRow>, &mut Room),
+    ) -> Result<Option<u64>, Refusal> {
+        self.read_back(entries, first, room, |entry| taken_back(entry, entries.base, undo)).await
+    }
+
+    /// Reads entries about timers back to a position, from the newest on. Returns the last one before it.
+    pub(crate) async fn read_back(
+        &self,
+        entries: TimerEntries,
+        first: u64,
+        room: &mut Room,
+        mut look: impl FnMut(&StoredEntry) -> Option<AboutTimers> + Send,
+    ) -> Result<Option<u64>, Refusal> {
+        let TimerEntries { key, last, .. } = entries;
+        let (mut next, mut block) = (last, 1);
+        while let Some(end) = next.filter(|position| *position >= first) {
+            let from = (end + 1).saturating_sub(block).max(first);
+            let positions = (from..=end).map(|position| (key, position)).collect();
+            let found = self.store().facts(Wanted { entries: positions, ..Wanted::default() }, Asker::Reader).await?;
+            let found: BTreeMap<u64, StoredEntry> =
+                found.entries.into_iter().flatten().map(|entry| (entry.seq, entry)).collect();
+            let mut read = 0;
+            while let Some(position) = next.filter(|position| *position >= from) {
+                let entry = found.get(&position).ok_or_else(|| unreadable(position))?;
+                let told = look(entry).ok_or_else(|| unreadable(position))?;
+                next = told.told().ok_or_else(|| unreadable(position))?.before;
+                if next.is_some_and(|before| before >= position) {
+                    return Err(unreadable(position));
+                }
+                read += 1;
+            }
+            room.look(read)?;
+            // If entries about timers are dense, read more at a time.
+            block = if read as u64 * 2 >= block { (block * 2).min(BLOCK_ENTRIES) } else { 1 };
+        }
+        Ok(next)
+    }
+
+    /// Returns the origin of a forked timeline according to its first entry.
+    pub(crate) async fn forked(&self, key: TimelineKey) -> Result<Option<ForkRecord>, Refusal> {
+        let wanted = Wanted { entries: vec![(key, 0)], ..Wanted::default() };
+        let first = self.store().facts(wanted, Asker::Reader).await?.entries.pop().flatten();
+        let created = first.and_then(|first| read::<TimelineCreated>(&first.payload));
+        Ok(created.ok_or_else(|| unreadable(0))?.fork)
+    }
+}
+
+fn unreadable(position: u64) -> Refusal {
+    Refusal::Damaged(format!("entry {position} cannot be read"))
+}
+
+/// The position and kind of an entry about timers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryTold {
+    /// The previous entry about timers.
+    pub(crate) before: Option<u64>,
+    /// Whether it changed definitions of timers, and not only their state.
+    pub(crate) defines: bool,
+}
+
+/// The relation of an entry to timers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AboutTimers {
+    /// It is about something else.
+    Nothing,
+    /// It has changed timers.
+    Told(EntryTold),
+}
+
+impl AboutTimers {
+    /// Returns the details, if it is about timers.
+    pub(crate) const fn told(self) -> Option<EntryTold> {
+        match self {
+            Self::Nothing => None,
+            Self::Told(told) => Some(told),
+        }
+    }
+
+    /// Returns the same without a previous entry.
+    pub(crate) const fn as_the_first(self) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Told(told) => Self::Told(EntryTold { before: None, ..told }),
+        }
+    }
+}
+
+/// Undoes one entry. Returns `None` if it cannot be parsed.
+pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<AboutTimers> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    let payload = entry.payload.as_slice();
+    let (before, defines) = match Action::of(&record).and_then(Action::on_timers) {
+        Some(OnTimers::Sets) => {
+            undo.set(base + entry.seq);
+            (read::<TimerSet<'_>>(payload)?.before(), false)
+        }
+        Some(OnTimers::Changes) => {
+            let told: TimerSet<'_> = read(payload)?;
+            undo.stood(told.changes()?, Some(told.stood()?));
+            (told.before(), true)
+        }
+        Some(OnTimers::Cancels) => {
+            let told: TimerCancelled = read(payload)?;
+            undo.passed(told.position, parse_timestamp(told.next.as_ref()?).ok()?, None);
+            (told.before, false)
+        }
+        Some(OnTimers::Fires) => {
+            let told: TimersFired = read(payload)?;
+            taken_back_firings(&told, undo)?;
+            (told.before, false)
+        }
+        Some(OnTimers::Settles) => {
+            let told: FiringsSettled = read(payload)?;
+            for outcome in &told.outcomes {
+                undo.settled(fallen_of(&(outcome.timer, outcome.due, outcome.round))?);
+            }
+            (told.before, false)
+        }
+        Some(OnTimers::Restores) => {
+            let told: TimersRestored<'_> = read(payload)?;
+            taken_back_restored(&told, undo)?;
+            (told.before, true)
+        }
+        None => return Some(AboutTimers::Nothing),
+    };
+    Some(AboutTimers::Told(EntryTold { before, defines }))
+}
+
+fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<()> {
+    // The earlier state of each timer is that of its first due time in the entry.
+    let mut stood: BTreeMap<u64, (Instant<Virtual>, Option<u32>)> = BTreeMap::new();
+    for (timer, due, round, _) in &told.fired {
+        let due = Instant::from_micros(*due)?;
+        undo.made(Fallen { due, position: *timer, round: *round });
+        let first = stood.entry(*timer).or_insert((due, Some(*round)));
+        *first = (due.min(first.0), Some(*round));
+    }
+    for (timer, from, ..) in &told.skipped {
+        let from = Instant::from_micros(*from)?;
+        let first = stood.entry(*timer).or_insert((from, None));
+        first.0 = from.min(first.0);
+    }
+    for (timer, (first, round)) in stood {
+        undo.passed(timer, first, round);
+    }
+    Some(())
+}
+
+fn taken_back_restored(told: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> Option<()> {
+    if told.inherited {
+        // They are in that state on the origin already.
+        return Some(());
+    }
+    for timer in &told.timers {
+        let before: Option<Stood<TimerRow>> = match &timer.was {
+            Some(was) => Some(was.stood(timer.position)?),
+            None => None,
+        };
+        undo.stood(timer.position, before);
+    }
+    for fallen in &told.superseded {
+        undo.settled(fallen_of(fallen)?);
+    }
+    for again in &told.fired {
+        undo.made(fallen_of(&(again.timer, again.due, again.round))?);
+    }
+    Some(())
+}

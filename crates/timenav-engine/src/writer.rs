@@ -1,0 +1,16 @@
+//! The path of a change: decide, project, commit, seal.
+
+pub(crate) mod commit_times;
+pub(crate) mod heads;
+pub(crate) mod project;
+pub(crate) mod draft;
+pub(crate) mod deciding;
+pub(crate) mod asked;
+pub(crate) mod group;
+pub(crate) mod gathering;
+pub(crate) mod lingering;
+pub(crate) mod locking;
+pub(crate) mod shared;
+pub(crate) mod committer;
+pub(crate) mod sealing;
+pub(crate) mod vouching;

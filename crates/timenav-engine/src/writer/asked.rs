@@ -1,0 +1,150 @@
+//! Submissions in the writer's queue.
+
+use timenav_core::access::Denial;
+use timenav_core::ids::{EventId, TimelineId};
+use tokio::sync::oneshot;
+
+use crate::ledger::changes::{Change, LedgerPosition};
+use crate::requests::actor::Actor;
+use crate::requests::idempotency::Idempotency;
+use crate::requests::refusal::Refusal;
+use crate::writer::deciding::{Asking, Deciding};
+use crate::writer::draft::{Done, Draft};
+
+/// A request by one actor on one timeline, to be decided by the writer.
+pub(crate) struct Submission {
+    pub(crate) actor: Actor,
+    pub(crate) timeline: TimelineId,
+    pub(crate) asked: Box<dyn Asked>,
+    pub(crate) idempotency: Option<Idempotency>,
+}
+
+/// Submissions that belong into the same group, unless that is full.
+pub(crate) struct Handed {
+    pub(crate) submission: Submission,
+    /// Decided right after `submission`.
+    pub(crate) then: Option<Submission>,
+}
+
+impl Handed {
+    /// Returns whether a caller waits for a response.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.each().any(|one| one.asked.is_awaited())
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Submission> {
+        std::iter::once(&self.submission).chain(&self.then)
+    }
+
+    /// Returns the individual submissions in the order in which they are decided.
+    pub(crate) fn each_of(handed: Vec<Self>) -> std::vec::IntoIter<Submission> {
+        let each: Vec<Submission> =
+            handed.into_iter().flat_map(|one| std::iter::once(one.submission).chain(one.then)).collect();
+        each.into_iter()
+    }
+}
+
+/// The outcome of a write, durable and signed.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer<C> {
+    pub(crate) timeline_id: TimelineId,
+    pub(crate) change: C,
+    pub(crate) ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub(crate) replayed: bool,
+}
+
+/// The position of a submission's outcome.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) timeline_id: TimelineId,
+    pub(crate) ledger: LedgerPosition,
+    pub(crate) replayed: bool,
+}
+
+/// Receives the response of a submission.
+pub(crate) type Reply<C> = oneshot::Sender<Result<Answer<C>, Refusal>>;
+
+/// A pending request, independent of the type of its response.
+pub(crate) trait Asked: Send {
+    fn asking(&self) -> &dyn Asking;
+
+    /// Decides the request, and stores the response. May be called again, in which case the last call counts.
+    fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal>;
+
+    /// Stores an earlier response, given as JSON.
+    fn repeat(&mut self, kept: &str) -> Result<(), Refusal>;
+
+    /// Checks whether the stored response may be returned for a repeated request.
+    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
+
+    /// Returns the stored response as JSON.
+    fn keep(&self) -> Option<String>;
+
+    /// Returns the event whose content is in the stored response.
+    fn event(&self) -> Option<EventId>;
+
+    /// Returns whether a caller waits for the response.
+    fn is_awaited(&self) -> bool;
+
+    /// Sends the response.
+    fn tell(self: Box<Self>, told: Result<Told, Refusal>);
+}
+
+/// A request and the receiver of its response, which is missing for a read with a buffered entry.
+pub(crate) struct Pending<D: Deciding> {
+    deciding: D,
+    change: Option<D::Change>,
+    reply: Option<Reply<D::Change>>,
+}
+
+impl<D: Deciding> Pending<D> {
+    pub(crate) fn boxed(deciding: D, reply: Option<Reply<D::Change>>) -> Box<dyn Asked> {
+        Box::new(Self { deciding, change: None, reply })
+    }
+}
+
+impl<D: Deciding> Asked for Pending<D> {
+    fn asking(&self) -> &dyn Asking {
+        &self.deciding
+    }
+
+    fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal> {
+        let Done { timeline_id, position, change } = self.deciding.decide(draft)?;
+        self.change = Some(change);
+        Ok(Done { timeline_id, position, change: () })
+    }
+
+    fn repeat(&mut self, kept: &str) -> Result<(), Refusal> {
+        self.change = D::Change::read(kept);
+        let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
+        self.change.as_ref().map(|_| ()).ok_or_else(unreadable)
+    }
+
+    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial> {
+        self.change.as_ref().map_or(Ok(()), |change| self.deciding.check_told(draft, change))
+    }
+
+    fn keep(&self) -> Option<String> {
+        self.change.as_ref().map(Change::keep)
+    }
+
+    fn event(&self) -> Option<EventId> {
+        self.change.as_ref().and_then(Change::event).cloned()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.reply.is_some()
+    }
+
+    fn tell(self: Box<Self>, told: Result<Told, Refusal>) {
+        let Self { change, reply, .. } = *self;
+        let Some(reply) = reply else { return };
+        let answer = told.and_then(|Told { timeline_id, ledger, replayed }| {
+            let change = change.ok_or_else(|| Refusal::Damaged("nothing was decided".to_owned()))?;
+            Ok(Answer { timeline_id, change, ledger, replayed })
+        });
+        // The receiver may have been dropped.
+        let _ = reply.send(answer);
+    }
+}

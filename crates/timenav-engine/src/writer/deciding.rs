@@ -1,0 +1,214 @@
+//! Requests to the writer. Each is a value, and its decision is a function that only borrows it.
+//!
+//! A request can therefore be decided again whenever other writers have changed the state it was decided on.
+
+use timenav_core::access::{Demand, Denial};
+use timenav_core::ids::{DataId, EventId, FiringId, TimelineId};
+
+use self::catching_up::CatchUp;
+use crate::ledger::action::{Action, Demanded};
+use crate::ledger::changes::{Change, LookUp};
+use crate::ports::timer_rows::TimersWanted;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft};
+
+pub(crate) mod access;
+pub(crate) mod anchors;
+pub(crate) mod catching_up;
+pub(crate) mod clocks;
+pub(crate) mod data;
+pub(crate) mod ends;
+pub(crate) mod erasing;
+pub(crate) mod events;
+pub(crate) mod faults;
+pub(crate) mod heads;
+pub(crate) mod history;
+pub(crate) mod identity;
+pub(crate) mod logged;
+pub(crate) mod repeated;
+pub(crate) mod restoring;
+pub(crate) mod redelivering;
+pub(crate) mod retention;
+pub(crate) mod rotation;
+pub(crate) mod sessions;
+pub(crate) mod standing;
+pub(crate) mod timelines;
+mod upcoming;
+mod outcomes;
+mod recording;
+pub(crate) mod timers;
+pub(crate) mod advances;
+pub(crate) mod undoing;
+
+/// A request, independent of the type of its response.
+pub(crate) trait Asking: Send + Sync + 'static {
+    /// Returns the action of its entry.
+    fn action(&self) -> Action;
+
+    /// Returns all permissions required of the caller. Empty if they depend on more, and are checked as part of the
+    /// decision.
+    fn demands(&self) -> &'static [Demand] {
+        match self.action().demands() {
+            Demanded::All(demands) => demands,
+            Demanded::Own | Demanded::Reading | Demanded::Nothing | Demanded::Service => &[],
+        }
+    }
+
+    /// Returns the kind of timeline that it needs.
+    fn aim(&self) -> Aim;
+
+    /// Returns the name of the operation in entries about rejected attempts.
+    fn operation(&self) -> &str {
+        self.action().word()
+    }
+
+    /// Returns the state to prefetch from the store before the decision.
+    fn needs(&self) -> Needs<'_> {
+        Needs::default()
+    }
+
+    /// Returns whether the caller's credentials must still be valid.
+    fn needs_credential(&self) -> bool {
+        true
+    }
+
+    /// Returns whether it only looks up the response to an earlier request.
+    fn is_asked_again(&self) -> bool {
+        false
+    }
+
+    /// Returns whether it only asks whether something would be allowed: it then changes nothing, except that it may
+    /// create the timeline.
+    fn only_asks(&self) -> bool {
+        false
+    }
+
+    /// Returns the state to catch up with, if that is its only purpose.
+    fn catches_up(&self) -> Option<CatchUp> {
+        None
+    }
+
+    /// Returns another timeline that the decision depends on.
+    fn relies_on(&self) -> Option<&TimelineId> {
+        None
+    }
+
+    fn events_count(&self) -> usize {
+        0
+    }
+}
+
+/// A request together with its decision.
+pub(crate) trait Deciding: Asking {
+    /// The response, which is also returned for a repeated request.
+    type Change: Change;
+
+    /// Decides the request. On success, the draft is applied; otherwise it is dropped.
+    ///
+    /// # Errors
+    /// The reason for the rejection.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Self::Change>, Refusal>;
+
+    /// Checks whether the response of an earlier request may be returned to the caller.
+    ///
+    /// # Errors
+    /// The caller is no longer authorized for it.
+    fn check_told(&self, _draft: &Draft<'_>, _change: &Self::Change) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+/// Returns a single permission as a slice.
+pub(crate) const fn alone(demand: Demand) -> &'static [Demand] {
+    match demand {
+        Demand::Look => &[Demand::Look],
+        Demand::Inspect => &[Demand::Inspect],
+        Demand::Steer => &[Demand::Steer],
+        Demand::SetRate => &[Demand::SetRate],
+        Demand::Record => &[Demand::Record],
+        Demand::Intervene => &[Demand::Intervene],
+        Demand::Administer => &[Demand::Administer],
+        Demand::Erase => &[Demand::Erase],
+        Demand::Operate => &[Demand::Operate],
+        Demand::Create => &[Demand::Create],
+        Demand::Own => &[Demand::Own],
+    }
+}
+
+/// The kind of timeline that a request needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// An existing timeline of users.
+    Timeline,
+    /// A timeline of users, which is created if it does not exist.
+    TimelineOrNew,
+    /// A timeline that must not exist yet.
+    NewTimeline,
+    /// Any ledger, including `system`.
+    Ledger,
+    /// An existing timeline of users, to be ended. A repeated request succeeds although it no longer exists.
+    TimelineToEnd,
+}
+
+impl Aim {
+    /// Returns whether a missing timeline is created.
+    pub(crate) const fn makes_timeline(self) -> bool {
+        matches!(self, Self::TimelineOrNew | Self::NewTimeline)
+    }
+
+    /// Returns whether it must be a timeline of users, which `system` is not.
+    pub(crate) const fn is_about_a_timeline(self) -> bool {
+        matches!(self, Self::Timeline | Self::TimelineOrNew | Self::TimelineToEnd)
+    }
+}
+
+/// The state to prefetch before a decision.
+#[derive(Default)]
+pub(crate) struct Needs<'a> {
+    /// Events of the request's timeline.
+    pub(crate) events: Vec<&'a EventId>,
+    /// Whether to fetch these events on every fork too.
+    pub(crate) forks: bool,
+    /// Whether to fetch outcomes that contain these events, including those of forks.
+    pub(crate) outcomes: bool,
+    /// Whether to fetch what ended those events that are not current.
+    pub(crate) endings: bool,
+    /// A sealed record.
+    pub(crate) data: Option<&'a DataId>,
+    /// The position of an entry of the request's timeline.
+    pub(crate) entry: Option<u64>,
+    /// Timer rows of the request's timeline.
+    pub(crate) timers: TimersNeeded,
+    /// The activity on the request's timeline, if several services share the store.
+    pub(crate) at_work: Option<NeedsAtWork<'a>>,
+}
+
+impl<'a> Needs<'a> {
+    /// Returns the state needed for events that timers will record.
+    pub(crate) fn looked_up(look_up: &'a LookUp) -> Self {
+        Self { events: look_up.event_ids.iter().collect(), endings: true, ..Self::default() }
+    }
+}
+
+/// A query for the activity on a timeline, which is locked until the step ends.
+#[derive(Default)]
+pub(crate) struct NeedsAtWork<'a> {
+    /// Set to find out whether firings that were created at or after that position are held.
+    pub(crate) open_since: Option<u64>,
+    /// Firings whose holders are needed.
+    pub(crate) firings: &'a [FiringId],
+}
+
+/// The timer rows needed for a decision.
+#[derive(Default)]
+pub(crate) struct TimersNeeded {
+    pub(crate) wanted: Vec<TimersWanted>,
+    /// Whether they must be current: the decision then waits for the next group if this one has changed any timer.
+    pub(crate) is_exact: bool,
+}
+
+impl TimersNeeded {
+    pub(crate) const fn exactly(wanted: Vec<TimersWanted>) -> Self {
+        Self { wanted, is_exact: true }
+    }
+}

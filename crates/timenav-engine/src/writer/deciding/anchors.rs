@@ -1,0 +1,46 @@
+use timenav_core::access::Denial;
+use timenav_core::anchor::{self, AnchorCommand};
+
+use super::{Aim, Asking, Deciding};
+use crate::ledger::action::Action;
+use crate::ledger::changes::AnchorMarked;
+use crate::ledger::payload::AnchorSet;
+use crate::requests::json::json;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft};
+
+/// Set an anchor at an instant, by default the clock's reading.
+pub(crate) struct SetAnchor(pub(crate) AnchorCommand);
+
+impl Asking for SetAnchor {
+    fn action(&self) -> Action {
+        Action::SetAnchor
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::TimelineOrNew
+    }
+}
+
+impl Deciding for SetAnchor {
+    type Change = AnchorMarked;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<AnchorMarked>, Refusal> {
+        let ledger = draft.aimed()?;
+        let host = draft.host(ledger);
+        let head = &draft.state(ledger).head;
+        let set = anchor::decide(head.anchors_count, &self.0, &head.clock, (head.frontier.size(), host))?;
+        draft.admit_moment(set.timestamp)?;
+        let head = &mut draft.state_mut(ledger).head;
+        head.anchors_count = anchor::apply(head.anchors_count, &set);
+        let marked = AnchorMarked { anchor_id: set.anchor_id.clone(), timestamp: set.timestamp };
+        let position =
+            draft.append(ledger, Action::SetAnchor, set.anchor_id.as_str(), json(&AnchorSet::of(&set)), host);
+        draft.step_mut(ledger).anchors.push(set);
+        Ok(draft.done(ledger, position, marked))
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &AnchorMarked) -> Result<(), Denial> {
+        draft.admit_moment(change.timestamp)
+    }
+}

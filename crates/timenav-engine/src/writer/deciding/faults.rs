@@ -1,0 +1,66 @@
+//! Fault injection into followers' clocks.
+
+use std::sync::Arc;
+
+use timenav_core::fault::{Fault, Faults};
+use timenav_core::ids::{FollowerName, UserId};
+use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
+
+use super::{Aim, Asking, Deciding};
+use crate::ledger::action::Action;
+use crate::ledger::changes::FaultSaid;
+use crate::ledger::payload::{FaultRecord, FaultSet, faults_record};
+use crate::requests::json::json;
+use crate::requests::options::LEVEL_OF_FAULTS;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft};
+
+/// Set the fault of a user's followers with some name; `None` removes it.
+pub(crate) struct SetFault {
+    pub(crate) whose: (UserId, FollowerName),
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Asking for SetFault {
+    fn action(&self) -> Action {
+        Action::SetFault
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for SetFault {
+    type Change = FaultSaid;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultSaid>, Refusal> {
+        // Versions of an earlier level drop this field when they rewrite a head.
+        if draft.level() < LEVEL_OF_FAULTS {
+            return Err(Refusal::NotUpgraded { what: "the clock error of a follower", level: LEVEL_OF_FAULTS });
+        }
+        let ledger = draft.aimed()?;
+        let Self { whose, fault } = self;
+        let faults = &draft.state(ledger).head.timers.faults;
+        if fault.is_some() && faults.get(whose).is_none() && faults.len() >= FAULTS_PER_TIMELINE_MAX {
+            let what = "follower names with a clock error on this clock";
+            return Err(Refusal::LimitReached { what, max: FAULTS_PER_TIMELINE_MAX });
+        }
+        let (before, mut after) = (faults.changed, Faults::clone(faults));
+        // The position is not part of the entry.
+        after.set(0, whose.clone(), *fault);
+        let (user_id, follower) = (whose.0.to_string(), whose.1.to_string());
+        let payload = FaultSet {
+            user_id: user_id.clone(),
+            follower: follower.clone(),
+            fault: fault.as_ref().map(FaultRecord::of),
+            faults: faults_record(&after),
+            before,
+        };
+        let host = draft.host(ledger);
+        let position = draft.append(ledger, Action::SetFault, &follower, json(&payload), host);
+        let timers = Arc::make_mut(&mut draft.step_mut(ledger).state.head.timers);
+        Arc::make_mut(&mut timers.faults).set(position, whose.clone(), *fault);
+        Ok(draft.done(ledger, position, FaultSaid { whose: whose.clone(), fault: *fault }))
+    }
+}

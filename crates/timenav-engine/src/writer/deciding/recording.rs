@@ -1,0 +1,113 @@
+//! Events recorded by timers. Each firing of such a timer is an event, which is also its outcome.
+//!
+//! The firing ids must be looked up first, because they may be taken by other events. Which timers fire is only known
+//! when that is decided, so the first decision returns what to look up, and the next one uses it.
+
+use std::collections::HashSet;
+
+use timenav_core::access::{self, Demand};
+use timenav_core::ids::{EventId, UserId};
+use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Coming, Fallen, FiringState};
+
+use super::events::record_own;
+use super::outcomes::{Outcome, tell_outcomes};
+use super::upcoming::Upcoming;
+use crate::events::location::columns_of;
+use crate::ledger::changes::LookUp;
+use crate::ports::timer_rows::{FiringRow, TimerRow};
+use crate::ports::wall_clock::Host;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Draft, Ledger};
+
+/// The firings of one decision that record events and were all looked up.
+pub(super) struct Recording {
+    /// Firings at or after this instant are not completely known.
+    until: Option<Instant<Virtual>>,
+}
+
+impl Recording {
+    /// Returns the prefetched events up to an instant, or what to look up first.
+    pub(super) fn of(
+        draft: &Draft<'_>,
+        ledger: Ledger,
+        upcoming: &Upcoming,
+        (upto, coming): (Instant<Virtual>, Coming),
+        looked_up: &LookUp,
+    ) -> Result<Result<Self, LookUp>, Refusal> {
+        let fallen = upcoming.recording(upto, coming);
+        if fallen.is_empty() {
+            return Ok(Ok(Self { until: None }));
+        }
+        let timeline = draft.state(ledger).head.id.told();
+        let event_id = |fallen: &Fallen| event_id(fallen.firing_id(&timeline).as_str());
+        let event_ids: Vec<EventId> = fallen.iter().map(event_id).collect::<Result<_, _>>()?;
+        let known: HashSet<&EventId> = looked_up.event_ids.iter().collect();
+        if !event_ids.iter().all(|event_id| known.contains(event_id)) {
+            return Ok(Err(LookUp { reach: looked_up.reach, now: Some(upto), event_ids }));
+        }
+        let is_cut = fallen.len() >= FIRINGS_AT_ONCE_MAX;
+        Ok(Ok(Self { until: fallen.last().filter(|_| is_cut).map(|last| last.due) }))
+    }
+
+    /// Returns whether everything recorded up to an instant was looked up.
+    pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
+        self.until.is_none_or(|until| moment < until)
+    }
+}
+
+fn event_id(text: &str) -> Result<EventId, Refusal> {
+    EventId::new(text).map_err(|error| Refusal::id("event_id", error))
+}
+
+/// Records the events of new firings, and their outcomes. Returns the position of the last entry, if there is one.
+pub(super) fn record_events(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    upcoming: &Upcoming,
+    firings: &[FiringRow],
+    host: Host,
+) -> Option<u64> {
+    let mut outcomes: Vec<Outcome<'_>> = Vec::new();
+    for firing in firings.iter().filter(|firing| firing.records_event()) {
+        let recorded = match upcoming.row(firing.fallen.position) {
+            Some((timer, _)) => record_event(draft, ledger, (timer, firing), host),
+            None => Err("its timer is not there".to_owned()),
+        };
+        let state = if recorded.is_ok() { FiringState::Acknowledged } else { FiringState::Failed };
+        outcomes.push(Outcome { firing, state, reason: recorded.err() });
+    }
+    (!outcomes.is_empty()).then(|| tell_outcomes(draft, ledger, &outcomes, host))
+}
+
+/// Records the event of one firing.
+///
+/// # Errors
+/// Why it is not recorded.
+fn record_event(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    (timer, firing): (&TimerRow, &FiringRow),
+    host: Host,
+) -> Result<(), String> {
+    check_right(draft, ledger, timer)?;
+    let event_id = event_id(firing.firing_id.as_str()).map_err(|refusal| refusal.to_string())?;
+    let event = timer.event_of(&event_id, firing.fallen.due).ok_or("the event of the timer cannot be read")?;
+    let columns = columns_of(draft.doors().gazetteer.as_deref(), &event);
+    let recorded = record_own(draft, ledger, (&event_id, &event, columns), host);
+    recorded.map(|_| ()).ok_or_else(|| format!("event_exists: there is an event `{event_id}` already"))
+}
+
+/// Checks whether the user who set a timer may still record an event. For timers inherited by a fork, checks the user
+/// who forked. For adopted timers, checks the user who adopted, because the one who set them is unknown here.
+fn check_right(draft: &Draft<'_>, ledger: Ledger, timer: &TimerRow) -> Result<(), String> {
+    let head = &draft.state(ledger).head;
+    let adopted = head.origins.last().map_or(0, |origin| origin.end);
+    let is_taken_along = timer.position < head.timers.position_of(adopted);
+    let user_id = if is_taken_along { Ok(head.created_by.clone()) } else { UserId::new(&timer.set_by) };
+    let user_id = user_id.map_err(|error| error.to_string())?;
+    let standing = draft.directory().standing(&user_id, None, Some(&head.permissions), draft.for_expiry());
+    let denied = |denial| format!("permission: `{user_id}` may not record events here ({denial})");
+    access::decide(standing, Demand::Record).map_err(denied)
+}

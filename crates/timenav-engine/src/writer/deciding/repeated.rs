@@ -1,0 +1,147 @@
+//! Responses to earlier requests.
+
+use std::marker::PhantomData;
+
+use timenav_core::access::{Demand, Denial};
+
+use super::clocks::check_clock_told;
+use super::{Aim, Asking, Deciding};
+use crate::ledger::action::Action;
+use crate::ledger::changes::{
+    AdvancesHeld, Change, ClockAfter, EventIntervened, FaultSaid, FiringsAfter, Swept, TimelineMade,
+};
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft};
+
+/// Return the response to an earlier request with the same key, without a change.
+pub(crate) struct Again<C> {
+    action: Action,
+    demands: &'static [Demand],
+    aim: Aim,
+    change: PhantomData<fn() -> C>,
+}
+
+/// Store the response to a request that has no entry, without another change.
+pub(crate) struct Keep<C> {
+    /// The operation's name in entries about rejected attempts.
+    pub(crate) operation: &'static str,
+    pub(crate) change: C,
+}
+
+impl<C> Again<C> {
+    /// Asks for the response to a request that required these permissions, which are checked again.
+    pub(crate) const fn of(action: Action, demands: &'static [Demand]) -> Self {
+        Self { action, demands, aim: Aim::Timeline, change: PhantomData }
+    }
+
+    /// Sets the kind of timeline.
+    pub(crate) fn aimed(self, aim: Aim) -> Self {
+        Self { aim, ..self }
+    }
+}
+
+/// A response that can be requested again, with its authorization check.
+pub(crate) trait Told: Change {
+    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
+}
+
+impl Told for ClockAfter {
+    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial> {
+        check_clock_told(draft, self)
+    }
+}
+
+impl Told for TimelineMade {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for EventIntervened {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for Swept {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for FiringsAfter {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for AdvancesHeld {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for FaultSaid {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl<C: Told> Asking for Again<C> {
+    fn action(&self) -> Action {
+        self.action
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        self.demands
+    }
+
+    fn aim(&self) -> Aim {
+        self.aim
+    }
+
+    fn is_asked_again(&self) -> bool {
+        true
+    }
+}
+
+impl<C: Told> Deciding for Again<C> {
+    type Change = C;
+
+    fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
+        // There is no earlier request.
+        Err(Refusal::ChangedMeanwhile)
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
+        change.check_told(draft)
+    }
+}
+
+impl<C: Told + Sync> Asking for Keep<C> {
+    /// The required permission is that to settle firings, for responses about firings and holds.
+    fn action(&self) -> Action {
+        Action::SettleFirings
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn operation(&self) -> &str {
+        self.operation
+    }
+}
+
+impl<C: Told + Sync> Deciding for Keep<C> {
+    type Change = C;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
+        let ledger = draft.aimed()?;
+        Ok(draft.done(ledger, draft.last_position(ledger), self.change.clone()))
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
+        change.check_told(draft)
+    }
+}

@@ -1,0 +1,50 @@
+//! Rotation of the signing key, on one ledger.
+
+use super::{Aim, Asking, Deciding};
+use crate::ledger::action::Action;
+use crate::ledger::changes::Logged;
+use crate::ledger::payload::SigningKeyRotated;
+use crate::ports::signer::Signer;
+use crate::requests::json::json;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft};
+
+/// Begin to sign with the next key in addition to the current one, with an entry that names both.
+pub(crate) struct RotateSigningKey;
+
+impl Asking for RotateSigningKey {
+    fn action(&self) -> Action {
+        Action::RotateSigningKey
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for RotateSigningKey {
+    type Change = Logged;
+
+    /// Both keys sign the checkpoint over the entry.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        let next = draft.doors().next_signer.clone();
+        let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
+        let ledger = draft.ledger_of_service(draft.timeline())?;
+        let timeline = draft.timeline();
+        let named = |signer: &dyn Signer| {
+            let key = signer.ledger_key(&draft.options().service_name, timeline);
+            key.map(|key| key.to_string()).map_err(|error| Refusal::Damaged(error.to_string()))
+        };
+        // The new key is also the subject, so that a proof of this entry is enough to learn it.
+        let subject = named(&*next)?;
+        let retired_verifier_key = named(&*draft.doors().signer)?;
+        let payload = json(&SigningKeyRotated { retired_verifier_key, verifier_key: subject.clone() });
+        if timeline.is_system() {
+            draft.forget_fingerprints();
+        }
+        let host = draft.host(ledger);
+        let position = draft.append(ledger, Action::RotateSigningKey, &subject, payload, host);
+        draft.step_mut(ledger).is_signed_by_next = true;
+        Ok(draft.done(ledger, position, Logged {}))
+    }
+}

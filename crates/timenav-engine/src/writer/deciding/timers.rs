@@ -1,0 +1,462 @@
+//! Setting, changing, canceling and firing timers, and settling firings.
+
+use std::sync::Arc;
+
+use timenav_core::ids::{FiringId, QueueId, TimerId};
+use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
+use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::timers::leases::{HeldByOther, Under};
+use timenav_core::timers::{Coming, FellDue, FiringState, Repeating, Schedule, Skipped};
+
+use super::outcomes::{Outcome, tell_outcomes};
+use super::recording::{Recording, record_events};
+use super::upcoming::{Upcoming, check_next};
+use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
+use crate::ledger::action::Action;
+use crate::ledger::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
+use crate::ledger::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
+use crate::ports::leasing_door::{Held, Keeper};
+use crate::ports::timer_changes::{OrderKeyChange, ScheduleChange};
+use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::requests::json::json;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft, Ledger};
+use crate::writer::project::{TimersEntry, timers_fired};
+
+/// The number of timers to read to find the next one other than a given one.
+const NEXT_BUT_ONE: usize = 2;
+
+/// The definition of a timer.
+#[derive(Clone, Debug)]
+pub(crate) struct TimerPlan {
+    pub(crate) schedule: Schedule,
+    /// The delivery, as JSON.
+    pub(crate) deliver: Arc<str>,
+    pub(crate) queue: QueueId,
+    pub(crate) order_key: Option<String>,
+    /// As JSON.
+    pub(crate) payload: Arc<str>,
+}
+
+pub(crate) struct SetTimer {
+    pub(crate) timer_id: TimerId,
+    pub(crate) plan: TimerPlan,
+}
+
+impl Asking for SetTimer {
+    fn action(&self) -> Action {
+        Action::SetTimer
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::TimelineOrNew
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let wanted = vec![TimersWanted::Named(self.timer_id.clone())];
+        Needs { timers: TimersNeeded { wanted, is_exact: false }, ..Needs::default() }
+    }
+}
+
+impl Deciding for SetTimer {
+    type Change = TimerAfter;
+
+    /// If the timer exists with an identical definition, nothing changes.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        let wanted = TimersWanted::Named(self.timer_id.clone());
+        let known = draft.timer_set_now(ledger, &self.timer_id);
+        let known = known.or_else(|| draft.known_timers(ledger, &wanted)?.timers.first());
+        let TimerPlan { schedule, deliver, queue, order_key, payload } = &self.plan;
+        let schedule_text: Arc<str> = json(&ScheduleRecord::of(schedule)).into();
+        if let Some(known) = known {
+            let is_same = known.schedule == schedule_text
+                && known.deliver == *deliver
+                && known.order_key == *order_key
+                && known.payload == *payload;
+            if !is_same {
+                return Err(Refusal::AlreadyExists { what: "timer", id: self.timer_id.to_string() });
+            }
+            let (timer, position) = (known.clone(), draft.last_position(ledger));
+            return Ok(draft.done(ledger, position, TimerAfter { timer, changed: false }));
+        }
+        let host = draft.host(ledger);
+        let head = &draft.state(ledger).head;
+        if !head.timers.has_room() {
+            let what = "armed timers on this timeline";
+            return Err(Refusal::LimitReached { what, max: TIMERS_PER_TIMELINE_MAX });
+        }
+        let next = first_moment(schedule, head.clock.now(host))?;
+        let timer = TimerRow {
+            position: head.timers.position_of(head.frontier.size()),
+            timer_id: self.timer_id.clone(),
+            next: Some(next),
+            round: 0,
+            is_cancelled: false,
+            schedule: schedule_text,
+            deliver: Arc::clone(deliver),
+            queue: queue.clone(),
+            order_key: order_key.clone(),
+            payload: Arc::clone(payload),
+            set_by: draft.actor().name().to_owned(),
+            set_at: host,
+        };
+        let told = json(&TimerSet::of(&timer, None, head.timers.last).ok_or_else(no_json)?);
+        let position = draft.append(ledger, Action::SetTimer, timer.timer_id.as_str(), told, host);
+        let step = draft.step_mut(ledger);
+        let timers = Arc::make_mut(&mut step.state.head.timers);
+        timers.arm(next);
+        timers.fires_into(&timer.queue);
+        timers.last = Some(position);
+        step.timers.set.push(timer.clone());
+        Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
+    }
+}
+
+/// A change of an armed timer.
+pub(crate) enum TimerChange {
+    /// Changes its definition.
+    To(Box<TimerChanges>),
+    Cancel,
+}
+
+/// The changed parts of a timer; `None` for unchanged ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimerChanges {
+    pub(crate) schedule: Option<ScheduleChange>,
+    pub(crate) deliver: Option<(Arc<str>, QueueId)>,
+    pub(crate) order_key: Option<OrderKeyChange>,
+    pub(crate) payload: Option<Arc<str>>,
+}
+
+/// Change or cancel a timer.
+pub(crate) struct ChangeTimer {
+    pub(crate) timer_id: TimerId,
+    pub(crate) change: TimerChange,
+}
+
+impl Asking for ChangeTimer {
+    fn action(&self) -> Action {
+        match self.change {
+            TimerChange::To(_) => Action::ChangeTimer,
+            TimerChange::Cancel => Action::CancelTimer,
+        }
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let timers = vec![TimersWanted::Named(self.timer_id.clone()), TimersWanted::Earliest(NEXT_BUT_ONE)];
+        Needs { timers: TimersNeeded::exactly(timers), ..Needs::default() }
+    }
+}
+
+impl Deciding for ChangeTimer {
+    type Change = TimerAfter;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        let missing = || Refusal::NotFound { what: "timer", id: self.timer_id.to_string() };
+        let named = draft.known_timers(ledger, &TimersWanted::Named(self.timer_id.clone()));
+        let before = named.and_then(|found| found.timers.first()).ok_or_else(missing)?;
+        if before.next.is_none() {
+            return match &self.change {
+                // It is not armed any more, so there is nothing left to cancel.
+                TimerChange::Cancel => {
+                    let (timer, position) = (before.clone(), draft.last_position(ledger));
+                    Ok(draft.done(ledger, position, TimerAfter { timer, changed: false }))
+                }
+                TimerChange::To(_) => Err(Refusal::TimerNotArmed { timer_id: self.timer_id.to_string() }),
+            };
+        }
+        let earliest = draft.known_timers(ledger, &TimersWanted::Earliest(NEXT_BUT_ONE));
+        let earliest = earliest.map(|found| found.timers.as_slice()).unwrap_or_default();
+        check_next(draft, ledger, earliest)?;
+        let others = earliest.iter().filter(|one| one.position != before.position);
+        let next_of_others = others.filter_map(|timer| timer.next).min();
+        let host = draft.host(ledger);
+        let now = draft.state(ledger).head.clock.now(host);
+        let timer = match &self.change {
+            TimerChange::Cancel => TimerRow { next: None, is_cancelled: true, ..before.clone() },
+            TimerChange::To(changes) => changed(before, changes, now)?,
+        };
+        let last = draft.state(ledger).head.timers.last;
+        let told = match &self.change {
+            TimerChange::Cancel => json(&TimerCancelled {
+                timer_id: timer.timer_id.to_string(),
+                position: timer.position,
+                next: before.next.map(|next| next.to_string()),
+                before: last,
+            }),
+            TimerChange::To(_) => json(&TimerSet::of(&timer, Some(before), last).ok_or_else(no_json)?),
+        };
+        let position = draft.append(ledger, self.action(), timer.timer_id.as_str(), told, host);
+        let step = draft.step_mut(ledger);
+        let timers = Arc::make_mut(&mut step.state.head.timers);
+        timers.next = next_of_others;
+        timers.armed = timers.armed.saturating_sub(1);
+        timers.last = Some(position);
+        if let Some(next) = timer.next {
+            timers.fires_into(&timer.queue);
+            timers.arm(next);
+        }
+        step.timers.set.push(timer.clone());
+        Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
+    }
+}
+
+fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> Result<TimerRow, Refusal> {
+    let TimerChanges { schedule, deliver, order_key, payload } = changes;
+    let mut timer = before.clone();
+    if let Some(schedule) = schedule {
+        let schedule = schedule_after(before, schedule)?;
+        timer.next = Some(first_moment(&schedule, now)?);
+        timer.schedule = json(&ScheduleRecord::of(&schedule)).into();
+        // A past due time may be part of the new schedule too, and must get a different firing id.
+        timer.round += 1;
+    }
+    if let Some((deliver, queue)) = deliver {
+        (timer.deliver, timer.queue) = (Arc::clone(deliver), queue.clone());
+    }
+    if let Some(order_key) = order_key {
+        timer.order_key = match order_key {
+            OrderKeyChange::To(order_key) => Some(order_key.clone()),
+            OrderKeyChange::Removed => None,
+        };
+    }
+    if let Some(payload) = payload {
+        timer.payload = Arc::clone(payload);
+    }
+    Ok(timer)
+}
+
+/// Returns the new schedule of a timer. Past due times are not caught up with again.
+fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule, Refusal> {
+    let misfire = match change {
+        ScheduleChange::To(schedule) => return Ok(schedule.clone()),
+        ScheduleChange::Misfire(misfire) => *misfire,
+    };
+    match schedule_of(before).ok_or_else(no_json)? {
+        Schedule::Repeating(repeating) => {
+            Ok(Schedule::Repeating(Box::new(Repeating { misfire, catch_up: false, ..*repeating })))
+        }
+        Schedule::At(_) => Err(Refusal::invalid(
+            "misfire",
+            "this timer fires once, so it has no misfire policy; give it a rule with `every` or `cron`",
+        )),
+    }
+}
+
+/// Returns the first due time of a timer set while the clock shows `now`.
+fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Virtual>, Refusal> {
+    let field = match schedule {
+        Schedule::At(_) => "at",
+        Schedule::Repeating(repeating) => repeating.source.field(),
+    };
+    let never = || Refusal::invalid(field, "the timer would never fire: the last moment of its rule has passed");
+    let first = schedule.first(now).ok_or_else(never)?;
+    let (passed, is_complete) = schedule.count(first, now, CATCH_UP_MOMENTS_MAX + 1);
+    if !is_complete || passed > CATCH_UP_MOMENTS_MAX {
+        let detail = format!(
+            "more than {CATCH_UP_MOMENTS_MAX} moments of the rule have passed; give a later start, or leave out \
+             `catch_up`"
+        );
+        return Err(Refusal::invalid("catch_up", detail));
+    }
+    Ok(first)
+}
+
+fn no_json() -> Refusal {
+    Refusal::Damaged("a stored timer is not JSON".to_owned())
+}
+
+/// Fire timers that the clock has passed by running or by jumping.
+#[derive(Default)]
+pub(crate) struct FireTimers {
+    /// The timekeeper, if several services share the store and this is not requested as part of a clock change.
+    pub(crate) keeper: Option<Keeper>,
+    /// The prefetched state.
+    pub(crate) look_up: LookUp,
+}
+
+impl Asking for FireTimers {
+    fn action(&self) -> Action {
+        Action::FireTimers
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let at_work = self.keeper.as_ref().map(|_| NeedsAtWork::default());
+        let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
+        Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
+    }
+}
+
+impl Deciding for FireTimers {
+    type Change = TimersMoved;
+
+    /// Idempotent: the second of two concurrent requests finds nothing due.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
+        let ledger = draft.aimed()?;
+        draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
+        let host = draft.host(ledger);
+        let head = &draft.state(ledger).head;
+        let shown = head.clock.now(host);
+        if !head.timers.is_behind(shown) {
+            return Err(Refusal::ChangedMeanwhile);
+        }
+        // The prefetched state covers what was due by then. The clock may have moved since.
+        let then = self.look_up.now.filter(|then| *then <= shown && head.timers.is_behind(*then));
+        let now = then.unwrap_or(shown);
+        let mut upcoming = Upcoming::of(draft, ledger, self.look_up.reach)?;
+        if self.look_up.reach != Reach::Many && !upcoming.knows(now) {
+            return Ok(look_up_first(draft, ledger, self.look_up.of_many()));
+        }
+        let is_full = draft.state(ledger).head.timers.pending >= PENDING_OF_RULES_MAX;
+        let coming = Coming::Together { now, is_full };
+        if let Err(look_up) = Recording::of(draft, ledger, &upcoming, (now, coming), &self.look_up)? {
+            return Ok(look_up_first(draft, ledger, look_up));
+        }
+        let fell = upcoming.fall_due(now, coming);
+        let fired = fell.fallen.len() as u64;
+        let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
+        count_armed(draft, ledger, &upcoming);
+        Ok(draft.done(ledger, position, TimersMoved { fired, ..TimersMoved::default() }))
+    }
+}
+
+/// Returns a request to look something up before the decision.
+pub(super) fn look_up_first(draft: &Draft<'_>, ledger: Ledger, look_up: LookUp) -> Done<TimersMoved> {
+    let moved = TimersMoved { look_up: Some(look_up), ..TimersMoved::default() };
+    draft.done(ledger, draft.last_position(ledger), moved)
+}
+
+/// Appends the entry of fired timers, and the events that they record. Returns the position of the last entry, and the
+/// queues of the firings. In an advance, the ledger's clock is at their instant.
+pub(super) fn fire(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    upcoming: &Upcoming,
+    FellDue { fallen, skipped }: &FellDue,
+    host: Instant<Wall>,
+) -> (u64, Vec<QueueId>) {
+    let head = &draft.state(ledger).head;
+    let (timeline, made) = (head.id.told(), head.frontier.size());
+    let advance = head.timers.advance.as_ref();
+    let next_of = |position: u64| upcoming.row(position).and_then(|(_, timer)| timer.next).map(Instant::micros);
+    let fired = fallen.iter().map(|one| (one.position, one.due.micros(), one.round, next_of(one.position)));
+    let skipped = skipped.iter().map(|one: &Skipped| {
+        let next = next_of(one.position);
+        (one.position, one.from.micros(), one.to.micros(), next)
+    });
+    let told = TimersFired {
+        clock: advance.map(|_| ClockRecord::of(&head.clock)),
+        advance_id: advance.map(|advance| advance.advance_id.to_string()),
+        step: advance.map(|advance| advance.step),
+        fired: fired.collect(),
+        skipped: skipped.collect(),
+        before: head.timers.last,
+    };
+    let entry = TimersEntry { timeline: &timeline, position: made, advance: advance.map(|advance| advance.position) };
+    let rows = timers_fired(&told, entry, |position| upcoming.row(position).map(|(row, _)| row));
+    let rows = rows.expect("timers that fall due are known, and their moments are in range");
+    if advance.is_some() {
+        draft.state_mut(ledger).head.clock_entry = made;
+    }
+    let position = draft.append(ledger, Action::FireTimers, "timers", json(&told), host);
+    let (recording, waiting): (Vec<_>, Vec<_>) = rows.fired.iter().partition(|firing| firing.records_event());
+    let recording: Vec<FiringRow> = recording.into_iter().cloned().collect();
+    let queues = waiting.into_iter().map(|firing| firing.queue.clone()).collect();
+    let step = draft.step_mut(ledger);
+    let timers = Arc::make_mut(&mut step.state.head.timers);
+    timers.fired(rows.fired.len() as u64);
+    timers.last = Some(position);
+    timers.next = upcoming.next();
+    step.timers.extend(rows);
+    let recorded = record_events(draft, ledger, upcoming, &recording, host);
+    (recorded.unwrap_or(position), queues)
+}
+
+/// Updates the number of armed timers at the end of a decision.
+pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upcoming) {
+    let gone = upcoming.armed_before - upcoming.armed();
+    let timers = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
+    timers.armed = timers.armed.saturating_sub(gone);
+}
+
+/// Settle firings.
+pub(crate) struct SettleFirings {
+    pub(crate) firing_ids: Vec<FiringId>,
+    /// Those to return unchanged.
+    pub(crate) left: Vec<FiringId>,
+    pub(crate) outcome: FiringState,
+    pub(crate) reason: Option<String>,
+    /// The holder or lease that must match.
+    pub(crate) under: Under,
+    /// The timekeeper, if several services share the store and the request is not by a user.
+    pub(crate) keeper: Option<Keeper>,
+}
+
+impl Asking for SettleFirings {
+    fn action(&self) -> Action {
+        Action::SettleFirings
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
+        // Claims are locked while an outcome is being recorded. With a keeper, only the keeper is looked up.
+        let firings = if self.keeper.is_some() { &[] } else { self.firing_ids.as_slice() };
+        let at_work = Some(NeedsAtWork { open_since: None, firings });
+        Needs { timers: TimersNeeded::exactly(timers), at_work, ..Needs::default() }
+    }
+}
+
+impl Deciding for SettleFirings {
+    type Change = FiringsAfter;
+
+    /// A firing that is already settled keeps its outcome.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
+        let wanted = TimersWanted::Firings(self.firing_ids.clone());
+        let known = draft.known_timers(ledger, &wanted).map(|found| found.firings.as_slice()).unwrap_or_default();
+        let mut after = Vec::with_capacity(self.firing_ids.len());
+        let mut settled: Vec<&FiringRow> = Vec::new();
+        for firing_id in &self.firing_ids {
+            let missing = || Refusal::NotFound { what: "firing", id: firing_id.to_string() };
+            let firing = known.iter().find(|firing| firing.firing_id == *firing_id).ok_or_else(missing)?;
+            let is_open = firing.state == FiringState::Pending && !self.left.contains(firing_id);
+            if is_open && !settled.iter().any(|one| one.fallen == firing.fallen) {
+                settled.push(firing);
+            }
+            after.push((firing_id.clone(), if is_open { self.outcome } else { firing.state }));
+        }
+        let leased = draft.leased(ledger, &self.firing_ids).iter();
+        let is_of_other = |held: &&Held| {
+            let is_open = settled.iter().any(|firing| firing.firing_id == held.firing_id);
+            is_open && !self.under.has(&held.lease_id, &held.holder)
+        };
+        let of_others: Vec<HeldByOther> = leased.filter(is_of_other).map(Held::of_other).collect();
+        if !of_others.is_empty() {
+            return Err(Refusal::lease_lost(of_others));
+        }
+        let change = FiringsAfter { firings: after, is_untold: false };
+        if settled.is_empty() {
+            return Ok(draft.done(ledger, draft.last_position(ledger), change));
+        }
+        let outcome = |firing| Outcome { firing, state: self.outcome, reason: self.reason.clone() };
+        let outcomes: Vec<Outcome<'_>> = settled.into_iter().map(outcome).collect();
+        let host = draft.host(ledger);
+        let position = tell_outcomes(draft, ledger, &outcomes, host);
+        Ok(draft.done(ledger, position, change))
+    }
+}

@@ -1,0 +1,96 @@
+//! Undoing an import: its events are canceled, and their ids become free.
+
+use timenav_core::ids::{EventId, InterventionId};
+use timenav_core::intervention::Effect;
+
+use super::history::{Before, Intervene, TakenBack, append_intervention};
+use super::{Aim, Asking, Deciding, Needs};
+use crate::ledger::action::Action;
+use crate::ledger::changes::ImportUndone;
+use crate::ledger::import_id::ImportId;
+use crate::requests::refusal::Refusal;
+use crate::writer::draft::{Done, Draft, Ledger};
+
+/// Cancel those events of an import that have not changed since.
+pub(crate) struct UndoImport {
+    pub(crate) import: ImportId,
+    pub(crate) events: Vec<ImportedEvent>,
+}
+
+/// An event recorded by an import.
+pub(crate) struct ImportedEvent {
+    pub(crate) event_id: EventId,
+    /// The position at which it was recorded.
+    pub(crate) position: u64,
+    /// The id of the intervention that cancels it.
+    pub(crate) intervention_id: InterventionId,
+}
+
+/// The current state of an imported event.
+enum Found {
+    AsImported,
+    Changed,
+    Gone,
+}
+
+impl Asking for UndoImport {
+    fn action(&self) -> Action {
+        Action::ManipulateEvent
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { events: self.events.iter().map(|event| &event.event_id).collect(), ..Needs::default() }
+    }
+}
+
+impl Deciding for UndoImport {
+    type Change = ImportUndone;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ImportUndone>, Refusal> {
+        let ledger = draft.aimed()?;
+        let host = draft.host(ledger);
+        let time = draft.state(ledger).head.clock.now(host);
+        let import = self.import.to_string();
+        let mut change = ImportUndone { undone: 0, kept: 0 };
+        let mut last = None;
+        for event in &self.events {
+            match find(draft, ledger, event) {
+                Found::AsImported => change.undone += 1,
+                Found::Changed => {
+                    change.kept += 1;
+                    continue;
+                }
+                Found::Gone => continue,
+            }
+            let before = Before::of(draft, ledger, &event.event_id)?;
+            let one = Intervene {
+                id: event.intervention_id.clone(),
+                event_id: event.event_id.clone(),
+                action: format!("undo the import {import}"),
+                time,
+                effect: Effect::Cancel,
+                causes: Vec::new(),
+                guard: None,
+            };
+            let by = Some(TakenBack::OfImport(&import));
+            last = Some(append_intervention(draft, ledger, &one, (&before, Some(None)), by, host));
+        }
+        let position = last.unwrap_or_else(|| draft.last_position(ledger));
+        Ok(draft.done(ledger, position, change))
+    }
+}
+
+fn find(draft: &Draft<'_>, ledger: Ledger, event: &ImportedEvent) -> Found {
+    let Some(known) = draft.known_event(ledger, &event.event_id) else { return Found::Gone };
+    match known.standing() {
+        Some(version) if version.position == event.position && version.layer == draft.own_layer(ledger) => {
+            Found::AsImported
+        }
+        Some(_) => Found::Changed,
+        None => Found::Gone,
+    }
+}

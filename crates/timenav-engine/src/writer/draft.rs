@@ -1,0 +1,482 @@
+//! One submission while it is being decided.
+//!
+//! A [`Draft`] holds the heads, new entries and rows of one submission. Ledgers are opened first, so that appending
+//! entries cannot fail. A draft is invisible to others until it is accepted as a whole, or dropped.
+
+use std::collections::HashMap;
+
+use timenav_core::anchor::Anchor;
+use timenav_core::directory::Directory;
+use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
+use timenav_core::ledger::{leaf_hash, payload_hash};
+
+use crate::access::directory::DirectoryChange;
+use crate::ledger::action::Action;
+use crate::ledger::head::{TimelineKey, TimelineState};
+use crate::ledger::payload::AttemptRecord;
+use crate::ports::doors::Doors;
+use crate::ports::leasing_door::{AtWork, AtWorkWanted};
+use crate::ports::rows::{
+    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
+};
+use crate::ports::timer_rows::{TimerRows, TimersFound, TimersWanted};
+use crate::ports::wall_clock::Host;
+use crate::requests::actor::Actor;
+use crate::requests::json::json;
+use crate::requests::options::Options;
+use crate::requests::refusal::Refusal;
+
+mod accepted;
+mod erasing;
+mod events;
+mod returned;
+mod salts;
+mod timers;
+
+pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
+pub(crate) use events::NewVersion;
+pub(crate) use salts::SaltPool;
+
+/// State prefetched from the store for a group of submissions.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
+    /// Outcomes that contain an event's content.
+    pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<IdempotencyRecord>>,
+    /// Sealed records that are not erased: timeline and position of their entry.
+    pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
+    pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
+    /// Timer rows.
+    pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
+    /// Who is at work on timelines.
+    pub(crate) at_work: Vec<(AtWorkWanted, AtWork)>,
+}
+
+impl Known {
+    /// Adds all stored outcomes that contain content of these events of a timeline.
+    pub(crate) fn add_outcomes(&mut self, timeline: &TimelineId, event_ids: &[EventId], all: Vec<IdempotencyRecord>) {
+        for event_id in event_ids {
+            self.outcomes_of.insert((timeline.clone(), event_id.clone()), Vec::new());
+        }
+        for record in all {
+            if let Some(of) = record.event.clone() {
+                self.outcomes_of.entry(of).or_default().push(record);
+            }
+        }
+    }
+}
+
+/// The changes of one timeline.
+pub(crate) struct Step {
+    /// The ledger's size before the step; `None` for a new timeline.
+    pub(crate) expected_size: Option<u64>,
+    /// The state after the step.
+    pub(crate) state: TimelineState,
+    pub(crate) permissions_changed: bool,
+    pub(crate) entries: Vec<StoredEntry>,
+    pub(crate) ends: Vec<EventEnd>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) interventions: Vec<InterventionRow>,
+    pub(crate) anchors: Vec<Anchor>,
+    pub(crate) data: Vec<DataRecord>,
+    pub(crate) erasures: Vec<Erasure>,
+    pub(crate) policies: Vec<(u64, Retention)>,
+    pub(crate) sweeps: Vec<SweepRow>,
+    pub(crate) timers: TimerRows,
+    /// Whether the next signing key signs too.
+    pub(crate) is_signed_by_next: bool,
+}
+
+impl Step {
+    fn new(expected_size: Option<u64>, state: TimelineState) -> Self {
+        Self {
+            expected_size,
+            state,
+            permissions_changed: expected_size.is_none(),
+            entries: Vec::new(),
+            ends: Vec::new(),
+            events: Vec::new(),
+            interventions: Vec::new(),
+            anchors: Vec::new(),
+            data: Vec::new(),
+            erasures: Vec::new(),
+            policies: Vec::new(),
+            sweeps: Vec::new(),
+            timers: TimerRows::default(),
+            is_signed_by_next: false,
+        }
+    }
+
+    /// Appends the changes of a later draft.
+    fn extend(&mut self, later: Self) {
+        self.state = later.state;
+        self.permissions_changed |= later.permissions_changed;
+        self.entries.extend(later.entries);
+        self.ends.extend(later.ends);
+        self.events.extend(later.events);
+        self.interventions.extend(later.interventions);
+        self.anchors.extend(later.anchors);
+        self.data.extend(later.data);
+        self.erasures.extend(later.erasures);
+        self.policies.extend(later.policies);
+        self.sweeps.extend(later.sweeps);
+        self.timers.extend(later.timers);
+        self.is_signed_by_next |= later.is_signed_by_next;
+    }
+}
+
+/// Handle to a ledger that a draft has opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ledger(usize);
+
+/// One submission while it is being decided.
+pub(crate) struct Draft<'a> {
+    ground: Ground<'a>,
+    actor: &'a Actor,
+    /// The timeline of the request.
+    timeline: &'a TimelineId,
+    salts: &'a mut SaltPool,
+    drafted: Drafted,
+}
+
+/// The decisions of a draft.
+#[derive(Default)]
+pub(crate) struct Drafted {
+    steps: Vec<Step>,
+    directory_changes: Vec<DirectoryChange>,
+    keys_expired: Vec<KeyId>,
+    events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    data_erased: Vec<DataId>,
+    /// Remaining payloads of entries of reads after single reads were erased.
+    reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
+    /// Outcomes to erase.
+    outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
+    forget_fingerprints: bool,
+    /// A read, to be logged together with other reads.
+    pub(crate) read: Option<DraftedRead>,
+    /// Whether the read has an entry already.
+    pub(crate) is_told: bool,
+}
+
+/// The result of a submission, and the position of its last entry.
+pub(crate) struct Done<C> {
+    pub(crate) timeline_id: TimelineId,
+    pub(crate) position: u64,
+    pub(crate) change: C,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(ground: Ground<'a>, actor: &'a Actor, timeline: &'a TimelineId, salts: &'a mut SaltPool) -> Self {
+        Self { ground, actor, timeline, salts, drafted: Drafted::default() }
+    }
+
+    pub(crate) fn into_drafted(self) -> Drafted {
+        self.drafted
+    }
+
+    pub(crate) const fn actor(&self) -> &'a Actor {
+        self.actor
+    }
+
+    /// Returns the timeline of the request, which may not exist.
+    pub(crate) const fn timeline(&self) -> &'a TimelineId {
+        self.timeline
+    }
+
+    pub(crate) const fn doors(&self) -> &'a Doors {
+        self.ground.doors
+    }
+
+    pub(crate) const fn options(&self) -> &'a Options {
+        self.ground.options
+    }
+
+    /// Returns the feature level of the database, which limits what a service may write.
+    pub(crate) const fn level(&self) -> u64 {
+        self.ground.level
+    }
+
+    /// Returns the directory as of before this draft.
+    pub(crate) fn directory(&self) -> &'a Directory {
+        &self.ground.accepted.directory
+    }
+
+    /// Returns the reading of the host's clock.
+    pub(crate) fn now(&self) -> Host {
+        self.ground.now
+    }
+
+    /// Returns the host time for destructive decisions: anything that has not expired by then is kept.
+    pub(crate) fn sure(&self) -> Host {
+        self.ground.sure
+    }
+
+    /// Returns the host time by which keys and permissions expire.
+    pub(crate) fn for_expiry(&self) -> Host {
+        self.ground.for_expiry
+    }
+
+    /// Returns the state of a timeline, including the changes of this draft so far.
+    pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
+        let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);
+        opened.map(|step| &step.state).or_else(|| self.ground.state(timeline))
+    }
+
+    /// Returns whether the timeline of that name has ended or expired. Only the service itself writes to it then.
+    pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
+        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
+    }
+
+    /// Rejects requests for a timeline that has ended. For the service itself, which ends expired timelines, an expired
+    /// timeline is still open.
+    ///
+    /// # Errors
+    /// The timeline has ended.
+    pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        let is_over = match self.actor {
+            Actor::Service => self.ground.has_ended(timeline),
+            Actor::Caller(_) | Actor::Unknown => self.has_ended(timeline),
+        };
+        if is_over { Err(Refusal::Ended { timeline_id: timeline.to_string() }) } else { Ok(()) }
+    }
+
+    /// Returns how many timelines there are.
+    pub(crate) fn timelines_count(&self) -> usize {
+        self.ground.heads.counted() + self.ground.accepted.made
+    }
+
+    /// Returns how many timelines a user has created.
+    pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
+        self.ground.heads.made_by(user_id) + self.ground.accepted.made_by.get(user_id).copied().unwrap_or(0)
+    }
+
+    /// Opens the ledger of the request's timeline.
+    ///
+    /// # Errors
+    /// There is no such timeline.
+    pub(crate) fn aimed(&mut self) -> Result<Ledger, Refusal> {
+        self.ledger(self.timeline)
+    }
+
+    /// Opens the ledger `system`.
+    ///
+    /// # Errors
+    /// It does not exist yet.
+    pub(crate) fn system(&mut self) -> Result<Ledger, Refusal> {
+        self.ledger(&TimelineId::system())
+    }
+
+    /// # Errors
+    /// There is no such timeline, or it was handed over.
+    pub(crate) fn ledger(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
+        if self.look(timeline).is_some_and(|state| state.head.is_handed_over) {
+            return Err(Refusal::HandedOver { timeline_id: timeline.to_string() });
+        }
+        self.ledger_of_service(timeline)
+    }
+
+    /// Opens the ledger of a timeline for entries that the service itself writes, even if the timeline was handed over.
+    ///
+    /// # Errors
+    /// There is no such timeline.
+    pub(crate) fn ledger_of_service(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
+        if let Some(at) = self.drafted.steps.iter().position(|step| step.state.head.id == *timeline) {
+            return Ok(Ledger(at));
+        }
+        self.check_standing(timeline)?;
+        let state = self.ground.state(timeline);
+        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        Ok(self.open(Step::new(Some(state.head.frontier.size()), state.clone())))
+    }
+
+    /// Opens the ledger of a new timeline. `make` receives its store key.
+    pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
+        let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
+        let new = i64::try_from(new).unwrap_or(i64::MAX);
+        let key = TimelineKey(self.ground.accepted.last_key + new + 1);
+        self.open(Step::new(None, make(key)))
+    }
+
+    fn open(&mut self, step: Step) -> Ledger {
+        self.drafted.steps.push(step);
+        Ledger(self.drafted.steps.len() - 1)
+    }
+
+    pub(crate) fn state(&self, ledger: Ledger) -> &TimelineState {
+        &self.drafted.steps[ledger.0].state
+    }
+
+    pub(crate) fn state_mut(&mut self, ledger: Ledger) -> &mut TimelineState {
+        &mut self.drafted.steps[ledger.0].state
+    }
+
+    /// Returns the changes of a timeline, to add rows.
+    pub(crate) fn step_mut(&mut self, ledger: Ledger) -> &mut Step {
+        &mut self.drafted.steps[ledger.0]
+    }
+
+    /// Returns host time for a ledger, which is never before its last entry.
+    pub(crate) fn host(&self, ledger: Ledger) -> Host {
+        self.now().max(self.state(ledger).head.recorded_at)
+    }
+
+    pub(crate) fn last_position(&self, ledger: Ledger) -> u64 {
+        self.state(ledger).head.frontier.size().saturating_sub(1)
+    }
+
+    /// Returns the layer number of a timeline's own ledger.
+    pub(crate) fn own_layer(&self, ledger: Ledger) -> usize {
+        self.state(ledger).ancestors.len()
+    }
+
+    pub(crate) fn append(&mut self, ledger: Ledger, action: Action, subject: &str, payload: String, host: Host) -> u64 {
+        let contents = self.hashed(payload);
+        self.append_hashed(ledger, (action, subject), contents, host)
+    }
+
+    /// Returns a payload with a salt and its hash.
+    pub(crate) fn hashed(&mut self, payload: String) -> (Salt, Hash, Vec<u8>) {
+        let salt = self.salts.next(self.ground.doors);
+        let hash = payload_hash(&salt, payload.as_bytes());
+        (salt, hash, payload.into_bytes())
+    }
+
+    /// Appends an entry whose payload is already hashed, and returns its position.
+    pub(crate) fn append_hashed(
+        &mut self,
+        ledger: Ledger,
+        (action, subject): (Action, &str),
+        contents: (Salt, Hash, Vec<u8>),
+        host: Host,
+    ) -> u64 {
+        let actor = self.actor;
+        self.append_by(ledger, (actor.name(), actor.credential()), (action, subject), contents, host)
+    }
+
+    /// Adds a read to the next entry of reads of its ledger, and returns the position of that entry.
+    pub(crate) fn append_read(&mut self, ledger: Ledger, operation: &str, parameters: &str) -> u64 {
+        let head = &self.state(ledger).head;
+        let gathered = self.ground.accepted.reads.get(&head.id);
+        let host = gathered.map_or_else(|| self.host(ledger), |gathered| gathered.host);
+        let clock_time = head.clock.now(host);
+        let read = Read {
+            action: operation.into(),
+            clock_time,
+            host_time: host,
+            key: self.actor.credential().into(),
+            parameters: ReadParameters::of(parameters),
+            user: self.actor.name().into(),
+        };
+        let is_full = gathered.is_some_and(|gathered| !gathered.reads.has_room_for(&read));
+        let position = head.frontier.size() + u64::from(is_full);
+        self.drafted.read = Some(DraftedRead { timeline: head.id.clone(), host, read: read.into_owned() });
+        position
+    }
+
+    /// Appends an entry of reads. Each read names its caller; the entry itself has no actor.
+    pub(crate) fn append_reads(&mut self, ledger: Ledger, gathered: GatheredReads) {
+        let GatheredReads { host, salt, reads } = gathered;
+        let (payload, hash) = reads.finish();
+        self.append_by(ledger, ("", ""), (Action::Reads, ""), (salt, hash, payload), host);
+    }
+
+    fn append_by(
+        &mut self,
+        ledger: Ledger,
+        (actor, key): (&str, &str),
+        (action, subject): (Action, &str),
+        (salt, hash, payload): (Salt, Hash, Vec<u8>),
+        host: Host,
+    ) -> u64 {
+        let authority = Authority { key: key.into(), directory: self.ground.accepted.directory.version };
+        self.drafted.is_told = true;
+        let step = &mut self.drafted.steps[ledger.0];
+        let head = &mut step.state.head;
+        let seq = head.frontier.size();
+        let leaf = Leaf {
+            timeline_id: head.id.as_str(),
+            seq,
+            recorded_at: &host.to_string(),
+            clock_time: &head.clock.now(host).to_string(),
+            actor,
+            action: action.word(),
+            subject,
+            payload_hash: hash,
+        }
+        .encode_v2(&authority);
+        head.frontier.push(leaf_hash(&leaf));
+        head.recorded_at = host;
+        let (events_count, clock_entry) = (head.events_count, head.clock_entry);
+        step.entries.push(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry });
+        seq
+    }
+
+    /// Appends the entry of a rejected attempt: to its timeline, or to `system` if that does not exist.
+    ///
+    /// # Errors
+    /// `system` does not exist yet.
+    pub(crate) fn append_refusal(
+        &mut self,
+        operation: &str,
+        code: &str,
+        detail: &str,
+    ) -> Result<(Ledger, u64), Refusal> {
+        let ledger = self.aimed().or_else(|_| self.system())?;
+        let host = self.host(ledger);
+        let payload =
+            json(&AttemptRecord { operation: operation.to_owned(), code: code.to_owned(), detail: detail.to_owned() });
+        Ok((ledger, self.append(ledger, Action::Attempt, operation, payload, host)))
+    }
+
+    /// Returns a recorded event of a timeline.
+    pub(crate) fn known_event(&self, ledger: Ledger, event_id: &EventId) -> Option<&KnownEvent> {
+        let key = (self.state(ledger).head.key, event_id.clone());
+        let Ground { known, accepted, .. } = self.ground;
+        let found =
+            self.drafted.events.get(&key).or_else(|| accepted.events.get(&key)).or_else(|| known.events.get(&key));
+        found.filter(|event| !event.versions.is_empty())
+    }
+
+    /// Returns a recorded event of a timeline for changes.
+    pub(crate) fn known_event_mut(&mut self, ledger: Ledger, event_id: &EventId) -> &mut KnownEvent {
+        let key = (self.state(ledger).head.key, event_id.clone());
+        let Ground { known, accepted, .. } = self.ground;
+        let before = || accepted.events.get(&key).or_else(|| known.events.get(&key)).cloned().unwrap_or_default();
+        if !self.drafted.events.contains_key(&key) {
+            let before = before();
+            self.drafted.events.insert(key.clone(), before);
+        }
+        self.drafted.events.entry(key).or_default()
+    }
+
+    /// Returns the timeline of a sealed record that is not erased, and the position of its entry.
+    pub(crate) fn known_data(&self, data_id: &DataId) -> Option<&'a (TimelineId, u64)> {
+        let Ground { known, accepted, .. } = self.ground;
+        known.data.get(data_id).filter(|_| !accepted.data_erased.contains(data_id))
+    }
+
+    pub(crate) fn erase_data(&mut self, data_id: DataId) {
+        self.drafted.data_erased.push(data_id);
+    }
+
+    /// Changes the directory. Takes effect after this draft.
+    pub(crate) fn change_directory(&mut self, change: DirectoryChange) {
+        self.drafted.directory_changes.push(change);
+    }
+
+    /// Removes expired keys from memory. The store keeps them.
+    pub(crate) fn forget_keys(&mut self, key_ids: Vec<KeyId>) {
+        self.drafted.keys_expired.extend(key_ids);
+    }
+
+    /// Makes the store forget the fingerprints of requests, because the key that they were made with is removed.
+    pub(crate) const fn forget_fingerprints(&mut self) {
+        self.drafted.forget_fingerprints = true;
+    }
+
+    pub(crate) fn done<C>(&self, ledger: Ledger, position: u64, change: C) -> Done<C> {
+        Done { timeline_id: self.state(ledger).head.id.clone(), position, change }
+    }
+}

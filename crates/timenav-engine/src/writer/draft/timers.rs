@@ -1,0 +1,61 @@
+//! Prefetched timer state of a draft.
+
+use timenav_core::ids::{FiringId, TimerId};
+
+use super::{Accepted, Draft, Known, Ledger};
+use crate::ports::leasing_door::{AtWork, AtWorkWanted, Held, Keeper};
+use crate::ports::timer_rows::{TimerRow, TimersFound, TimersWanted};
+use crate::requests::refusal::Refusal;
+
+impl<'a> Draft<'a> {
+    /// Returns the prefetched result of a query for timers of a ledger. It does not include changes by this group: a
+    /// decision that needs them is postponed to a later group.
+    pub(crate) fn known_timers(&self, ledger: Ledger, wanted: &TimersWanted) -> Option<&'a TimersFound> {
+        let key = self.state(ledger).head.key;
+        let known: &'a Known = self.ground.known;
+        known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted).map(|(_, _, found)| found)
+    }
+
+    /// Returns the activity on a ledger's timeline, for a service that still keeps its time. Returns nothing if this
+    /// service is the only one.
+    ///
+    /// # Errors
+    /// Another service keeps the timeline's time now.
+    pub(crate) fn check_keeper(
+        &self,
+        ledger: Ledger,
+        keeper: Option<&Keeper>,
+        open_since: Option<u64>,
+    ) -> Result<Option<&'a AtWork>, Refusal> {
+        let Some(keeper) = keeper else { return Ok(None) };
+        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
+        let known: &'a Known = self.ground.known;
+        let found = known.at_work.iter().find(|(asked, _)| *asked == wanted).map(|(_, found)| found);
+        let found = found.filter(|found| found.keeper.as_ref() == Some(keeper));
+        found.map(Some).ok_or(Refusal::ChangedMeanwhile)
+    }
+
+    /// Returns whether any service has a hold on the advance of a ledger's timeline, including firings created at or
+    /// after that position. With a single service, the submitter has checked this.
+    pub(crate) fn is_held(&self, ledger: Ledger, open_since: Option<u64>) -> bool {
+        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
+        let known: &'a Known = self.ground.known;
+        let found = known.at_work.iter().find(|(asked, _)| *asked == wanted);
+        found.is_some_and(|(_, found)| found.held.is_some())
+    }
+
+    /// Returns the leased ones of the requested firings. Empty with a single service, which has this in memory.
+    pub(crate) fn leased(&self, ledger: Ledger, firing_ids: &[FiringId]) -> &'a [Held] {
+        let key = self.state(ledger).head.key;
+        let known: &'a Known = self.ground.known;
+        let found = known.at_work.iter().find(|(asked, _)| asked.timeline == key && asked.firings == firing_ids);
+        found.map(|(_, found)| found.leased.as_slice()).unwrap_or_default()
+    }
+
+    /// Returns a timer set earlier in this group, by name.
+    pub(crate) fn timer_set_now(&self, ledger: Ledger, timer_id: &TimerId) -> Option<&'a TimerRow> {
+        let accepted: &'a Accepted = self.ground.accepted;
+        let step = accepted.steps.get(&self.state(ledger).head.id)?;
+        step.timers.set.iter().rev().find(|timer| timer.timer_id == *timer_id)
+    }
+}

@@ -1,0 +1,126 @@
+//! Prefetches the state for a group's decisions.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use timenav_core::ids::{EventId, TimelineId};
+
+use crate::ledger::head::{Layer, TimelineKey, TimelineState};
+use crate::ports::facts::{Asker, Facts, Wanted};
+use crate::ports::leasing_door::AtWorkWanted;
+use crate::ports::rows::KnownEvent;
+use crate::ports::store::Store;
+use crate::ports::store_error::StoreError;
+use crate::writer::asked::Submission;
+use crate::writer::deciding::{Needs, NeedsAtWork};
+use crate::writer::draft::Known;
+use crate::writer::heads::Heads;
+
+/// Fetches the state for this group's decisions in one call, from one snapshot.
+pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
+    let mut wanted = Wanted::default();
+    let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
+    let mut ended_on: HashSet<&TimelineId> = HashSet::new();
+    for submission in submissions {
+        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, at_work } =
+            submission.asked.asking().needs();
+        wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
+        let aimed = heads.get(&submission.timeline);
+        if outcomes && let Some(aimed) = aimed {
+            let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
+            let is_fork =
+                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
+            for state in heads.all().filter(is_fork).chain([aimed]) {
+                let id = &state.head.id;
+                if forks && id != &submission.timeline {
+                    events.entry(id).or_default().extend(event_ids.iter().cloned());
+                }
+                wanted.outcomes_of.push((id.clone(), event_ids.clone()));
+            }
+        }
+        wanted.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
+        if endings {
+            ended_on.insert(&submission.timeline);
+        }
+        if !asked.is_empty() {
+            events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
+        }
+        wanted.data.extend(data.cloned());
+        if let Some(aimed) = aimed {
+            wanted.timers.extend(timers.wanted.into_iter().map(|asked| (aimed.head.key, asked)));
+            let asked = |NeedsAtWork { open_since, firings }: NeedsAtWork<'_>| AtWorkWanted {
+                timeline: aimed.head.key,
+                open_since,
+                firings: firings.to_vec(),
+            };
+            wanted.at_work.extend(at_work.filter(|_| store.has_others()).map(asked));
+        }
+    }
+    // A timeline created by this group has no events yet, unless it is a fork. A request for a fork from this very
+    // group is rejected later: the fork was not acknowledged to any caller yet.
+    let mut asked = Vec::new();
+    for (timeline, event_ids) in events {
+        let Some(state) = heads.get(timeline) else { continue };
+        let layers = state.layers(u64::MAX);
+        asked.push(EventsAsked {
+            key: state.head.key,
+            layers: Arc::clone(&layers),
+            endings: ended_on.contains(timeline),
+        });
+        wanted.events.push((layers, event_ids));
+    }
+    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
+}
+
+/// The timeline of an event query, and whether to fetch the entries that ended events too.
+struct EventsAsked {
+    key: TimelineKey,
+    layers: Arc<[Layer]>,
+    endings: bool,
+}
+
+/// `asked` has the timelines of the event queries.
+async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
+    let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
+    let (timers_asked, at_work_asked) = (wanted.timers.clone(), wanted.at_work.clone());
+    let found = store.facts(wanted, Asker::Writer).await?;
+    let Facts { events, outcomes, outcomes_of, entries, data, timers, at_work, .. } = found;
+    let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
+    let entries = entries_asked.into_iter().zip(entries);
+    let mut known = Known {
+        outcomes: outcomes.into_iter().flatten().map(|record| (record.key, record)).collect(),
+        data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
+        entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
+        timers: timers_asked.into_iter().zip(timers).map(|((key, asked), found)| (key, asked, found)).collect(),
+        at_work: at_work_asked.into_iter().zip(at_work).collect(),
+        ..Known::default()
+    };
+    for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {
+        known.add_outcomes(timeline, event_ids, found);
+    }
+    let mut endings = Vec::new();
+    for (EventsAsked { key, layers, endings: are_wanted }, found) in asked.into_iter().zip(events) {
+        let ended = found.values().filter(|_| are_wanted).filter_map(KnownEvent::ending);
+        endings.extend(ended.filter_map(|(layer, position)| Some((layers.get(layer)?.timeline, position))));
+        known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
+    }
+    add_endings(&mut known, store, endings).await?;
+    Ok(known)
+}
+
+/// Adds the entries that ended events. Their positions are only known after the first query. Entries never change, so a
+/// second snapshot is fine.
+async fn add_endings(
+    known: &mut Known,
+    store: &dyn Store,
+    mut endings: Vec<(TimelineKey, u64)>,
+) -> Result<(), StoreError> {
+    endings.retain(|of| !known.entries.contains_key(of));
+    if endings.is_empty() {
+        return Ok(());
+    }
+    let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
+    let found = store.facts(wanted, Asker::Writer).await?.entries;
+    known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Stored responses for repeated requests.
+
+use timenav_core::time::{Instant, Wall};
+
+use crate::ledger::changes::OutcomeRecord;
+use crate::ports::rows::IdempotencyRecord;
+use crate::requests::idempotency::Idempotency;
+use crate::requests::json::json;
+use crate::requests::refusal::Refusal;
+use crate::writer::asked::{Asked, Told};
+
+/// Returns the stored form of a response. If its content was erased in the same group, only that fact is stored.
+pub(super) fn kept_outcome(
+    (asked_with, asked): (Idempotency, &dyn Asked),
+    (told, is_untold): (&Told, bool),
+    is_erased: bool,
+    now: Instant<Wall>,
+) -> Result<IdempotencyRecord, Refusal> {
+    let Told { timeline_id, ledger, .. } = told;
+    let record = if is_erased {
+        OutcomeRecord::forgotten(timeline_id, *ledger)
+    } else {
+        asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
+    };
+    let record = record.map(|record| record.untold(is_untold));
+    let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be stored".to_owned()))?;
+    let event = asked.event().filter(|_| !is_erased);
+    Ok(IdempotencyRecord {
+        key: asked_with.key,
+        fingerprint: asked_with.fingerprint,
+        expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
+        outcome: json(&record),
+        event: event.map(|event_id| (timeline_id.clone(), event_id)),
+    })
+}
+
+/// Returns a stored outcome with its content erased.
+pub(super) fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
+    let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
+    let outcome = kept.as_ref().and_then(|kept| {
+        let (timeline_id, ledger, _) = kept.parts()?;
+        Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.untold(kept.is_untold()))
+    });
+    // An unreadable outcome is not kept.
+    IdempotencyRecord {
+        outcome: outcome.map_or_else(|| "{}".to_owned(), |outcome| json(&outcome)),
+        event: None,
+        ..record.clone()
+    }
+}

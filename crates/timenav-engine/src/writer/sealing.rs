@@ -1,0 +1,93 @@
+//! Publishes commits: signs their checkpoints and keeps them outside, then updates readers and sends the responses.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc as threads;
+
+use timenav_core::ids::TimelineId;
+
+use crate::ledger::head::TimelineState;
+use crate::ledger::notes::newest_note;
+use crate::ports::outside::{KeptOutside, system_last};
+use crate::requests::background::Background;
+use crate::requests::refusal::Refusal;
+use crate::writer::asked::{Asked, Told};
+use crate::writer::commit_times::CommitPart;
+use crate::writer::shared::{Committed, Shared};
+
+/// A committed group, to be published once its checkpoints are kept outside.
+pub(crate) struct Sealed {
+    pub(crate) answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
+    pub(crate) committed: Committed,
+}
+
+/// Seals groups in order, until the channel is closed.
+pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
+    while let Ok(first) = groups.recv() {
+        // One durable append serves every waiting group.
+        let sealing: Vec<Sealed> = std::iter::once(first).chain(groups.try_iter()).collect();
+        let count = sealing.len();
+        seal_together(sealing, shared);
+        shared.sealing.fetch_sub(count, Ordering::AcqRel);
+    }
+}
+
+/// Seals groups with one durable append for all of them.
+pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
+    let (began, measured) = (shared.doors.clock.now(), shared.doors.clock.measured());
+    let waiting = shared.commit_times.begin_seal(measured);
+    let kept = match shared.failure() {
+        None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
+            .map_err(Refusal::Unavailable),
+        Some(refusal) => Err(refusal),
+    };
+    if sealing.iter().any(|sealed| sealed.committed.entries_count > 0) {
+        shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.doors.clock.measured());
+    }
+    drop(waiting);
+    shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
+    if let Err(refusal) = &kept {
+        tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");
+        shared.stop(refusal.clone());
+    }
+    for sealed in sealing {
+        seal(sealed, &kept, shared);
+    }
+}
+
+/// Signs the newest checkpoint of each timeline that has grown, and keeps it outside.
+pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
+    let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
+    let sealed = |(id, state): (&TimelineId, &TimelineState)| {
+        let note = newest_note(state, &shared.doors, &shared.options);
+        let note = note.map_err(|refusal| refusal.to_string())?;
+        Ok(KeptOutside::seal(id.clone(), note, &*shared.doors.signer))
+    };
+    let mut checkpoints = newest.into_iter().map(sealed).collect::<Result<Vec<_>, String>>()?;
+    if checkpoints.is_empty() {
+        return Ok(());
+    }
+    system_last(&mut checkpoints);
+    shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string())
+}
+
+fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
+    if let Err(refusal) = kept {
+        for (asked, _) in sealed.answers {
+            asked.tell(Err(refusal.clone()));
+        }
+        return;
+    }
+    let sizes = sealed.committed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
+    let sizes: Vec<(TimelineId, u64)> = sizes.collect();
+    shared.publish(sealed.committed);
+    // Background outcomes first: they may release firings that a notified caller wants to claim.
+    let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(asked, _)| asked.is_awaited());
+    for (asked, told) in others {
+        asked.tell(told);
+    }
+    shared.live.grow(&sizes);
+    for (asked, told) in awaited {
+        asked.tell(told);
+    }
+}
