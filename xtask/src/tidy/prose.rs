@@ -9,7 +9,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::Problem;
-use super::tree::Tree;
+use super::tree::{Tree, extension};
 
 /// Constructions that any file may have, so that one sentence of a short file is not measured as a density.
 const FREE_PER_FILE: usize = 4;
@@ -63,7 +63,7 @@ const SURFACES: [Surface; 10] = [
     Surface {
         name: "recipes",
         most: 5.0,
-        has: |path| path.starts_with("docs/recipes/") && path.ends_with(".md"),
+        has: |path| path.starts_with("docs/recipes/") && extension(path) == "md",
         texts: prose,
     },
     Surface { name: "guides", most: 6.0, has: is_guide, texts: prose },
@@ -72,7 +72,7 @@ const SURFACES: [Surface; 10] = [
         most: 6.0,
         has: |path| {
             ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].contains(&path)
-                || (path.starts_with("docs/adr/") && path.ends_with(".md"))
+                || (path.starts_with("docs/adr/") && extension(path) == "md")
         },
         texts: prose,
     },
@@ -83,19 +83,19 @@ const SURFACES: [Surface; 10] = [
     Surface {
         name: "test names",
         most: 8.0,
-        has: |path| path.starts_with("crates/") && path.ends_with(".rs"),
+        has: |path| path.starts_with("crates/") && extension(path) == "rs",
         texts: test_names,
     },
 ];
 
 fn is_guide(path: &str) -> bool {
-    let in_docs = path.strip_prefix("docs/").is_some_and(|rest| !rest.contains('/') && rest.ends_with(".md"));
+    let in_docs = path.strip_prefix("docs/").is_some_and(|rest| !rest.contains('/') && extension(rest) == "md");
     in_docs && path != "docs/command-line.md"
 }
 
 fn is_source(path: &str) -> bool {
     let in_crate = path.starts_with("crates/") && path.contains("/src/");
-    (in_crate || path.starts_with("xtask/src/")) && path.ends_with(".rs")
+    (in_crate || path.starts_with("xtask/src/")) && extension(path) == "rs"
 }
 
 fn has_texts(path: &str) -> bool {
@@ -105,7 +105,7 @@ fn has_texts(path: &str) -> bool {
 }
 
 fn is_console(path: &str) -> bool {
-    let is_code = path.ends_with(".svelte") || path.ends_with(".ts");
+    let is_code = extension(path) == "svelte" || extension(path) == "ts";
     path.starts_with("console/src/") && is_code && !path.contains(".test.")
 }
 

@@ -3,13 +3,12 @@
 //! Code comments are not checked, only string literals, documentation that becomes help or OpenAPI, the console, and
 //! documents.
 
-use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::Problem;
-use super::tree::Tree;
+use super::tree::{Tree, extension};
 
 /// A phrase, and what to write instead.
 struct Turn {
@@ -96,19 +95,15 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 
 /// Returns whether users read a file. Decisions and tests are exempt.
 fn is_for_users(path: &str) -> bool {
-    let is_paper = has_extension(path, "md") && (path == "README.md" || path.starts_with("docs/"));
+    let is_paper = extension(path) == "md" && (path == "README.md" || path.starts_with("docs/"));
     let is_code = (path.starts_with("crates/") && path.contains("/src/")) || path.starts_with("console/src/");
     (is_paper && !path.starts_with("docs/adr/")) || (is_code && !path.contains("test"))
-}
-
-fn has_extension(path: &str, extension: &str) -> bool {
-    Path::new(path).extension().is_some_and(|found| found == extension)
 }
 
 /// Returns whether users read a line: not a comment, unless it is documentation that becomes help or OpenAPI.
 fn is_read(path: &str, line: &str) -> bool {
     let line = line.trim_start();
-    if has_extension(path, "rs") {
+    if extension(path) == "rs" {
         let becomes_help = path.contains("/timenav/src/commands") || path.contains("/timenav-http/src/v1/");
         return (becomes_help && line.starts_with("///")) || (!line.starts_with("//") && line.contains('"'));
     }
