@@ -26,7 +26,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::asked::Answer;
 use crate::writer::deciding::clocks::{ChangeClock, Passing};
 
-/// How many changes a listener may be behind or have missed and still receive.
+/// Maximum number of changes that a listener may lag or have missed and still receive.
 pub const KEPT_CHANGES_MAX: usize = 256;
 /// How often due timers are fired before the clock is moved. On a very fast clock, more timers become due in the
 /// meantime.
@@ -45,15 +45,14 @@ pub struct ClockView {
     pub local_time: Option<String>,
     /// The running advance.
     pub advance: Option<AdvanceSeen>,
-    /// How far deliveries lag behind, if there are firings without an outcome. The clock waits for them only in an
-    /// advance.
+    /// The lag of deliveries, if there are firings without an outcome. The clock waits for them only in an advance.
     pub lag: Option<DeliveryLag>,
-    /// Its origin by the boot clock of the service's kernel. `None` while the host's clock is behind the last entry of
-    /// the timeline, because the origin would then give another time than the clock shows.
+    /// Its origin by the boot clock of the service's kernel. `None` while the host's clock lags the last entry of the
+    /// timeline, because the origin would then give another time than the clock shows.
     pub origin_boot: Option<OriginBoot>,
 }
 
-/// How far deliveries lag behind a clock.
+/// The lag of deliveries relative to a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryLag {
     /// Firings without an outcome.
@@ -144,7 +143,7 @@ pub struct ClockChanges {
 }
 
 impl ClockChanges {
-    /// Waits for the next change. `None` if the listener is so far behind that changes are lost, or if the ledger
+    /// Waits for the next change. `None` if the listener lags so far that changes are lost, or if the ledger
     /// cannot be read. A listener that reconnects gets its missed changes from the ledger.
     #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
@@ -276,7 +275,7 @@ impl Engine {
             let passing = Passing { advance_id, is_inside };
             let coming_again = if refire { self.refiring(caller, &timeline, &command).await } else { Ok(None) };
             let refire = match coming_again {
-                // The state can look damaged while others change the rows being read.
+                // The state can appear damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < TICKS_BEFORE_MAX => {
                     tokio::task::yield_now().await;
                     continue;
@@ -341,7 +340,7 @@ impl Engine {
         Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), lag, ..view })
     }
 
-    /// Returns how far deliveries lag behind the clock of a timeline.
+    /// Returns the lag of deliveries relative to the clock of a timeline.
     async fn lag(&self, state: &TimelineState) -> Result<Option<DeliveryLag>, Refusal> {
         let pending = state.head.timers.pending;
         if pending == 0 {

@@ -19,7 +19,7 @@ use crate::requests::refusal::Refusal;
 /// The error for a reserved name.
 const RESERVED: &str = "`all` means all followers; choose another name, such as `web-1`";
 
-/// A follower whose stream is open until this is dropped.
+/// A follower with a stream that is open until this value is dropped.
 pub struct FollowedBy {
     engine: Engine,
     timeline: TimelineId,
@@ -38,7 +38,7 @@ impl FollowedBy {
         &self.whose
     }
 
-    /// Returns the fault injected into its clock; `None` if there is none.
+    /// Returns the fault injected into its clock, if any.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.engine.fault_of(&self.timeline, &self.whose)
@@ -61,7 +61,7 @@ pub struct FollowAs {
     pub name: FollowerName,
     /// Whether it also confirms each step of an advance, so that firings wait for that.
     pub steps: bool,
-    /// Where the follower runs, as reported by it. Not recorded in the ledger.
+    /// The host and process of the follower, as reported by it. Not recorded in the ledger.
     pub place: FollowerPlace,
     /// Whether it supports fault injection.
     pub shows_faults: bool,
@@ -98,7 +98,7 @@ pub struct FollowersSeen {
 /// The followers that a response waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhichFollowers {
-    /// All followers whose users may write to the timeline. Others cannot delay anyone.
+    /// All followers of users who may write to the timeline. Others cannot delay anyone.
     All,
     /// All followers with these names, of any user. Each name must have at least one follower.
     Named(Vec<FollowerName>),
@@ -148,7 +148,7 @@ impl WaitFor {
 }
 
 impl Engine {
-    /// Registers a follower whose stream is about to open, with all services on the database.
+    /// Registers a follower with all services on the database, before its stream opens.
     pub(crate) async fn begin_following(
         &self,
         caller: &Caller,
@@ -242,7 +242,7 @@ impl Engine {
         Ok(FollowersSeen { timeline_id, step, changed_at, faults, followers, may_be_elsewhere })
     }
 
-    /// Returns the followers that the response to a change waits for: those present now whose users may write.
+    /// Returns the followers that the response to a change waits for: the present followers of users who may write.
     #[boxed]
     pub async fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
         self.hear_or_go_on(timeline).await;

@@ -1,4 +1,4 @@
-//! Dry runs of clock changes: timers that would fire on the way, and those that would be re-armed by going back.
+//! Dry runs of clock changes: timers that would fire on the way, and timers that going back would re-arm.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct ForeseenTimer {
     pub next: Instant<Virtual>,
 }
 
-/// A pending firing whose due time would recur, or would not have been reached.
+/// A pending firing with a due time that would recur, or would not have been reached.
 #[derive(Clone, Debug)]
 pub struct ForeseenEnd {
     pub firing_id: FiringId,
@@ -71,7 +71,7 @@ impl<T> FirstOf<T> {
     }
 }
 
-/// The effect on timers and firings whose due times would recur or would not have been reached.
+/// The effect on timers and firings with due times that would recur or would not have been reached.
 #[derive(Clone, Debug)]
 pub struct ForeseenAgain {
     /// Timers that would be armed for another due time or changed otherwise, the earliest first.
@@ -138,7 +138,7 @@ impl Engine {
         for attempt in 1..=ATTEMPTS_MAX {
             let state = self.state(&look.state.head.id).unwrap_or_else(|| Arc::clone(&look.state));
             match self.going_back(caller, state, &command).await {
-                // The state can look damaged while others change the rows being read.
+                // The state can appear damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => tokio::task::yield_now().await,
                 again => return self.foretold(&look, to, again?.map(|back| back.restoring)).await,
             }
@@ -251,7 +251,7 @@ impl Engine {
         Err(Refusal::TooManyFirings { timer_id, count, max: FIRINGS_PER_ADVANCE_MAX })
     }
 
-    /// Rejects a dry run whose target the caller may not travel to. Logged like an actual attempt.
+    /// Rejects a dry run if the caller may not travel to its target. Logged like an actual attempt.
     async fn admit_foreseen(&self, caller: &Caller, look: &Look, moved: Option<&Moment>) -> Result<(), Refusal> {
         let Some(moved) = moved else { return Ok(()) };
         let level = directory::standing(&self.directory(), caller, None, self.now()).restriction;

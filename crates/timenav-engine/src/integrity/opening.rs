@@ -150,7 +150,7 @@ pub enum OpenError {
     Thread(std::io::Error),
 }
 
-/// What is wrong with the signature of a timeline's newest entries.
+/// A fault in the signature of a timeline's newest entries.
 #[derive(Debug, thiserror::Error)]
 pub enum HeadFault {
     /// The note of an earlier version.
@@ -158,7 +158,7 @@ pub enum HeadFault {
     Note(#[from] CheckpointError),
     #[error(transparent)]
     Statement(#[from] HeadError),
-    /// There is no signature.
+    /// The signature is missing.
     #[error("there is no head statement")]
     Missing,
     /// The head statement names an unknown key.
@@ -170,7 +170,7 @@ pub enum HeadFault {
 pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<TimelineId, Arc<TimelineState>> {
     let mut forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
         heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
-    // Few timelines are forks: only the names of their ancestors are looked up.
+    // Few timelines are forks: only the names of their ancestors are read.
     let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
         // A fork may continue a timeline that has ended.
         forks.extend(ended.iter().map(|ended| (ended.key, (ended.fork, ended.overrides))));
@@ -206,7 +206,7 @@ pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<Ti
 fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
     let mut layers = Vec::new();
     let mut next = fork;
-    // A damaged database that makes a timeline its own ancestor must not hang the start.
+    // If a damaged database lists a timeline as its own ancestor, the start must not hang.
     while let Some(fork) = next.filter(|_| layers.len() < FORK_DEPTH_MAX) {
         let (before, overrides) = forks.get(&fork.of).copied().unwrap_or_default();
         layers.push(Layer { timeline: fork.of, as_of: fork.size, overrides });
@@ -312,7 +312,7 @@ fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
     Submission { actor, timeline: timeline.clone(), asked, idempotency: None }
 }
 
-/// Logs a warning if the host's clock is behind the ledgers, so that it was wrong before or is wrong now. Returns the
+/// Logs a warning if the host's clock lags the ledgers, so that it was wrong before or is wrong now. Returns the
 /// host time of the newest entry.
 fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
     let now = doors.clock.now();
@@ -364,11 +364,11 @@ impl OpenError {
             | Self::NotKept { .. }
             | Self::Rollback { .. }
             | Self::Fork { .. } => true,
-            // An unverifiable signature may belong to another service, whose history must not be continued.
+            // An unverifiable signature may belong to another service. Its history must not be continued.
             Self::Checkpoint { .. }
             | Self::Head { .. }
             | Self::OtherKey { .. }
-            // Whoever wrote them may want to gain access.
+            // An attacker may have written them to gain access.
             | Self::Rows { .. }
             // An ended timeline does not become history again by being in a table.
             | Self::Ended { .. }

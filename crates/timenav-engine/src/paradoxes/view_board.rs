@@ -18,8 +18,8 @@ const DELTAS_KEPT_MAX: usize = 1_024;
 const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;
 const PARADOX_WEIGHT: usize = 8;
 
-/// Maximum number of private views, on all timelines, for listeners that lag behind the shared view. Further listeners
-/// that lag behind get `reset`.
+/// Maximum number of private views, on all timelines, for listeners that lag the shared view. Further lagging
+/// listeners get `reset`.
 pub const VIEWS_BEHIND_MAX: usize = 4;
 
 /// A view, and the ledger size it includes.
@@ -49,7 +49,7 @@ pub(crate) struct Views(Arc<Mutex<Board>>);
 #[derive(Default)]
 struct Board {
     held: Vec<Held>,
-    /// Number of private views of listeners that lag behind.
+    /// Number of private views of lagging listeners.
     private_views: usize,
     /// The weight of the private views.
     private_weight: usize,
@@ -190,7 +190,7 @@ impl Kept {
 }
 
 /// A listener's subscription: the view shared by all with the same settings, which is not evicted in the meantime, and
-/// a private view while the listener lags behind.
+/// a private view while the listener lags.
 pub(crate) struct Following {
     views: Views,
     timeline: TimelineKey,
@@ -198,7 +198,7 @@ pub(crate) struct Following {
     pub(crate) behind: Option<Behind>,
 }
 
-/// A reserved private view, for a listener that lags behind the shared view.
+/// A reserved private view, for a listener that lags the shared view.
 pub(crate) struct PlaceBehind {
     views: Views,
     weight: usize,

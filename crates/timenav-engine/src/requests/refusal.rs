@@ -32,7 +32,7 @@ pub enum Refusal {
     /// A field has an invalid value.
     #[error("`{field}`: {detail}")]
     Invalid {
-        /// The path of the field, made of names and indexes.
+        /// The path of the field, as names and indexes.
         field: String,
         /// What would be valid.
         detail: String,
@@ -89,7 +89,7 @@ pub enum Refusal {
         /// The ledger size in the request.
         evaluated_at: u64,
     },
-    /// The host's clock is not where it was expected, so nothing is destroyed based on it.
+    /// The host's clock does not show the expected time, so nothing is destroyed based on it.
     #[error(
         "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
          `accept_host_clock` of `prune`"
@@ -112,7 +112,7 @@ pub enum Refusal {
     },
     #[error("there are already {max} {what}, which is the limit")]
     LimitReached {
-        /// What is counted.
+        /// The counted objects.
         what: &'static str,
         max: usize,
     },
@@ -201,7 +201,7 @@ pub enum Refusal {
     /// There were too many attempts.
     #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
     RateLimited {
-        /// What was attempted.
+        /// The limited attempts.
         what: &'static str,
         retry_after_seconds: u64,
     },
@@ -255,7 +255,7 @@ impl Refusal {
         Self::invalid(field, error.to_string())
     }
 
-    /// Turns a hidden timeline into one that is not found, so that the two cannot be told apart.
+    /// Turns a hidden timeline into one that is not found, so that callers cannot distinguish the two.
     #[must_use]
     pub(crate) fn about(self, timeline: &TimelineId) -> Self {
         match self {

@@ -50,7 +50,7 @@ pub(crate) struct Known {
     pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
     /// Timer rows.
     pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
-    /// Who is at work on timelines.
+    /// Activity on timelines.
     pub(crate) at_work: Vec<(AtWorkWanted, AtWork)>,
 }
 
@@ -343,7 +343,7 @@ impl<'a> Draft<'a> {
         (salt, hash, payload.into_bytes())
     }
 
-    /// Appends an entry whose payload is already hashed, and returns its position.
+    /// Appends an entry with an already hashed payload, and returns its position.
     pub(crate) fn append_hashed(
         &mut self,
         ledger: Ledger,
@@ -471,7 +471,7 @@ impl<'a> Draft<'a> {
         self.drafted.keys_expired.extend(key_ids);
     }
 
-    /// Makes the store forget the fingerprints of requests, because the key that they were made with is removed.
+    /// Marks the stored fingerprints of requests for deletion, because the key that computed them is removed.
     pub(crate) const fn forget_fingerprints(&mut self) {
         self.drafted.forget_fingerprints = true;
     }

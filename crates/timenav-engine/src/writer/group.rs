@@ -48,11 +48,12 @@ pub(crate) struct Group<'a> {
     host_clock: &'a HostClock,
     salts: SaltPool,
     accepted: Accepted,
-    /// The result of each submission, in order; `None` for those that are decided later, in this group or another.
+    /// The result of each submission, in order; `None` for submissions that are decided later, in this group or
+    /// another.
     decided: Vec<Option<Decided>>,
     /// The reading of the host's clock for the current submission.
     now: Host,
-    /// Timelines whose end is postponed to a later group.
+    /// Timelines with an end that is postponed to a later group.
     put_off: BTreeSet<TimelineId>,
     /// New submissions of this group by idempotency key.
     by_key: HashMap<[u8; 32], usize>,
@@ -83,7 +84,7 @@ pub(crate) struct Finished {
     pub(crate) rows: Arc<DirectoryRows>,
     /// The timelines that end.
     pub(crate) ended: Vec<EndedTimeline>,
-    /// The response to each submission, in order; `None` for those that are postponed to a later group.
+    /// The response to each submission, in order; `None` for submissions that are postponed to a later group.
     pub(crate) told: Vec<Option<Result<Told, Refusal>>>,
     pub(crate) entries_count: u64,
     pub(crate) salts: SaltPool,
@@ -253,8 +254,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Rejects callers whose credentials are no longer valid. They may have been identified long ago: a body may be
-    /// slow or an import long, and a key may be revoked in the meantime.
+    /// Rejects a caller if its credential is no longer valid. Identification may be long ago: a body may be slow or an
+    /// import long, and a key may be revoked in the meantime.
     fn check_live(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Actor::Caller(caller) = &submission.actor else { return Ok(()) };
         if !submission.asked.asking().needs_credential() {
@@ -305,8 +306,8 @@ impl<'a> Group<'a> {
     }
 
     /// Checks whether a repeated request may get the stored response. The response is withheld if the caller is no
-    /// longer authorized, if the key was not made for it, or if the timeline has ended since, in which case only that
-    /// is reported.
+    /// longer authorized, if the key was not created for it, or if the timeline has ended since, in which case only
+    /// that is reported.
     fn check_told(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Submission { actor, timeline, asked, .. } = submission;
         let (ground, salts) = self.parts();
@@ -342,7 +343,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Returns the parts that a draft is made from.
+    /// Returns the inputs of a draft.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
         let Self { heads, known, doors, options, level, host_clock, accepted, salts, now, .. } = self;
         let (sure, for_expiry) = (host_clock.sure(*now), host_clock.for_expiry(*now));
@@ -382,8 +383,8 @@ impl<'a> Group<'a> {
             commit.timelines.push(committed);
             states.insert(id, state);
         }
-        // Refusals depend on the state of a timeline too. Authorization depends on the directory, all of whose changes
-        // are recorded on `system`.
+        // Refusals depend on the state of a timeline too. Authorization depends on the directory, and `system`
+        // records all changes to it.
         let system = TimelineId::system();
         let aimed = submissions.iter().map(|submission| &submission.timeline).chain([&system]);
         let relied: BTreeSet<&TimelineId> = aimed.filter(|aimed| !states.contains_key(*aimed)).collect();

@@ -113,14 +113,13 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     match request.depth {
         Depth::Full => {}
         Depth::Quick => {
-            sentences
-                .push("No entries or payloads were read, except where they were needed to build the tree.".to_owned());
+            sentences.push("No entries or payloads were read, except those needed to build the tree.".to_owned());
             sentences.extend([tables, authority].map(str::to_owned));
         }
         Depth::Tail(count) => {
             let before = size.saturating_sub(count.get());
             sentences.push(format!("Of the {before} earlier entries, only the tree over them was read."));
-            sentences.push("Tables were compared only where the last entries concern them.".to_owned());
+            sentences.push("Only the table rows that the last entries concern were compared.".to_owned());
             sentences.push(authority.to_owned());
         }
         Depth::Sample(_) => {
@@ -164,7 +163,7 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
 }
 
 /// States the probability that a sample detects a change.
-#[expect(clippy::cast_precision_loss, reason = "odds are told to a tenth of a percent")]
+#[expect(clippy::cast_precision_loss, reason = "odds are rounded to a tenth of a percent")]
 fn sample_sentence(size: u64, sampled: u64) -> String {
     let share = if size == 0 { 0.0 } else { sampled as f64 / size as f64 };
     // Entries are sampled without replacement, so this is a lower bound.

@@ -1,7 +1,7 @@
 //! Events recorded by timers. Each firing of such a timer is an event, which is also its outcome.
 //!
-//! The firing ids must be looked up first, because they may be taken by other events. Which timers fire is only known
-//! when that is decided, so the first decision returns what to look up, and the next one uses it.
+//! Other events may already have the firing ids, so events with these ids must be prefetched. The set of firing timers
+//! is only known after a decision, so the first decision returns the ids to prefetch, and the next one uses the result.
 
 use std::collections::HashSet;
 
@@ -21,14 +21,14 @@ use crate::ports::wall_clock::Host;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Draft, Ledger};
 
-/// The firings of one decision that record events and were all looked up.
+/// The firings of one decision that record events, all of them prefetched.
 pub(super) struct Recording {
     /// Firings at or after this instant are not completely known.
     until: Option<Instant<Virtual>>,
 }
 
 impl Recording {
-    /// Returns the prefetched events up to an instant, or what to look up first.
+    /// Returns the prefetched events up to an instant, or the ids to prefetch first.
     pub(super) fn of(
         draft: &Draft<'_>,
         ledger: Ledger,
@@ -51,7 +51,7 @@ impl Recording {
         Ok(Ok(Self { until: fallen.last().filter(|_| is_cut).map(|last| last.due) }))
     }
 
-    /// Returns whether everything recorded up to an instant was looked up.
+    /// Returns whether all events recorded up to an instant were prefetched.
     pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
         self.until.is_none_or(|until| moment < until)
     }
