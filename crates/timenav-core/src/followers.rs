@@ -1,7 +1,7 @@
 //! Followers of clocks, and the last change that each has confirmed.
 //!
-//! Each service keeps the followers whose streams it serves in memory, and what it knows about followers of other
-//! services on its database. Nothing has to survive a restart: followers reconnect and receive the clock again.
+//! Each service keeps the followers of its own streams in memory, and the last report about followers of other services
+//! on its database. Nothing has to survive a restart: followers reconnect and receive the clock again.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,11 +18,11 @@ use crate::timers::Advance;
 pub struct Follower {
     /// The id of the stream.
     pub follower_id: FollowerId,
-    /// The timeline whose clock it follows.
+    /// The timeline of the clock that it follows.
     pub timeline: TimelineId,
     pub user_id: UserId,
     pub name: FollowerName,
-    /// Where it runs, as reported by itself. Known only to the service that serves its stream.
+    /// Its own report of its host and process. Known only to the service that serves its stream.
     pub place: FollowerPlace,
     /// When its stream was opened, in host time.
     pub since: Instant<Wall>,
@@ -38,7 +38,7 @@ pub struct Follower {
     pub is_late: bool,
 }
 
-/// Where a follower runs, as reported by itself. It is not verified, and only informative.
+/// A follower's own report of its host and process. It is not verified, and only informative.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FollowerPlace {
     pub host: Option<FollowerHost>,
@@ -172,7 +172,7 @@ pub enum AwaitedState {
     Behind,
     /// It disconnected without confirming, and has not reconnected.
     Away,
-    /// There is no follower with that name.
+    /// No follower has that name.
     Absent,
 }
 
@@ -204,7 +204,7 @@ pub struct Followers {
 }
 
 impl Followers {
-    /// Adds a follower whose stream was opened. A disconnected follower with the same name and user counts as
+    /// Adds a follower after its stream was opened. A disconnected follower with the same name and user counts as
     /// reconnected.
     ///
     /// # Errors
@@ -301,7 +301,7 @@ impl Followers {
         Some(follower)
     }
 
-    /// Returns a follower whose stream this service serves.
+    /// Returns a follower that this service streams to.
     #[must_use]
     pub fn here(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Option<&Follower> {
         self.there.get(timeline)?.get(follower_id)

@@ -23,7 +23,7 @@ pub use signed::{Unsigned, open_kept, open_signed};
 /// Findings of one kind beyond this number are only counted.
 pub const FINDINGS_PER_KIND_MAX: usize = 100;
 
-/// The kind of a difference. `docs/security.md` lists the attacks behind each.
+/// The kind of a difference. `docs/security.md` lists the attacks that cause each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// An entry differs from the one that the tree was built over, or states another position.
@@ -129,11 +129,11 @@ pub struct Finding {
     pub position: Option<u64>,
     /// Size of the largest verified checkpoint that ends before it.
     pub last_good_checkpoint: Option<u64>,
-    /// What was found and what was expected, as a sentence.
+    /// The found and the expected data, as a sentence.
     pub evidence: String,
 }
 
-/// Findings, and the number of those that were only counted.
+/// Findings, and the number of findings that were only counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     told: Vec<Finding>,
@@ -156,7 +156,7 @@ impl Findings {
         }
     }
 
-    /// Adds the findings of another ledger, whose positions do not apply to this one.
+    /// Adds the findings of another ledger, without their positions, which do not apply to this one.
     pub fn append_of(&mut self, ledger: &str, other: Self) {
         self.untold += other.untold;
         for Finding { kind, position, evidence, .. } in other.told {

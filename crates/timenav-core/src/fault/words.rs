@@ -12,7 +12,7 @@ use crate::time::{Instant, Span, Virtual, parse_duration, parse_timestamp};
 /// A fault in text form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultWritten {
-    /// For example `2s` or `150ms`; `-2s` if the clock is behind.
+    /// For example `2s` or `150ms`; `-2s` if the clock lags.
     pub offset: Option<String>,
     /// Parts per million; negative if the clock is slow.
     pub drift_ppm: Option<i64>,
@@ -120,10 +120,10 @@ fn length(span: Span) -> String {
     }
 }
 
-/// Parses an offset: a duration without months, negative if the clock is behind.
+/// Parses an offset: a duration without months, negative if the clock lags.
 ///
 /// # Errors
-/// The text is not one. The error says what is expected, as a sentence.
+/// The text is not one. The error describes the expected value, as a sentence.
 pub fn fault_offset(text: &str) -> Result<Span, String> {
     let (is_behind, length) = text.strip_prefix('-').map_or((false, text), |length| (true, length));
     let span = exact(length.strip_prefix('+').unwrap_or(length))?;
@@ -141,7 +141,7 @@ fn exact(text: &str) -> Result<Span, String> {
 /// Checks a drift in parts per million.
 ///
 /// # Errors
-/// It is out of bounds. The error says what is expected, as a sentence.
+/// It is out of bounds. The error describes the expected value, as a sentence.
 pub fn fault_drift(ppm: i64) -> Result<i32, String> {
     let within = i32::try_from(ppm).ok().filter(|ppm| (-FAULT_DRIFT_PPM_MAX..=FAULT_DRIFT_PPM_MAX).contains(ppm));
     within.ok_or_else(|| {
@@ -152,7 +152,7 @@ pub fn fault_drift(ppm: i64) -> Result<i32, String> {
 /// Checks a slew rate in parts per million.
 ///
 /// # Errors
-/// It is out of bounds. The error says what is expected, as a sentence.
+/// It is out of bounds. The error describes the expected value, as a sentence.
 pub fn fault_slew(ppm: i64) -> Result<u32, String> {
     let within = u32::try_from(ppm).ok().filter(|ppm| (1..=FAULT_SLEW_PPM_MAX).contains(ppm));
     within.ok_or_else(|| format!("write whole parts per million from 1 to {FAULT_SLEW_PPM_MAX}, such as 500"))
@@ -161,7 +161,7 @@ pub fn fault_slew(ppm: i64) -> Result<u32, String> {
 /// Parses a leap second: `insert@` or `delete@`, followed by the second.
 ///
 /// # Errors
-/// The text is not one. The error says what is expected, as a sentence.
+/// The text is not one. The error describes the expected value, as a sentence.
 pub fn fault_leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
     let (kind, second) = text.split_once('@').unwrap_or((text, ""));
     let kind = match kind {
@@ -175,7 +175,7 @@ pub fn fault_leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
 /// Parses the smear of a leap second, in virtual time.
 ///
 /// # Errors
-/// The text is not a duration, or is out of bounds. The error says what is expected, as a sentence.
+/// The text is not a duration, or is out of bounds. The error describes the expected value, as a sentence.
 pub fn fault_smear(text: &str) -> Result<Span, String> {
     let within = exact(text)?;
     let is_within = (FAULT_SMEAR_MIN..=FAULT_SMEAR_MAX).contains(&within);
@@ -185,7 +185,7 @@ pub fn fault_smear(text: &str) -> Result<Span, String> {
 /// Parses a jitter, in microseconds.
 ///
 /// # Errors
-/// The text is not a duration, or is out of bounds. The error says what is expected, as a sentence.
+/// The text is not a duration, or is out of bounds. The error describes the expected value, as a sentence.
 pub fn fault_jitter(text: &str) -> Result<u32, String> {
     let micros = u32::try_from(exact(text)?.micros()).ok().filter(|micros| *micros <= FAULT_JITTER_MICROS_MAX);
     micros.ok_or_else(|| format!("write {} ms of host time or less, such as 5ms", FAULT_JITTER_MICROS_MAX / 1_000))

@@ -151,7 +151,7 @@ impl Rule {
                 if found < end {
                     best = Some(best.map_or(second, |best| best.min(second)));
                 } else if matches!(self.pattern, Pattern::Dates(_)) {
-                    // The pattern matches no local time before that, whatever the offset.
+                    // The pattern matches no local time before that, at any offset.
                     skip_to = second - GAP_SECONDS_MAX;
                 }
             }
@@ -170,12 +170,12 @@ impl Pattern {
         matches!(self, Self::Passing(_))
     }
 
-    /// Returns the range of local times to search in a stretch of constant offset, end excluded.
+    /// Returns the range of local times to search in a period of constant offset, end excluded.
     fn shown_in(&self, stretch: &Stretch) -> (i64, i64) {
         let (before, after) = if self.is_passing() {
             (stretch.offset, stretch.offset)
         } else {
-            // Repeated times belong to the stretch before, and skipped ones are interpreted with the offset before.
+            // Repeated times belong to the period before, and skipped ones are interpreted with the offset before.
             (stretch.offset.max(stretch.offset_before), stretch.offset.max(stretch.offset_after))
         };
         let begin = stretch.begins.map_or(FIRST_SECOND - GAP_SECONDS_MAX, |begins| begins + before);
@@ -183,8 +183,8 @@ impl Pattern {
         (begin, end)
     }
 
-    /// Returns the first matching local time from `from` on. If there is none before `end`, returns any later value, or
-    /// `None` if there is none at all.
+    /// Returns the first matching local time from `from` on. If the rule matches none before `end`, returns any later
+    /// value, or `None` if it never matches.
     fn next(&self, from: i64, end: i64, offset: i64, known: &mut Known) -> Option<i64> {
         match self {
             Self::Dates(periods) => periods.next(from, &mut known.months),

@@ -106,13 +106,14 @@ pub struct Leases {
     /// Timelines with an advance that was interrupted by a crash. For a while all their queues count as having
     /// listeners, so that workers have time to reconnect.
     resumed: HashMap<TimelineId, Instant<Wall>>,
-    /// Timelines whose clock is moving to another instant, with the number of steps. No firings are handed out there.
+    /// Timelines with a clock that is moving to another instant, and the number of steps. No firings are handed out
+    /// there.
     stepping: HashMap<TimelineId, usize>,
     holds: HashMap<TimelineId, Holds>,
     /// The last firings that reached an outcome, and how many there were before them.
     settled: VecDeque<FiringId>,
     settled_before: u64,
-    /// Firings whose outcome is being written to the ledger, by timeline.
+    /// Firings with an outcome that is being written to the ledger, by timeline.
     settling: HashMap<TimelineId, HashSet<FiringId>>,
 }
 
@@ -222,7 +223,7 @@ impl Leases {
         self.held.get(firing_id)
     }
 
-    /// Returns the firings of a timeline that others hold. A firing whose lease has ended has no holder until it is
+    /// Returns the firings of a timeline that others hold. If a lease has ended, the firing has no holder until it is
     /// claimed again.
     #[must_use]
     pub fn of_others(
@@ -239,7 +240,8 @@ impl Leases {
         firing_ids.iter().filter_map(of_other).collect()
     }
 
-    /// Marks firings whose outcome is being written to the ledger. They cannot be claimed until the write is finished.
+    /// Marks firings while their outcome is being written to the ledger. They cannot be claimed until the write is
+    /// finished.
     pub fn begin_settling(&mut self, timeline: &TimelineId, firing_ids: &[FiringId]) {
         if !firing_ids.is_empty() {
             self.settling.entry(timeline.clone()).or_default().extend(firing_ids.iter().cloned());
@@ -435,7 +437,7 @@ impl Leases {
         self.stepping.contains_key(timeline)
     }
 
-    /// Ends a step. The clock has reached its instant, or is where it was.
+    /// Ends a step. The clock has reached its instant, or has not moved.
     pub fn end_step(&mut self, timeline: &TimelineId) {
         if let Some(steps) = self.stepping.get_mut(timeline) {
             *steps -= 1;
