@@ -36,9 +36,9 @@ pub struct LedgerHead {
 pub struct TamperingScan {
     /// A sentence about the outcome.
     pub status: String,
-    /// Whether anything differs from what was signed.
+    /// Whether any data differs from the signed data.
     pub tampering_detected: bool,
-    /// The first finding and where it is.
+    /// The first finding and its position.
     pub details: String,
     /// The differences, by position.
     pub findings: Vec<Finding>,
@@ -46,19 +46,19 @@ pub struct TamperingScan {
     pub findings_untold: u64,
     /// The number of things that were checked, by kind.
     pub checked: Vec<Checked>,
-    /// What was not checked, one sentence each.
+    /// The checks that were left out, one sentence each.
     pub not_checked: Vec<String>,
     /// The ledger entry of the scan.
     pub ledger: LedgerPosition,
 }
 
-/// A difference from what was signed.
+/// A difference from the signed data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The kind, such as `leaf-mismatch`.
     pub kind: String,
-    /// What was found and what was expected.
+    /// The found and the expected data.
     pub evidence: String,
     /// The first affected entry; for a checkpoint, its size.
     pub position: Option<u64>,

@@ -25,7 +25,7 @@ use crate::supervisor::CALL_STOP;
 use crate::timers::Timers;
 use crate::waits::{self, Routine};
 
-/// No call: the kernel makes none, and changes no register.
+/// No call: the kernel executes none, and changes no register.
 const NO_CALL: u64 = u64::MAX;
 
 /// `getpid` of 32-bit programs.
@@ -33,7 +33,7 @@ const NARROW_GETPID: u64 = 20;
 
 /// The state of a thread that is not simply running.
 enum Stage {
-    /// In an unmodified call, whose exit will be reported.
+    /// In an unmodified call. Its exit will be reported.
     Calling,
     /// In a harmless call, after which it gets these registers.
     Replaced(Box<Registers>),
@@ -211,7 +211,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Handles a reported call before it is made.
+    /// Handles a reported call before the kernel executes it.
     fn take(&mut self, pid: i32, found: &Registers) {
         let call = call_of(pid, found);
         if found.cs != WIDE_CODE {
@@ -257,7 +257,7 @@ impl<'a> Tracer<'a> {
     /// Keeps a thread from making its call, and sets the registers that it has afterward.
     fn replace(&mut self, pid: i32, found: &Registers, after: Registers) {
         if self.rules.is_none() {
-            // The kernel makes no call.
+            // The kernel executes no call.
             let _ = ptrace::set_registers(pid, &after);
             return;
         }
@@ -304,14 +304,14 @@ fn is_untraced(call: &Call) -> bool {
     }
 }
 
-/// Returns the call that a stopped thread is about to make.
+/// Returns the next call of a stopped thread.
 fn call_of(pid: i32, found: &Registers) -> Call {
     let Registers { rdi, rsi, rdx, r10, r8, r9, .. } = *found;
     let number = u32::try_from(found.orig_rax & 0xffff_ffff).unwrap_or(u32::MAX).cast_signed();
     Call { id: 0, pid, number, parameters: [rdi, rsi, rdx, r10, r8, r9] }
 }
 
-/// Returns the registers of a thread whose call has returned a value.
+/// Returns the registers of a thread after its call has returned a value.
 const fn with_value(found: &Registers, value: i64) -> Registers {
     Registers { rax: value.cast_unsigned(), orig_rax: NO_CALL, ..*found }
 }

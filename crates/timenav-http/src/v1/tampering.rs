@@ -106,10 +106,10 @@ pub(crate) struct ScannedCheckpoint {
     note: String,
 }
 
-/// Looks for tampering. Closing the request ends the scan. Each scan looks anew, so that only the form of a key is
-/// checked.
+/// Scans for tampering. If the caller closes the request, the scan ends. A repeated request starts another scan, so
+/// only the form of an idempotency key is checked.
 ///
-/// Whoever asks for `text/event-stream` is told how far it has come.
+/// If the caller accepts `text/event-stream`, the response reports progress.
 async fn detect_tampering(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
