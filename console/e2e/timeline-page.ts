@@ -42,7 +42,10 @@ export const landing = {
 /** Chooses what events are told apart or measured by. */
 export async function chooseKey(page: Page, field: 'Color by' | 'Values', name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
-  await page.getByRole('listbox', { name: `${field}: choices` }).getByRole('option', { name, exact: true }).click();
+  await page
+    .getByRole('listbox', { name: `${field}: choices` })
+    .getByRole('option', { name, exact: true })
+    .click();
 }
 
 /** Presses in the middle of something, moves by some pixels, and lets go. */

@@ -269,6 +269,11 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
     for (name, kind, help, suffix, value) in counted {
         write_metric(text, (name, kind, help, suffix), value);
     }
+    write_replication(text, replica);
+}
+
+/// Writes the metrics that exist only with several replicas.
+fn write_replication(text: &mut String, replica: &ReplicaStats) {
     if let Some(kept) = replica.timekeeping {
         let timelines = "Timelines that this replica is the timekeeper of";
         write_metric(text, ("timekeeper_timelines", "gauge", timelines, ""), kept.timelines);
