@@ -1,5 +1,3 @@
-//! Clocks, and the programs that follow them.
-
 pub(crate) mod clock_offset;
 pub(crate) mod faults;
 pub(crate) mod roll;

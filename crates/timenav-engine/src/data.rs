@@ -1,5 +1,3 @@
-//! Sealing, opening and erasing data under its owner's key.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Denial};
 use timenav_core::data::{EncryptionKey, Plaintext};
@@ -26,9 +24,7 @@ const BUSY_SECONDS: u64 = 1;
 pub struct Encrypted {
     pub data_id: DataId,
     pub timeline_id: TimelineId,
-    /// The ledger position of its creation.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -43,11 +39,8 @@ pub enum ErasureRequest {
 #[derive(Clone, Debug)]
 pub struct Erased {
     pub timeline_id: TimelineId,
-    /// Position of the entry whose content was erased.
     pub position: u64,
-    /// The ledger position of the erasure.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -195,7 +188,6 @@ impl Engine {
     }
 }
 
-/// A requested record and the purpose of the request.
 struct Asked<'a> {
     timeline: Option<TimelineId>,
     data_id: &'a DataId,

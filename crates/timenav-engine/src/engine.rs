@@ -143,13 +143,11 @@ impl Engine {
         Ok(self.0.store.health(Health::Answers).await?)
     }
 
-    /// Returns commit durations since startup.
     #[must_use]
     pub fn commit_stats(&self) -> CommitStats {
         self.0.shared.commit_times.read()
     }
 
-    /// Returns counters since startup.
     #[must_use]
     pub fn stats(&self) -> EngineStats {
         let scans = self.0.shared.scans.counts();
@@ -234,7 +232,6 @@ impl Engine {
         &self.0.shared.following
     }
 
-    /// Returns why writing has stopped, if it has.
     pub(crate) fn failure(&self) -> Option<Refusal> {
         self.0.shared.failure()
     }
@@ -271,7 +268,6 @@ impl Engine {
         self.0.shared.directory.load_full()
     }
 
-    /// Returns the keys of the timelines that match a predicate.
     pub(crate) fn keys_where(&self, is_meant: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
         let timelines = self.0.shared.timelines.read();
         timelines.all().filter(|state| is_meant(state)).map(|state| state.head.key).collect()
@@ -307,7 +303,6 @@ impl Engine {
         &self.0.shared.tending
     }
 
-    /// Returns whether the timeline of that name has ended or has expired.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
         let timelines = self.0.shared.timelines.read();
         timelines.has_ended(timeline) || timelines.get(timeline).is_some_and(|state| self.has_expired(state))
@@ -338,7 +333,6 @@ impl Engine {
         directory::check_live(&self.directory(), caller, (self.now(), self.for_expiry()), self.session_spans())
     }
 
-    /// Asks core whether a caller is authorized.
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
         access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.for_expiry()), demand)

@@ -1,5 +1,3 @@
-//! Events: recording, finding, changing and erasing them.
-
 pub(crate) mod parties;
 pub(crate) mod event_columns;
 pub(crate) mod length_class;

@@ -1,5 +1,3 @@
-//! Entries of ledgers, and the statements about them.
-
 pub(crate) mod head;
 pub(crate) mod action;
 pub(crate) mod unknown_entry;

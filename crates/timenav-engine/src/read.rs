@@ -1,5 +1,3 @@
-//! The path of a read.
-
 pub(crate) mod live;
 pub(crate) mod turns;
 pub(crate) mod long_work;

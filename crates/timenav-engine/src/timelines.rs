@@ -1,5 +1,3 @@
-//! Timelines: creating, forking, comparing, moving and ending them.
-
 pub(crate) mod commands;
 pub(crate) mod destroying;
 pub(crate) mod ends;

@@ -40,8 +40,7 @@ impl Engine {
         Ok(PermissionsAnswer { tag, expired, ledger: answer.ledger, replayed: answer.replayed })
     }
 
-    /// Returns the named users that do not exist. Empty for callers other than operators, because only they may know
-    /// who is a user.
+    /// Empty for callers other than operators, because only they may know who is a user.
     #[must_use]
     pub fn unknown_users(&self, caller: &Caller, named: &BTreeSet<UserId>) -> Vec<UserId> {
         if self.decide(caller, &TimelineId::system(), Demand::Operate).is_err() {

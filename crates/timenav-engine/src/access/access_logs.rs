@@ -35,48 +35,39 @@ pub enum LogOrder {
     Newest,
 }
 
-/// A query for log entries.
 #[derive(Clone, Debug)]
 pub struct AccessLogs {
     pub timeline: TimelineId,
-    /// A range of host time, both ends inclusive.
     pub range: TimeRange<Wall>,
     /// An actor to filter by, including `unknown`.
     pub user_id: Option<String>,
     pub action: Option<String>,
     pub order: LogOrder,
-    /// The maximum number per page.
     pub items_max: usize,
-    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// One entry of the access log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// The position of the entry in the ledger.
     pub position: u64,
     /// The index of the read in an entry of reads, from 0; `None` for other entries.
     pub index: Option<u32>,
     /// The acting user; `unknown` if the caller could not be identified.
     pub user_id: String,
     pub action: String,
-    /// The object of the action.
     pub subject: String,
-    /// Host time.
     pub timestamp: Instant<Wall>,
     /// The reading of the timeline's clock; `None` for callers who may not read clocks.
     pub clock_time: Option<Instant<Virtual>>,
 }
 
-/// One page of entries in the requested order.
 #[derive(Clone, Debug)]
 pub struct LogPage {
     pub logs: Vec<LogEntry>,
     /// Reads that are no longer known, at the positions that the page has examined. Their users are unknown, so they
     /// are included regardless of a filter by user. A filter by action includes them only if it selects reads.
     pub gone: Vec<LogGap>,
-    /// The next page, if there is one. A page may be short and still have a next one.
+    /// A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
 
@@ -197,7 +188,6 @@ impl Engine {
 
 /// The unread range is read from one of its ends.
 impl LogOrder {
-    /// Returns the next block to read.
     fn block(self, left: &Range<u64>) -> Range<u64> {
         match self {
             Self::Oldest => left.start..left.end.min(left.start + BLOCK_ENTRIES),
@@ -236,7 +226,6 @@ impl AccessLogs {
             && self.action.as_ref().is_none_or(|action| *action == entry.action)
     }
 
-    /// Returns whether the query selects reads.
     fn wants_reads(&self) -> bool {
         let reads = [Action::Read.word(), Action::Reads.word()];
         self.action.as_ref().is_none_or(|action| reads.contains(&action.as_str()))
@@ -246,7 +235,6 @@ impl AccessLogs {
 /// The log entries of a ledger entry.
 struct Told {
     entries: Vec<LogEntry>,
-    /// Reads that are no longer known.
     gap: Option<LogGap>,
 }
 
@@ -282,7 +270,6 @@ fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Told, Refu
     Ok(Told { entries: vec![entry], gap: None })
 }
 
-/// Returns the log entry of one read, in the form of other actions.
 fn of_read(head: &Head, (position, index): (u64, u32), read: &Read<'_>, sees_clock: bool) -> LogEntry {
     LogEntry {
         position,

@@ -1,5 +1,3 @@
-//! Credentials and standing of callers according to the directory.
-
 use timenav_core::access::Standing;
 use timenav_core::directory::{self, Directory, KeptPassword, SessionSpans};
 use timenav_core::time::{Instant, Wall};
@@ -34,7 +32,7 @@ pub(crate) fn check_live(
     }
 }
 
-/// Returns what is known about a caller with regard to a timeline. Permissions expire by `host`.
+/// Permissions expire by `host`.
 pub(crate) fn standing<'a>(
     directory: &Directory,
     caller: &'a Caller,

@@ -23,7 +23,6 @@ impl Default for DirectoryRows {
 }
 
 impl DirectoryRows {
-    /// Returns the rows of a directory and of ended timelines.
     pub(crate) fn of<'e, P: PasswordRow>(
         directory: &Directory<P>,
         ended: impl IntoIterator<Item = DirectoryRow<'e>>,
@@ -58,8 +57,7 @@ impl DirectoryRows {
         Self { tree, root }
     }
 
-    /// Returns whether the timeline of that name has ended. Memory holds no more about a timeline whose contents were
-    /// pruned.
+    /// Memory holds no more about a timeline whose contents were pruned.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
         self.tree.contains(RowName::Ended(timeline))
     }

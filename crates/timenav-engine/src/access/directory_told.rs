@@ -8,7 +8,6 @@ use timenav_core::time::{Instant, Wall};
 use crate::ledger::action::Action;
 use crate::ledger::payload::happened_in;
 
-/// An ended timeline, with size and root of its ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct EndTold {
     pub(crate) timeline_id: TimelineId,
@@ -19,7 +18,7 @@ pub(crate) struct EndTold {
 /// A change to the rows, as far as entries contain it.
 pub(crate) type Change = DirectoryChange<PasswordTold, EndTold>;
 
-/// Returns the changes of a directory by an entry of `system`, in order. `None` if it cannot be parsed.
+/// `None` if it cannot be parsed.
 pub(crate) fn changes_told<P: PasswordRow>(
     directory: &Directory<P>,
     action: Action,

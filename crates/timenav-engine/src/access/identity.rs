@@ -1,5 +1,3 @@
-//! Users and their API keys.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Scope};
 use timenav_core::directory::user::UserCommand;
@@ -21,18 +19,15 @@ use crate::requests::refusal::Refusal;
 use crate::writer::asked::Answer;
 use crate::writer::deciding::identity::{ChangeUser, CreateKey, RevokeKey};
 
-/// A request for a new key.
 #[derive(Clone, Debug)]
 pub struct ApiKeyRequest {
     /// Defaults to the caller.
     pub user_id: Option<UserId>,
     /// The timeline of requests that name none. Defaults to `main`.
     pub timeline_id: Option<TimelineId>,
-    /// The purpose of the key.
     pub label: String,
     /// Limits what the key may be used for; `None` for everything the user may do.
     pub scopes: Option<Vec<Scope>>,
-    /// When it expires, in host time.
     pub expires_at: Option<Instant<Wall>>,
 }
 
@@ -42,11 +37,8 @@ pub struct NewApiKey {
     /// The key itself, which is shown only once; `None` for a repeated request.
     pub secret: Option<String>,
     pub user_id: UserId,
-    /// The timeline it is bound to.
     pub timeline_id: TimelineId,
-    /// The ledger position of its creation.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -74,7 +66,6 @@ impl Engine {
         })
     }
 
-    /// Returns whether the caller's key or session is still valid.
     #[must_use]
     pub fn is_live(&self, caller: &Caller) -> bool {
         self.check_live(caller).is_ok()

@@ -1,5 +1,3 @@
-//! Changes of a timeline's permissions, and their tag.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::access::{Permissions, Role};
@@ -12,7 +10,7 @@ use crate::ledger::payload::PermissionsRecord;
 use crate::requests::expected::Expected;
 use crate::requests::json::json;
 
-/// New permissions of a timeline. A list that is `None` does not change.
+/// A list that is `None` does not change.
 #[derive(Clone, Debug, Default)]
 pub struct PermissionsChange {
     pub read: Option<BTreeSet<UserId>>,
@@ -20,18 +18,15 @@ pub struct PermissionsChange {
     pub admin: Option<BTreeSet<UserId>>,
     /// When permissions expire. Users of a list that are not named here keep their expiry.
     pub ends: BTreeMap<(Role, UserId), End>,
-    /// The precondition on the current permissions.
     pub expected: Option<Expected>,
 }
 
-/// The result of setting permissions.
 #[derive(Clone, Debug)]
 pub struct PermissionsAnswer {
     pub tag: String,
     /// Users in the request whose permission had expired and who got no new expiry.
     pub expired: Vec<String>,
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 

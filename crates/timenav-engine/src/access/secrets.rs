@@ -1,5 +1,3 @@
-//! Creation and digests of the secrets of keys and sessions.
-
 use timenav_core::key::key_text;
 use timenav_core::ledger::sha256;
 

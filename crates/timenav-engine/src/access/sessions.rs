@@ -1,5 +1,3 @@
-//! Passwords and login sessions.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -24,30 +22,23 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::logged::LogRefusal;
 use crate::writer::deciding::sessions::ChangeSessions;
 
-/// Random bytes from which the secret of a session is derived.
 const SECRET_RANDOM_BYTES: usize = 96;
 /// Suggested delay before a retry, in seconds, if too many passwords wait to be hashed.
 const BUSY_SECONDS: u64 = 1;
 
-/// A session as shown to its user.
 #[derive(Clone, Debug)]
 pub struct SessionView {
     pub session_id: SessionId,
-    /// Time of the login, in host time.
     pub created_at: Instant<Wall>,
     /// When activity was last recorded, in host time.
     pub last_seen_at: Instant<Wall>,
-    /// When it ends without activity, in host time.
     pub idle_expires_at: Instant<Wall>,
-    /// When it ends at the latest, in host time.
     pub expires_at: Instant<Wall>,
-    /// Whether it is the current session.
     pub is_current: bool,
 }
 
 #[derive(Debug)]
 pub struct NewSession {
-    /// The caller of requests in this session.
     pub caller: Caller,
     /// Its secret, which is shown only once.
     pub secret: Zeroizing<String>,
@@ -57,9 +48,7 @@ pub struct NewSession {
 pub struct PasswordRequest {
     /// Defaults to the caller.
     pub user_id: Option<UserId>,
-    /// The new password.
     pub password: Password,
-    /// The previous password.
     pub current: Option<Password>,
 }
 
@@ -216,13 +205,12 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// Returns the session of the request, if it belongs to one. It is not logged, because the caller knows it anyway.
+    /// It is not logged, because the caller knows it anyway.
     #[must_use]
     pub fn session_of(&self, caller: &Caller) -> Option<SessionView> {
         self.directory().sessions.get(caller.session_id()?).map(|session| self.session_view(session, caller))
     }
 
-    /// Returns the caller's user: whether it is an operator, and how far its time travel is restricted.
     #[must_use]
     pub fn user_of(&self, caller: &Caller) -> Option<timenav_core::directory::User> {
         self.directory().users.get(&caller.user_id).cloned()

@@ -1,5 +1,3 @@
-//! Setting anchors, and returning to them.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::anchor::{Anchor, AnchorCommand};
@@ -25,13 +23,11 @@ use crate::writer::deciding::repeated::Again;
 pub struct AnchorRequest {
     /// Defaults to the clock's current reading.
     pub timestamp: Option<Instant<Virtual>>,
-    /// The purpose of the anchor.
     pub description: String,
     /// Whether changes to earlier events are paradoxes.
     pub fixed: bool,
 }
 
-/// The scope of a return to an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnScope {
     /// The clock: instant, place, rate, and whether it runs.
@@ -40,11 +36,9 @@ pub enum ReturnScope {
     All,
 }
 
-/// A request to return to an anchor.
 #[derive(Clone, Debug)]
 pub struct Returning {
     pub scope: ReturnScope,
-    /// The precondition on the clock.
     pub expected: Option<Expected>,
     /// Whether the request comes from the handler of a firing.
     pub is_inside: bool,
@@ -57,7 +51,6 @@ impl From<ReturnScope> for Returning {
 }
 
 impl ReturnScope {
-    /// Returns the lookup of an earlier response.
     const fn again(self) -> Again<ClockAfter> {
         let demands = match self {
             Self::Clock => ReturnToAnchor::CLOCK_DEMANDS,
@@ -160,7 +153,6 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Computes the return to an anchor.
     pub(crate) async fn returning(
         &self,
         state: &TimelineState,

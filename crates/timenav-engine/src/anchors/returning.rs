@@ -31,7 +31,6 @@ struct Then {
 }
 
 impl Engine {
-    /// Computes the restoration of timers for a return to an anchor on a layer.
     pub(crate) async fn timers_returning(
         &self,
         state: &TimelineState,
@@ -101,7 +100,6 @@ impl Engine {
         Ok((undo, entries))
     }
 
-    /// Returns the rows of firings on any layer.
     async fn firings_of_layers(
         &self,
         state: &TimelineState,
@@ -151,12 +149,10 @@ impl Engine {
 }
 
 impl Then {
-    /// Returns the earlier state of a timer, if it existed.
     fn stood(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
         stood(&self.undo, position, self.rows.get(&position).or_else(|| self.left.get(&position)))
     }
 
-    /// Adds the restoration of a timer, and its re-created firings.
     fn restore(
         &self,
         position: u64,
@@ -190,7 +186,6 @@ impl Then {
     }
 }
 
-/// Returns the earlier state of a timer, given its current one.
 pub(crate) fn stood(undo: &Undo<TimerRow>, position: u64, now: Option<&TimerRow>) -> Result<Option<TimerRow>, Refusal> {
     let before = match undo.timers().get(&position) {
         None => return Ok(now.cloned()),

@@ -4,7 +4,6 @@ use std::fmt;
 
 use timenav_core::time::{Instant, Wall};
 
-/// The offset of the host's clock at the last comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
     /// Offset from the database's clock in microseconds; positive if the host's clock is ahead.
@@ -18,7 +17,6 @@ pub struct ClockOffset {
     pub max_micros: i64,
 }
 
-/// The reference that the host's clock is too far from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockFault {
     Database,
@@ -71,7 +69,6 @@ impl fmt::Display for ClockOffset {
     }
 }
 
-/// Formats microseconds as seconds with three decimals.
 fn seconds(micros: i64) -> String {
     format!("{}.{:03}", micros / 1_000_000, micros % 1_000_000 / 1_000)
 }

@@ -1,5 +1,3 @@
-//! Clock operations: travel, pause, resume, fast-forward, rewind, rate, read and watch.
-
 use std::collections::VecDeque;
 use std::pin::pin;
 
@@ -35,7 +33,6 @@ const TICKS_BEFORE_MAX: usize = 16;
 /// a paused clock.
 const CLOCK_ENTRIES_READ_MAX: usize = 4 * KEPT_CHANGES_MAX;
 
-/// A clock at one reading.
 #[derive(Clone, Debug)]
 pub struct ClockView {
     pub timeline_id: TimelineId,
@@ -43,7 +40,6 @@ pub struct ClockView {
     pub current_time: Instant<Virtual>,
     /// The reading in the location's calendar, if that differs from UTC.
     pub local_time: Option<String>,
-    /// The running advance.
     pub advance: Option<AdvanceSeen>,
     /// The lag of deliveries, if there are firings without an outcome. The clock waits for them only in an advance.
     pub lag: Option<DeliveryLag>,
@@ -52,12 +48,9 @@ pub struct ClockView {
     pub origin_boot: Option<OriginBoot>,
 }
 
-/// The lag of deliveries relative to a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryLag {
-    /// Firings without an outcome.
     pub pending: u64,
-    /// The due time of the oldest of them.
     pub oldest: Instant<Virtual>,
 }
 
@@ -67,7 +60,6 @@ pub struct AdvanceSeen {
     pub advance_id: AdvanceId,
     /// How many instants it has passed so far.
     pub step: u64,
-    /// Its target.
     pub to: Instant<Virtual>,
 }
 
@@ -78,14 +70,10 @@ impl AdvanceSeen {
     }
 }
 
-/// A clock after an operation on it.
 #[derive(Clone, Debug)]
 pub struct ClockStep {
-    /// The clock after the operation.
     pub view: ClockView,
-    /// Whether the operation changed it.
     pub changed: bool,
-    /// The ledger position of the operation.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
@@ -96,12 +84,10 @@ pub struct ClockStep {
 #[derive(Clone, Debug)]
 pub struct ClockChange {
     pub command: ClockCommand,
-    /// The precondition on the clock.
     pub expected: Option<Expected>,
     /// Whether a forward move stops at each timer on the way. Otherwise the clock jumps, and the timers fire
     /// afterwards.
     pub settle: bool,
-    /// Whether the request comes from the handler of a firing.
     pub is_inside: bool,
     /// Whether timers fire again for due times that a rewind goes back over.
     pub refire: bool,
@@ -113,7 +99,6 @@ impl From<ClockCommand> for ClockChange {
     }
 }
 
-/// The changes of a timeline's clock.
 pub struct ClockStream {
     /// What to send the listener first: the changes it missed, or the current clock.
     pub missed: Vec<Clock>,
@@ -121,30 +106,26 @@ pub struct ClockStream {
     pub reset: bool,
     /// The newest generation that the listener knows after `missed`.
     pub told: u64,
-    /// All later changes, in order.
     pub changes: ClockChanges,
-    /// The follower that reads this stream, if it has a name.
     pub follower: Option<FollowedBy>,
 }
 
-/// Changes of a clock from some point on. They are read from the ledger whenever it has grown.
+/// They are read from the ledger whenever it has grown.
 pub struct ClockChanges {
     engine: Engine,
     timeline: TimelineId,
     growth: Growth,
     /// The generation of the last change that was read.
     read: u64,
-    /// Changes that were read and not yet returned.
     untold: VecDeque<ClockNews>,
-    /// The clock after the last of them.
     last: Option<Clock>,
     /// The follower for whom a fault may be injected, and the fault that its listener knows.
     shown: Option<((UserId, FollowerName), Option<Fault>)>,
 }
 
 impl ClockChanges {
-    /// Waits for the next change. `None` if the listener lags so far that changes are lost, or if the ledger
-    /// cannot be read. A listener that reconnects gets its missed changes from the ledger.
+    /// `None` if the listener lags so far that changes are lost, or if the ledger cannot be read. A listener that
+    /// reconnects gets its missed changes from the ledger.
     #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
@@ -191,7 +172,6 @@ impl ClockChanges {
     }
 }
 
-/// One message to a listener of a clock.
 #[derive(Clone, Debug)]
 pub struct ClockNews {
     pub clock: Clock,
@@ -206,7 +186,6 @@ impl ClockNews {
 }
 
 impl Engine {
-    /// Returns the view of a clock at a host instant.
     pub(crate) fn view_clock(&self, timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> ClockView {
         let current_time = clock.now(host);
         // Otherwise the clock does not move until the host's clock has reached the last entry.
@@ -227,7 +206,6 @@ impl Engine {
         ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None, origin_boot: None }
     }
 
-    /// Returns the response to an operation on a clock.
     pub(crate) fn clock_step(&self, answer: Answer<ClockAfter>) -> ClockStep {
         let ClockAfter { clock, current_time, changed, advance_id } = answer.change;
         let view = self.clock_reading(answer.timeline_id, clock, current_time);
@@ -340,7 +318,6 @@ impl Engine {
         Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), lag, ..view })
     }
 
-    /// Returns the lag of deliveries relative to the clock of a timeline.
     async fn lag(&self, state: &TimelineState) -> Result<Option<DeliveryLag>, Refusal> {
         let pending = state.head.timers.pending;
         if pending == 0 {
@@ -444,7 +421,6 @@ impl Engine {
         Ok((vec![now], true))
     }
 
-    /// Returns the current reading of a watched clock.
     #[must_use]
     pub fn watched(&self, timeline: &TimelineId, clock: Clock) -> ClockView {
         let state = self.state(timeline);
@@ -453,7 +429,6 @@ impl Engine {
         ClockView { advance, ..self.view_clock(timeline.clone(), clock, host) }
     }
 
-    /// Returns a timeline's current clock, for a caller that has just changed it.
     #[must_use]
     pub fn clock_after(&self, timeline: &TimelineId) -> Option<ClockView> {
         let clock = self.state(timeline)?.head.clock.clone();

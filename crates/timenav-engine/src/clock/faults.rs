@@ -18,27 +18,22 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::faults::SetFault;
 use crate::writer::deciding::repeated::Again;
 
-/// A request to inject or remove a fault.
 #[derive(Clone, Debug)]
 pub struct FaultRequest {
-    /// The timeline whose clock is followed.
     pub timeline: Option<TimelineId>,
     /// A follower whose stream is open, or was within the last minute.
     pub follower_id: FollowerId,
-    /// The fault; `None` to remove it.
+    /// `None` removes it.
     pub fault: Option<Fault>,
 }
 
-/// The injected fault of a user's followers with some name.
 #[derive(Clone, Debug)]
 pub struct FaultStep {
     pub timeline_id: TimelineId,
     pub user_id: UserId,
     pub name: FollowerName,
-    /// The fault; `None` if there is none.
     pub fault: Option<Fault>,
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -88,13 +83,11 @@ impl Engine {
         Ok((follower.user_id, follower.name))
     }
 
-    /// Returns the fault of a user's followers with some name; `None` if there is none.
     #[must_use]
     pub fn fault_of(&self, timeline: &TimelineId, whose: &(UserId, FollowerName)) -> Option<Fault> {
         self.state(timeline)?.head.timers.faults.get(whose)
     }
 
-    /// Returns the faults on a timeline as of a ledger size.
     pub(crate) async fn faults_at(&self, state: &TimelineState, size: u64) -> Result<Faults, Refusal> {
         let faults = &state.head.timers.faults;
         let mut entry = faults.changed;

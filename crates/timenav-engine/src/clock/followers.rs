@@ -1,5 +1,3 @@
-//! Named followers of a clock, and their confirmations of its changes.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -16,7 +14,6 @@ use crate::ledger::payload::Reading;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
-/// The error for a reserved name.
 const RESERVED: &str = "`all` means all followers; choose another name, such as `web-1`";
 
 /// A follower with a stream that is open until this value is dropped.
@@ -28,7 +25,6 @@ pub struct FollowedBy {
 }
 
 impl FollowedBy {
-    /// Returns the id that the follower confirms with.
     #[must_use]
     pub const fn follower_id(&self) -> &FollowerId {
         &self.follower_id
@@ -38,7 +34,6 @@ impl FollowedBy {
         &self.whose
     }
 
-    /// Returns the fault injected into its clock, if any.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.engine.fault_of(&self.timeline, &self.whose)
@@ -63,31 +58,23 @@ pub struct FollowAs {
     pub steps: bool,
     /// The host and process of the follower, as reported by it. Not recorded in the ledger.
     pub place: FollowerPlace,
-    /// Whether it supports fault injection.
     pub shows_faults: bool,
 }
 
-/// A follower's confirmation of a clock change.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
     pub timeline: Option<TimelineId>,
-    /// The id that the follower was registered with.
     pub follower_id: FollowerId,
-    /// The generation of the clock.
     pub generation: u64,
     /// How many instants the advance of that generation had reached; 0 without an advance.
     pub step: u64,
 }
 
-/// The followers of a clock.
 #[derive(Clone, Debug)]
 pub struct FollowersSeen {
     pub timeline_id: TimelineId,
-    /// The current step of the clock.
     pub step: Step,
-    /// The host time at which it was reached.
     pub changed_at: Instant<Wall>,
-    /// The injected faults.
     pub faults: Arc<Faults>,
     /// The followers at all services on the same database.
     pub followers: Vec<Follower>,
@@ -95,7 +82,6 @@ pub struct FollowersSeen {
     pub may_be_elsewhere: bool,
 }
 
-/// The followers that a response waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhichFollowers {
     /// All followers of users who may write to the timeline. Others cannot delay anyone.
@@ -125,7 +111,6 @@ impl WhichFollowers {
     }
 }
 
-/// A clock change that followers must confirm.
 #[derive(Clone, Debug)]
 pub struct WaitFor {
     timeline: TimelineId,
@@ -134,13 +119,11 @@ pub struct WaitFor {
 }
 
 impl WaitFor {
-    /// Returns the same for a later change.
     #[must_use]
     pub fn until(self, generation: u64) -> Self {
         Self { generation, ..self }
     }
 
-    /// Returns the generation to confirm.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
@@ -258,7 +241,6 @@ impl Engine {
         WaitFor { timeline: timeline.clone(), generation, awaited }
     }
 
-    /// Waits until all awaited followers have confirmed a change.
     #[boxed]
     pub async fn until_confirmed(&self, wait: &WaitFor) {
         let _waiting = self.roll().wait(&wait.timeline);
@@ -274,7 +256,6 @@ impl Engine {
         }
     }
 
-    /// Returns the status of each awaited follower.
     #[must_use]
     pub fn standing_of(&self, wait: &WaitFor) -> Vec<Standing> {
         self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
@@ -298,9 +279,6 @@ impl Engine {
 
     /// Returns the position below which firings may be offered, given the confirmations of an advance's current
     /// instant; `None` if no follower is awaited.
-    ///
-    /// # Errors
-    /// The store does not respond.
     pub(crate) async fn offered_below(&self, state: &TimelineState) -> Result<Option<u64>, Refusal> {
         let Some(advance) = &state.head.timers.advance else { return Ok(None) };
         self.hear_of_followers(&state.head.id).await?;
@@ -316,10 +294,6 @@ impl Engine {
         self.roll().followers().waited_for(instant, self.host(state), may_write)
     }
 
-    /// Describes the followers that the firings of an advance's current instant wait for.
-    ///
-    /// # Errors
-    /// The store does not respond.
     pub(crate) async fn followed_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
         let has_firings = state.head.timers.advance.as_ref().is_some_and(|advance| advance.open > 0);
         if !has_firings {
@@ -338,7 +312,6 @@ impl Engine {
     }
 }
 
-/// Returns the current step of a clock.
 fn come_to(state: &TimelineState) -> Step {
     let number = state.head.timers.advance.as_ref().map_or(0, |advance| advance.step);
     Step { generation: state.head.clock.generation, number }

@@ -42,7 +42,6 @@ pub struct ForeseenFiring {
 #[derive(Clone, Debug)]
 pub struct ForeseenTimer {
     pub timer_id: TimerId,
-    /// The due time that it would be armed for.
     pub next: Instant<Virtual>,
 }
 
@@ -55,11 +54,9 @@ pub struct ForeseenEnd {
     pub queue: QueueId,
 }
 
-/// The first items of a list, and its length.
 #[derive(Clone, Debug)]
 pub struct FirstOf<T> {
     pub first: Vec<T>,
-    /// The length of the whole list.
     pub count: u64,
 }
 
@@ -82,22 +79,15 @@ pub struct ForeseenAgain {
     pub superseded: FirstOf<ForeseenEnd>,
 }
 
-/// The effects of a clock change.
 #[derive(Clone, Debug)]
 pub struct Foresight {
-    /// The current clock.
     pub view: ClockView,
-    /// The target of the change.
     pub to: Instant<Virtual>,
-    /// Whether the target is earlier than the current reading.
     pub is_back: bool,
-    /// The first firings in order.
     pub firings: Vec<ForeseenFiring>,
     /// The number of firings, as far as they were counted.
     pub count: u64,
-    /// The number of firings by timer.
     pub by_timer: Vec<(TimerId, u64)>,
-    /// Whether all were counted.
     pub is_complete: bool,
     /// The effect on timers and firings if the clock goes back; `None` if only the clock would move.
     pub again: Option<ForeseenAgain>,
@@ -271,7 +261,6 @@ impl Engine {
         Ok(moved.map(|moved| moved.moment))
     }
 
-    /// Returns the reading of the clock after a move.
     fn reached(&self, state: &TimelineState, moved: Option<Moment>) -> Instant<Virtual> {
         moved.map_or_else(|| state.head.clock.now(self.host(state)), |moved| moved.at)
     }

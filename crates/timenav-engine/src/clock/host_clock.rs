@@ -20,33 +20,27 @@ const CLOCK_KEPT_MICROS: i64 = 3_600 * 1_000_000;
 /// The host's clock is not where it was expected. Destructive work waits until an operator confirms it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostClockDoubt {
-    /// The reading when it was last known to be right.
     pub last: Instant<Wall>,
-    /// The current reading.
     pub now: Instant<Wall>,
     /// The offset from the database's clock, if that is too large. A confirmation cannot override this.
     pub offset: Option<ClockOffset>,
 }
 
-/// When the host's clock was last known to be right.
 #[derive(Debug)]
 pub(crate) struct HostClock {
     /// In microseconds.
     last: AtomicI64,
     /// The stored value, in microseconds.
     kept: AtomicI64,
-    /// Whether a doubt was logged already.
     is_told: AtomicBool,
-    /// The offset from the database's clock at the last comparison.
     offset: Mutex<Option<ClockOffset>>,
     /// Entries up to this host time are ignored, because an operator has confirmed the clock. In microseconds.
     accepted_newest: AtomicI64,
-    /// Host time of the newest entry from before the start.
     newest_at_start: Instant<Wall>,
 }
 
 impl HostClock {
-    /// Returns the state in which the clock was right at an instant. `kept` is the stored value.
+    /// `kept` is the stored value.
     pub(crate) fn known(last: Instant<Wall>, kept: Option<Instant<Wall>>) -> Self {
         Self {
             last: AtomicI64::new(last.micros()),
@@ -58,7 +52,6 @@ impl HostClock {
         }
     }
 
-    /// Sets the host time of the newest entry from before the start.
     pub(crate) fn after(self, newest_at_start: Instant<Wall>) -> Self {
         Self { newest_at_start, ..self }
     }
@@ -78,12 +71,10 @@ impl HostClock {
         *self.offset.lock() = Some(offset);
     }
 
-    /// Returns the offset from the database's clock at the last comparison.
     pub(crate) fn offset(&self) -> Option<ClockOffset> {
         *self.offset.lock()
     }
 
-    /// Returns the offset of the host's clock if it is too large.
     pub(crate) fn apart(&self) -> Option<ClockOffset> {
         self.offset().filter(|offset| offset.fault().is_some())
     }
@@ -126,7 +117,6 @@ impl HostClock {
         self.doubt(now).map_or(now, |doubt| doubt.last.min(now))
     }
 
-    /// Records an operator's confirmation.
     pub(crate) fn accept(&self, now: Instant<Wall>, newest: Instant<Wall>) {
         self.accepted_newest.fetch_max(newest.micros(), Ordering::AcqRel);
         if self.offset().is_some_and(|offset| offset.fault() == Some(ClockFault::Newest)) {

@@ -1,5 +1,3 @@
-//! The results of advances.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{AdvanceId, TimelineId};
@@ -15,31 +13,23 @@ use crate::requests::caller::Caller;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 
-/// The result of an advance, so far or at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     pub timeline_id: TimelineId,
     pub advance_id: AdvanceId,
     pub state: AdvanceState,
-    /// The clock's reading at its beginning.
     pub from: Instant<Virtual>,
-    /// Its target.
     pub to: Instant<Virtual>,
-    /// The instant it has reached.
     pub reached: Instant<Virtual>,
-    /// How many instants it has reached.
     pub step: u64,
-    /// The outcomes of its firings.
     pub counts: Counts,
     /// The holder of the instant at which it was stopped, or of a current hold. For a stuck advance, the timer that
     /// fired last.
     pub held_by: Option<String>,
-    /// The first of its firings.
     pub firings: Vec<FiringRow>,
 }
 
 impl Engine {
-    /// Waits until an advance has ended.
     #[boxed]
     pub async fn until_settled(&self, timeline: &TimelineId, advance_id: &AdvanceId) {
         let goes_on = || {
@@ -111,7 +101,6 @@ impl Engine {
     }
 }
 
-/// Returns the result of a running advance so far.
 pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wall>) -> Receipt {
     Receipt {
         timeline_id: state.head.id.clone(),
@@ -128,7 +117,7 @@ pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wa
 }
 
 impl AdvanceEnded {
-    /// Returns the result of the advance without firings. `None` if the record is invalid.
+    /// `None` if the record is invalid.
     pub(crate) fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
         let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
         Some(Receipt {

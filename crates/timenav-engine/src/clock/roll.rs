@@ -1,5 +1,3 @@
-//! Followers of clocks known to this service, with change signals.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +6,6 @@ use timenav_core::followers::Followers;
 use timenav_core::ids::{FollowerId, TimelineId};
 use tokio::sync::Notify;
 
-/// The followers at this service, and those known from other services on its database.
 #[derive(Default)]
 pub(crate) struct Roll {
     followers: Mutex<Followers>,
@@ -21,7 +18,6 @@ pub(crate) struct Roll {
     telling: tokio::sync::Mutex<()>,
     /// Locked while followers elsewhere are read, so that results are applied in order.
     asking: tokio::sync::Mutex<()>,
-    /// The number of responses waiting for the followers of each timeline.
     waiting: Mutex<BTreeMap<TimelineId, usize>>,
 }
 
@@ -36,7 +32,6 @@ impl Roll {
         self.followers.lock()
     }
 
-    /// Wakes tasks that wait for a confirmation.
     pub(crate) fn tell(&self) {
         self.changed.notify_waiters();
     }
@@ -45,12 +40,11 @@ impl Roll {
         &self.changed
     }
 
-    /// Returns whether the services on the database are known to share their followers.
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared.load(Ordering::Acquire)
     }
 
-    /// Marks the followers as shared. Returns whether they were not before.
+    /// Returns whether they were not shared before.
     pub(crate) fn share(&self) -> bool {
         !self.is_shared.swap(true, Ordering::AcqRel)
     }
@@ -67,13 +61,11 @@ impl Roll {
         &self.asking
     }
 
-    /// Registers a response that waits for the followers of a timeline.
     pub(crate) fn wait<'a>(&'a self, timeline: &'a TimelineId) -> WaitingHere<'a> {
         *self.waiting.lock().entry(timeline.clone()).or_default() += 1;
         WaitingHere { roll: self, timeline }
     }
 
-    /// Returns the timelines whose followers a response waits for.
     pub(crate) fn waiting(&self) -> Vec<TimelineId> {
         self.waiting.lock().keys().cloned().collect()
     }

@@ -1,5 +1,3 @@
-//! Submitting requests to the writer, and awaiting their durable outcome.
-
 use timenav_core::ids::TimelineId;
 use tokio::sync::oneshot;
 
@@ -95,7 +93,6 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Sends a request to the writer, which responds to it.
     pub(crate) async fn send<D: Deciding>(
         &self,
         actor: Actor,

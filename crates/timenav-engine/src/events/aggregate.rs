@@ -28,7 +28,6 @@ use tally::Tally;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupBy {
-    /// Calendar buckets in UTC, such as days, months or years.
     Time(Bucket),
     /// This many equal ranges between the first and the last event.
     Stretches(usize),
@@ -36,12 +35,10 @@ pub enum GroupBy {
     Cell(i64),
     Actor,
     Source,
-    /// The values of an attribute.
     Attribute(String),
 }
 
 impl GroupBy {
-    /// Returns the part of an event that determines its group.
     const fn needs(&self) -> Needs {
         match self {
             Self::Time(_) | Self::Stretches(_) | Self::Cell(_) => Needs::Spot,
@@ -54,28 +51,21 @@ impl GroupBy {
 /// The parts of an event that are needed to count it. Each includes the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Needs {
-    /// Time and place.
     Spot,
-    /// Source and actors.
     Parties,
     Event,
 }
 
-/// A query for event counts.
 #[derive(Clone, Debug)]
 pub struct AggregateEvents {
     /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// The place as written by the caller.
     pub location_text: String,
-    /// The parsed place.
     pub location: LocationQuery,
-    /// Both ends are inclusive.
     pub range: TimeRange<Virtual>,
     /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
     pub filter: Arc<EventFilter>,
-    /// The grouping as written by the caller.
     pub by_text: String,
     pub by: GroupBy,
     pub groups_max: usize,
@@ -83,7 +73,6 @@ pub struct AggregateEvents {
     pub events_max: usize,
     /// The maximum number of events examined per response, if they have to be read.
     pub events_read_max: usize,
-    /// The cursor of the previous response.
     pub cursor: Option<String>,
 }
 
@@ -100,9 +89,7 @@ pub enum GroupKey {
 pub struct EventGroup {
     pub key: GroupKey,
     pub count: usize,
-    /// The time of the first event.
     pub first: Instant<Virtual>,
-    /// The time of the last event.
     pub last: Instant<Virtual>,
 }
 
@@ -113,7 +100,6 @@ pub struct AggregatedEvents {
     pub groups: Vec<EventGroup>,
     /// The total number of groups, including those not returned.
     pub groups_count: usize,
-    /// Whether there are more groups than were counted.
     pub is_groups_cut: bool,
     pub count: usize,
     /// How many of them have no value to group by.
@@ -124,7 +110,6 @@ pub struct AggregatedEvents {
     pub next_cursor: Option<String>,
     /// The last ledger position visible to the query; `None` if there is no such entry.
     pub as_of: Option<u64>,
-    /// How the location was resolved.
     pub understood: Understood,
     /// Known places spelled similarly to the location, if nothing was found.
     pub near_spellings: Vec<String>,
@@ -227,7 +212,6 @@ impl Engine {
         self.fold(caller, query, (filter, events_read_max), tally, Tally::add).await
     }
 
-    /// Returns the parts of events needed to filter and group them.
     fn needs(&self, filter: &EventFilter, by: &GroupBy) -> Needs {
         let for_filter = match (filter.is_empty(), filter.needs_parties_alone()) {
             (true, _) => Needs::Spot,

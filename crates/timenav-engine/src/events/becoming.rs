@@ -1,5 +1,3 @@
-//! The effect of interventions on events.
-
 use std::sync::Arc;
 
 use timenav_core::event::EventDraft;

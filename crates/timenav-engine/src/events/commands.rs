@@ -1,5 +1,3 @@
-//! Recording events, and finding them by place and time.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -39,14 +37,11 @@ pub struct Recorded {
     pub event_ids: Vec<EventId>,
     /// The ledger position of the last one; the others come right before it.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// The result of one import batch.
 #[derive(Clone, Debug)]
 pub struct ImportBatch {
-    /// How many events are new.
     pub taken: u64,
     /// How many were already recorded with the same content.
     pub unchanged: u64,
@@ -55,7 +50,6 @@ pub struct ImportBatch {
     pub unchanged_at: Vec<u64>,
     /// Events that are already recorded with different content.
     pub refused: Vec<RefusedRecord>,
-    /// The ledger after the batch.
     pub ledger: LedgerPosition,
 }
 
@@ -67,16 +61,12 @@ pub struct RefusedRecord {
     pub event_id: EventId,
 }
 
-/// A query for events.
 #[derive(Clone, Debug)]
 pub struct MonitorEvents {
     /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// The place as written by the caller.
     pub location_text: String,
-    /// The parsed place.
     pub location: LocationQuery,
-    /// Both ends are inclusive.
     pub range: TimeRange<Virtual>,
     /// Whether to include events that begin before the range and last into it.
     pub overlapping: bool,
@@ -84,9 +74,7 @@ pub struct MonitorEvents {
     pub as_of: Option<(String, AsOf)>,
     pub filter: Arc<EventFilter>,
     pub newest_first: bool,
-    /// The maximum number per page.
     pub items_max: usize,
-    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -99,9 +87,7 @@ pub struct EventPage {
     pub as_of: Option<u64>,
     /// The timelines that the events are recorded on, by layer. The timeline itself comes last.
     pub layers: Vec<TimelineId>,
-    /// How the location was resolved.
     pub understood: Understood,
-    /// Known places spelled similarly to the location, if nothing was found.
     pub near_spellings: Vec<String>,
     pub next_cursor: Option<String>,
     /// The time up to which events were examined, if the page ends because of the search limit and not because it is
@@ -109,12 +95,10 @@ pub struct EventPage {
     pub searched_to: Option<Instant<Virtual>>,
 }
 
-/// The events of a page, and where the next one begins.
 struct Found {
     events: Vec<StoredEvent>,
     /// Time, layer and position of the last event examined, if there are more.
     next: Option<EventPlace>,
-    /// Whether the page ends because of the search limit.
     is_cut: bool,
 }
 

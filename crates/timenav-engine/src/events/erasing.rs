@@ -35,7 +35,6 @@ use crate::writer::deciding::repeated::Again;
 pub const ERASE_EVENTS_BATCH_MAX: usize = 1_000;
 /// Maximum number of events that a query or an age may select.
 pub const ERASE_EVENTS_SELECTED_MAX: usize = 100_000;
-/// Maximum number of ids that a dry run returns.
 const FORESEEN_IDS_MAX: usize = 100;
 
 #[derive(Clone, Debug)]
@@ -43,42 +42,33 @@ pub struct EventErasure {
     /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     pub which: WhichEvents,
-    /// Whether to erase them on forks of this timeline too.
     pub include_forks: bool,
     /// The ledger size that a dry run returned.
     pub evaluated_at: Option<u64>,
 }
 
-/// The selection of events to erase.
 #[derive(Clone, Debug)]
 pub enum WhichEvents {
     Ids(Vec<EventId>),
     /// Current events at a place, in a range of virtual time.
     Found {
-        /// The place as written by the caller.
         location_text: String,
-        /// The parsed place.
         location: LocationQuery,
-        /// Both ends are inclusive.
         range: TimeRange<Virtual>,
     },
     /// Events unchanged for a span of host time, measured back from the last entry of the ledger size in question.
     Unchanged {
-        /// The span as written by the caller.
         text: String,
         span: Span,
     },
 }
 
-/// The result of a dry run.
 #[derive(Clone, Debug)]
 pub struct ForeseenErasure {
     pub timeline_id: TimelineId,
-    /// How many events would be erased.
     pub events_count: u64,
     /// The first of them.
     pub event_ids: Vec<EventId>,
-    /// The ledger size that the result is valid for.
     pub evaluated_at: u64,
     pub forks: Vec<ForkSeen>,
 }
@@ -87,11 +77,9 @@ pub struct ForeseenErasure {
 #[derive(Clone, Debug)]
 pub struct ForkSeen {
     pub timeline_id: TimelineId,
-    /// Whether the caller may erase there.
     pub may_erase: bool,
 }
 
-/// The result of an erasure.
 #[derive(Clone, Debug)]
 pub struct ErasedEvents {
     pub timeline_id: TimelineId,
@@ -104,9 +92,7 @@ pub struct ErasedEvents {
     pub outcomes_count: u64,
     /// How many selected events are left. Repeat the request to erase them.
     pub left: u64,
-    /// The ledger position of the erasure.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -114,32 +100,22 @@ pub struct ErasedEvents {
 pub struct ReadErasure {
     /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// The position of the entry of reads.
     pub position: u64,
-    /// Which reads of that entry.
     pub which: WhichReads,
 }
 
-/// The result of erasing reads.
 #[derive(Clone, Debug)]
 pub struct ErasedReads {
     pub timeline_id: TimelineId,
-    /// The position of the entry of reads.
     pub position: u64,
-    /// How many reads were erased.
     pub erased: u64,
-    /// How many reads of that entry are left.
     pub left: u64,
-    /// The ledger position of the erasure.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// The selection at some ledger size.
 #[derive(Default)]
 struct Selected {
-    /// The first ones.
     first: Vec<ChosenEvent>,
     /// The position that created each of them, or a number that stands for it.
     all: Vec<u64>,
@@ -463,7 +439,6 @@ impl Selected {
     }
 }
 
-/// Returns the id in the stored content of an event.
 fn id_in(content: &str) -> Option<EventId> {
     #[derive(Deserialize)]
     struct Named {

@@ -1,5 +1,3 @@
-//! The columns by which events are found.
-
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Cell, Point};
 use timenav_core::time::{Instant, Virtual};
@@ -14,9 +12,7 @@ pub struct EventColumns {
     pub time: Instant<Virtual>,
     /// The point to find it by: its own, or that of its named place.
     pub point: Option<Point>,
-    /// The grid cell of the point.
     pub cell: Option<Cell>,
-    /// The place name.
     pub place: Option<String>,
     /// Its name in search form, as returned by [`name_key`].
     pub name_key: Option<String>,
@@ -28,7 +24,6 @@ pub struct EventColumns {
 }
 
 impl EventColumns {
-    /// Returns the columns of an event with a resolved point.
     #[must_use]
     pub fn of(draft: &EventDraft, point: Option<Point>) -> Self {
         let parties = parties_text(draft.source.as_deref(), &draft.actors);

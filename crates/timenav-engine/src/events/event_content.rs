@@ -58,7 +58,6 @@ struct AssertionContent<'a> {
     value: &'a RawValue,
 }
 
-/// A place on earth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GeoContent {
     lat: f64,
@@ -72,13 +71,11 @@ impl GeoContent {
         Self { lat: geo.point.lat(), lon: geo.point.lon(), radius_m: geo.radius_m }
     }
 
-    /// Returns the place; `None` if the coordinates are invalid.
     pub(crate) fn geo(&self) -> Option<Geo> {
         Some(Geo { point: Point::new(self.lat, self.lon)?, radius_m: self.radius_m })
     }
 }
 
-/// A cause and its kind.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct CauseContent<'a> {
     #[serde(borrow)]
@@ -92,7 +89,6 @@ impl<'a> CauseContent<'a> {
         Self { event_id: cause.event_id.as_str().into(), kind: cause.kind.as_str().into() }
     }
 
-    /// Returns the cause; `None` if the content is invalid.
     pub(crate) fn cause(&self) -> Option<Cause> {
         let mut kinds = [CauseKind::Requires, CauseKind::Contributes].into_iter();
         Some(Cause {
@@ -102,7 +98,6 @@ impl<'a> CauseContent<'a> {
     }
 }
 
-/// Returns an event as JSON, in the form in which it is stored, hashed and returned.
 pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
     let attributes = draft.attributes.as_deref();
     let content = EventContent {
@@ -136,7 +131,6 @@ fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
     }
 }
 
-/// Returns the event of a content; `None` if the content is invalid.
 pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
     let kept: EventContent<'_> = serde_json::from_str(content).ok()?;
     let causes = kept.causes.iter().map(CauseContent::cause);

@@ -1,5 +1,3 @@
-//! The event filter shared by pages, files, streams and counts.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -18,7 +16,6 @@ use crate::requests::json::json;
 
 mod wanted;
 
-/// A filter as written by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilterTexts {
     /// Words or prefixes of words.
@@ -31,7 +28,6 @@ pub struct FilterTexts {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
-    /// The parameter.
     pub field: String,
     /// What would be valid.
     pub detail: String,
@@ -47,13 +43,11 @@ pub struct FilterError {
 pub struct EventFilter {
     texts: FilterTexts,
     words: Option<WordQuery>,
-    /// The parsed attribute values.
     wanted: BTreeMap<String, Vec<Wanted>>,
     /// Substrings that the JSON of every matching event contains, for a fast check before the event is parsed.
     signs: Vec<String>,
 }
 
-/// The fields of an event that a filter examines.
 #[derive(Deserialize)]
 struct Looked<'a> {
     #[serde(borrow)]
@@ -108,18 +102,16 @@ impl EventFilter {
         self.texts == FilterTexts::default()
     }
 
-    /// Returns whether the source and actors of an event suffice for the filter.
     pub(crate) fn needs_parties_alone(&self) -> bool {
         self.words.is_none() && self.texts.attributes.is_empty()
     }
 
-    /// Returns whether an event with this source and these actors passes. Only for filters that need no more.
+    /// Only for filters that need no more.
     pub(crate) fn passes_parties(&self, Parties { source, actors }: &Parties) -> bool {
         let FilterTexts { actor, source: from, .. } = &self.texts;
         actor.as_ref().is_none_or(|actor| actors.contains(actor)) && from.as_ref().is_none_or(|_| from == source)
     }
 
-    /// Returns the filter as written by the caller.
     #[must_use]
     pub const fn texts(&self) -> &FilterTexts {
         &self.texts
@@ -164,7 +156,6 @@ fn signs(texts: &FilterTexts) -> Vec<String> {
     texts.actor.iter().chain(&texts.source).map(json).collect()
 }
 
-/// Returns whether all words occur in the texts of an event.
 fn is_told_of(words: &WordQuery, event: &Looked<'_>, attributes: &Value) -> bool {
     let mut search = words.search();
     let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
@@ -198,7 +189,6 @@ struct Members<'a> {
     attributes: Option<&'a RawValue>,
 }
 
-/// A field of an event that is used for grouping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Member<'a> {
     Actors,

@@ -32,7 +32,6 @@ const SPOTS_FOR_AN_EVENT: usize = 10;
 /// Number of spots that can be counted in the time of examining one whole event.
 const SPOTS_AT_ONCE: usize = 32;
 
-/// The state of a search.
 pub(crate) struct EventSearch {
     query: EventQuery,
     filter: Arc<EventFilter>,
@@ -40,18 +39,15 @@ pub(crate) struct EventSearch {
     left: usize,
 }
 
-/// Returns the total size of the contents of events, in bytes.
 pub(crate) fn contents_bytes(events: &[StoredEvent]) -> usize {
     events.iter().map(|event| event.content.len()).sum()
 }
 
 impl EventSearch {
-    /// Starts a search that examines up to `searched_max` events.
     pub(crate) const fn new(query: EventQuery, filter: Arc<EventFilter>, searched_max: usize) -> Self {
         Self { query, filter, left: searched_max }
     }
 
-    /// Returns the results of the next piece.
     pub(crate) async fn next_piece(&mut self, engine: &Engine) -> Result<EventsPassing, Refusal> {
         let piece_max = self.left.min(PIECE_EVENTS_MAX);
         let found = engine.store().events_passing(self.query.clone(), Arc::clone(&self.filter), piece_max).await?;
@@ -64,7 +60,6 @@ impl EventSearch {
         Ok(found)
     }
 
-    /// Returns whether the search has reached its limit or found enough.
     pub(crate) const fn is_over(&self) -> bool {
         self.left == 0 || self.query.items_max == 0
     }

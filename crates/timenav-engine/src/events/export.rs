@@ -26,17 +26,13 @@ const PART_SEARCHED_MAX: usize = 1_000;
 pub struct ExportEvents {
     /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
-    /// The place as written by the caller.
     pub location_text: String,
-    /// The parsed place.
     pub location: LocationQuery,
-    /// Both ends are inclusive.
     pub range: TimeRange<Virtual>,
     /// The state to export instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
     pub filter: Arc<EventFilter>,
     pub newest_first: bool,
-    /// The file format.
     pub format: &'static str,
 }
 
@@ -92,7 +88,6 @@ impl EventExport {
         &self.timeline_id
     }
 
-    /// Returns the ledger size visible to all parts.
     #[must_use]
     pub fn as_of(&self) -> u64 {
         self.query.layers.last().map_or(0, |layer| layer.as_of)

@@ -1,5 +1,3 @@
-//! The history of events: corrections, interventions, versions, and past states.
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -38,21 +36,16 @@ pub struct CorrectedEvent {
     pub content: Arc<str>,
     /// Whether this created a new version.
     pub changed: bool,
-    /// The ledger position of the correction.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct InterventionRequest {
     pub event_id: EventId,
-    /// A description by the caller.
     pub action: String,
     pub effect: Effect,
-    /// The virtual time of the intervention.
     pub time: Instant<Virtual>,
-    /// The causes of the intervention.
     pub causes: Vec<Cause>,
 }
 
@@ -66,18 +59,14 @@ pub struct IntervenedEvent {
     pub before: Option<Arc<str>>,
     /// The current event as JSON; `None` if it is canceled.
     pub after: Option<Arc<str>>,
-    /// The ledger position of the intervention.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct EventHistory {
     pub timeline_id: TimelineId,
-    /// Its versions and the positions of its interventions.
     pub known: KnownEvent,
-    /// Its interventions in order.
     pub interventions: Vec<ToldIntervention>,
     /// The layers of versions and interventions, by the name of their timeline.
     pub layers: Vec<TimelineId>,
@@ -85,12 +74,9 @@ pub struct EventHistory {
     pub as_of: Option<u64>,
 }
 
-/// An intervention as recorded.
 #[derive(Clone, Debug)]
 pub struct ToldIntervention {
-    /// The index of its layer.
     pub layer: usize,
-    /// Position of its entry.
     pub position: u64,
     /// The user, as displayed here.
     pub actor: String,
@@ -177,7 +163,6 @@ impl Engine {
         self.history_of(&look, known).await
     }
 
-    /// Reads the interventions on an event.
     pub(crate) async fn history_of(&self, look: &Look, known: KnownEvent) -> Result<EventHistory, Refusal> {
         let (layers, as_of) = (look.names(), look.position());
         let mut interventions = Vec::with_capacity(known.interventions.len());

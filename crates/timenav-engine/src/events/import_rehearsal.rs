@@ -36,7 +36,6 @@ enum Before {
 }
 
 impl ImportRehearsal {
-    /// Compares a new record with earlier ones, and remembers it.
     fn compare(&mut self, event_id: &EventId, content: &str) -> Before {
         let (id, content) = (self.hasher.hash_one(event_id.as_str()), self.hasher.hash_one(content));
         let is_full = self.would_be.len() >= IMPORT_DRY_RUN_RECORDS_MAX;

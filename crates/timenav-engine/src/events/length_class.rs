@@ -12,7 +12,6 @@ use timenav_core::time::{Instant, Virtual, parse_timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LengthClass(u8);
 
-/// The fields of an event that determine its class.
 #[derive(Deserialize)]
 struct Looked<'a> {
     #[serde(borrow)]
@@ -22,7 +21,6 @@ struct Looked<'a> {
 }
 
 impl LengthClass {
-    /// The number of classes.
     const COUNT: u8 = 64;
 
     /// Returns the class of an event; `None` if it has no end or no duration.
@@ -44,7 +42,6 @@ impl LengthClass {
         (0..Self::COUNT).map(Self)
     }
 
-    /// Returns the class with a number from 0 to 63.
     #[must_use]
     pub fn of_number(number: u8) -> Option<Self> {
         (number < Self::COUNT).then_some(Self(number))
@@ -57,7 +54,6 @@ impl LengthClass {
         instant.micros().saturating_sub_unsigned(longest)
     }
 
-    /// Returns its number, 0 to 63.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0

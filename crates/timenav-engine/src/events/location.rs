@@ -1,5 +1,3 @@
-//! Interprets a text as a place by its form and the gazetteer.
-
 use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
@@ -41,7 +39,6 @@ pub(crate) fn columns_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) 
     Arc::new(EventColumns::of(draft, point_of(gazetteer, draft)))
 }
 
-/// Returns the center of a named place, if that is a city.
 pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<Point> {
     match gazetteer.find(location)?.location {
         LocationQuery::Near { center, .. } => Some(center),

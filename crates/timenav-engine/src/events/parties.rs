@@ -1,5 +1,3 @@
-//! The indexed form of an event's source and actors.
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -9,14 +7,12 @@ use crate::requests::json::json;
 /// reading.
 pub(crate) const PARTIES_BYTES_MAX: usize = 1_000;
 
-/// Source and actors of an event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parties {
     pub(crate) source: Option<String>,
     pub(crate) actors: Vec<String>,
 }
 
-/// These fields of an event, unparsed.
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow)]

@@ -1,5 +1,3 @@
-//! Resolves locations with the events of a timeline and the gazetteer.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -23,7 +21,6 @@ use crate::requests::refusal::Refusal;
 
 const NEAR_SPELLINGS_MAX: usize = 5;
 
-/// How a location was resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Understood {
     /// By its form: anywhere, coordinates, a box.
@@ -140,7 +137,6 @@ impl Engine {
         Ok(known.remove(event_id))
     }
 
-    /// Returns the location of an event as a query for others there.
     fn place_of(&self, draft: &EventDraft) -> Option<LocationQuery> {
         let near = |center| LocationQuery::Near { center, radius_m: RADIUS_METRES_DEFAULT };
         if let Some(geo) = draft.geo {

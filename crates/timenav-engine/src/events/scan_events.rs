@@ -23,31 +23,24 @@ use crate::requests::caller::Caller;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 
-/// Number of ranges of a histogram.
 const BUCKETS: usize = 24;
 
-/// The relations of one event.
 #[derive(Clone, Debug, Default)]
 pub struct EventMarks {
     pub event_id: Option<EventId>,
     /// Some of its direct effects, by id.
     pub effects: Vec<(EventId, CauseKind)>,
-    /// Its interventions in order.
     pub interventions: Vec<InterventionId>,
-    /// The kinds of paradoxes that it is part of.
     pub paradoxes: Vec<Kind>,
 }
 
-/// A summary of all results of a query.
 #[derive(Clone, Debug)]
 pub struct EventSummary {
     /// How many events, counted up to [`SUMMARY_EVENTS_MAX`].
     pub count: usize,
     /// Whether the search stopped at its limit, so that there may be more.
     pub is_cut: bool,
-    /// The time of the first event.
     pub first: Option<Instant<Virtual>>,
-    /// The time of the last counted event.
     pub last: Option<Instant<Virtual>>,
     /// The number of events in equal ranges between the first and the last, with the start of each range.
     pub histogram: Vec<(Instant<Virtual>, usize)>,
@@ -107,7 +100,6 @@ impl Engine {
     }
 }
 
-/// Counts ordered times in equal ranges.
 fn histogram(times: &[Instant<Virtual>]) -> Vec<(Instant<Virtual>, usize)> {
     let Some(stretches) = Stretches::between(times, BUCKETS) else { return Vec::new() };
     let begin = |number| Instant::from_micros(stretches.begin(number)).unwrap_or(Instant::MAX);

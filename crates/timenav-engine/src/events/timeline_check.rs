@@ -1,5 +1,3 @@
-//! Checks whether an event is current, with its relations.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -24,7 +22,6 @@ use crate::read::look::Look;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
-/// The relations of one event.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Some of its causes, nearest first.
@@ -39,7 +36,6 @@ pub struct Surroundings {
     pub paradoxes: Vec<Paradox>,
 }
 
-/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct TimelineCheck {
     pub timeline_id: TimelineId,
@@ -47,9 +43,7 @@ pub struct TimelineCheck {
     pub event: Option<(EventId, EventHistory)>,
     /// Whether none was found before the search for the description stopped at its limit.
     pub is_cut_off: bool,
-    /// The reading of the timeline's clock.
     pub clock_at: Instant<Virtual>,
-    /// The relations of the event.
     pub surroundings: Option<Surroundings>,
     /// Proves that the entry of the current version is in the ledger; `None` if that is the ledger of an ancestor.
     pub proof: Option<InclusionProof>,
@@ -123,7 +117,6 @@ impl Engine {
         Ok((known.map(|known| (event_id, known)), false))
     }
 
-    /// Returns events with similar names.
     async fn names_near(
         &self,
         caller: &Caller,

@@ -19,23 +19,18 @@ use crate::writer::deciding::undoing::{ImportedEvent, UndoImport};
 
 const BLOCK_LEAVES: usize = 4_096;
 
-/// The result of undoing an import.
 #[derive(Clone, Debug)]
 pub struct UndoneImport {
     pub timeline_id: TimelineId,
-    /// How many events this request canceled.
     pub undone: u64,
     /// How many stay because they were changed since.
     pub kept: u64,
     /// The rest of the import, if it exceeds the limit of one request.
     pub rest: Option<ImportId>,
-    /// The ledger position of the last cancellation.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// The events that a request undoes, and the rest.
 struct Chosen {
     events: Vec<ImportedEvent>,
     rest: Option<ImportId>,
@@ -65,7 +60,6 @@ impl Engine {
         Ok(UndoneImport { timeline_id, undone, kept, rest, ledger, replayed })
     }
 
-    /// Finds the last events of an import.
     async fn choose_imported(
         &self,
         state: &TimelineState,
@@ -113,7 +107,6 @@ impl Engine {
         Ok(users.next().filter(|_| users.next().is_none()))
     }
 
-    /// Returns the events recorded by a range of entries: position, user and id.
     async fn recorded_in(
         &self,
         key: TimelineKey,

@@ -54,9 +54,6 @@ impl Engine {
     }
 
     /// Records on `system`, and on every affected timeline, what was accepted.
-    ///
-    /// # Errors
-    /// The entries cannot be written.
     pub(crate) async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
         let acceptance = self.options().accept_rollback.clone().unwrap_or_default();
         for finding in &accepted.0 {

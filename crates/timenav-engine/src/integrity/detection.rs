@@ -23,11 +23,9 @@ use crate::writer::deciding::logged::LogScan;
 /// is a guess.
 const BUSY_SECONDS: u64 = 5;
 
-/// A scan, and the ledger position of its request.
 #[derive(Clone, Debug)]
 pub struct Detection {
     pub scan: Scan,
-    /// The entry that logs the request.
     pub ledger: LedgerPosition,
 }
 
@@ -126,7 +124,6 @@ impl Engine {
                 }
             }
         };
-        // Always report the final progress.
         let end = *told.borrow();
         if last != Some(end) {
             progress(end);

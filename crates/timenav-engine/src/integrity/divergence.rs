@@ -1,11 +1,8 @@
-//! A ledger in the store that does not continue what this service has seen of it.
-
 use std::fmt;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 
-/// How a stored ledger differs from what this service has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DivergenceKind {
     /// It has fewer entries.
@@ -26,7 +23,6 @@ impl DivergenceKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenTree {
-    /// The number of entries.
     pub size: u64,
     pub root: Hash,
 }
@@ -36,9 +32,7 @@ pub struct SeenTree {
 pub struct Divergence {
     pub timeline: TimelineId,
     pub kind: DivergenceKind,
-    /// The last tree that this service has seen.
     pub seen: SeenTree,
-    /// The tree in the store.
     pub found: SeenTree,
     /// The signed head statement of the tree in the store, in its text form. Empty if there is none.
     pub found_statement: String,

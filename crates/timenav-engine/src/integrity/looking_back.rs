@@ -94,14 +94,12 @@ impl Engine {
         Err(told)
     }
 
-    /// Returns the known state of `system`, and of the timelines to check next.
     fn to_look_at(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
         let mut states = self.states();
         states.sort_unstable_by_key(|state| state.head.key);
         let after = TimelineKey(self.following().looked_back_to.load(Ordering::Relaxed));
         let first = states.partition_point(|state| state.head.key <= after);
         let turn: Vec<_> = states[first..].iter().take(TREES_LOOKED_AT_MAX).cloned().collect();
-        // Start over after the last one.
         let last = turn.last().filter(|_| turn.len() == TREES_LOOKED_AT_MAX);
         let next = last.map_or(i64::MIN, |last| last.head.key.0);
         self.following().looked_back_to.store(next, Ordering::Relaxed);
@@ -110,7 +108,6 @@ impl Engine {
     }
 }
 
-/// Returns how a stored tree differs from the one seen before, if it does.
 fn diverged(seen: &TimelineState, found: &StoredTree) -> Option<Divergence> {
     let tree = |size, root| SeenTree { size, root };
     let (known, now) = (tree(seen.head.frontier.size(), seen.root), tree(found.frontier.size(), found.frontier.root()));

@@ -42,22 +42,17 @@ pub(crate) mod signed;
 pub(crate) mod strays;
 pub(crate) mod told;
 
-/// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The checkpoints outside the database cannot be read.
     #[error(transparent)]
     Outside(#[from] OutsideError),
-    /// The signature of the newest entries in the database does not verify.
     #[error(
         "the signature of timeline `{timeline}` in the database does not verify ({error}): the database was modified \
          outside timenav, or belongs to another service; keep it as evidence and restore a backup"
     )]
     Head { timeline: TimelineId, error: HeadFault },
-    /// The tree in the database is not the one that was signed.
     #[error(
         "timeline `{timeline}` has a signed tree of {signed} entries, but holds another one of {found} entries: the \
          database was modified outside timenav; keep it as evidence, or accept it with `timenav accept-rollback`"
@@ -66,35 +61,29 @@ pub enum OpenError {
         timeline: TimelineId,
         /// Entries in the signed tree.
         signed: u64,
-        /// Entries in the database's tree.
         found: u64,
     },
-    /// All checkpoints outside the database are missing.
     #[error(
         "the database holds {entries} entries, but no checkpoint is kept outside it: the file of checkpoints \
          was removed; put it back, or accept that with `timenav accept-rollback`"
     )]
     OutsideMissing { entries: u64 },
-    /// The checkpoints of one timeline outside the database are missing.
     #[error(
         "no checkpoint of timeline `{timeline}` is kept outside the database, and there was one: its lines were removed \
          from the file of checkpoints; put them back, or accept that with `timenav accept-rollback`"
     )]
     NotKept { timeline: TimelineId },
-    /// A checkpoint outside the database does not verify.
     #[error(
         "the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}; if the \
         signing key was rotated with another service's folder, take the checkpoints.log of that folder too"
     )]
     Checkpoint { timeline: TimelineId, error: CheckpointError },
-    /// The database lost entries, or was replaced by an older copy.
     #[error(
         "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
          the database was rolled back; restore a newer copy, or accept the loss with `timenav accept-rollback`"
     )]
     Rollback {
         timeline: TimelineId,
-        /// Entries in the database.
         found: u64,
         /// Entries that were signed.
         kept: u64,
@@ -116,13 +105,11 @@ pub enum OpenError {
         /// Its number of entries.
         size: u64,
     },
-    /// A timeline that has ended is listed as active in the database.
     #[error(
         "timeline `{timeline}` has ended, but the database lists it as active: it was put back outside timenav; keep \
          the database as evidence and restore a backup"
     )]
     Ended { timeline: TimelineId },
-    /// The database holds a different history than the signed one.
     #[error(
         "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
          its history was rewritten; keep both as evidence, or accept it with `timenav accept-rollback`"
@@ -142,15 +129,12 @@ pub enum OpenError {
     /// A later version wrote an entry that this version does not know.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),
-    /// The first start failed.
     #[error("the first start failed: {0}")]
     Bootstrap(String),
-    /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(std::io::Error),
 }
 
-/// A fault in the signature of a timeline's newest entries.
 #[derive(Debug, thiserror::Error)]
 pub enum HeadFault {
     /// The note of an earlier version.
@@ -158,15 +142,12 @@ pub enum HeadFault {
     Note(#[from] CheckpointError),
     #[error(transparent)]
     Statement(#[from] HeadError),
-    /// The signature is missing.
     #[error("there is no head statement")]
     Missing,
-    /// The head statement names an unknown key.
     #[error("the head statement is signed by another key")]
     UnknownKey,
 }
 
-/// Returns the in-memory states of timelines.
 pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<TimelineId, Arc<TimelineState>> {
     let mut forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
         heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
@@ -306,7 +287,6 @@ async fn bootstrap(
     Ok(doors.outside.keep(&checkpoints)?)
 }
 
-/// Returns a submission by the service itself, without an idempotency key.
 fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
     let (actor, asked) = (Actor::Service, Pending::boxed(deciding, None));
     Submission { actor, timeline: timeline.clone(), asked, idempotency: None }

@@ -14,7 +14,6 @@ use crate::ledger::head::TimelineState;
 use crate::ledger::tree::SignedTree;
 use crate::requests::refusal::Refusal;
 
-/// `heads` entries read per page.
 const RECALLED_HEADS_PAGE: usize = 1_024;
 
 impl Engine {
@@ -131,7 +130,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Compares a timeline with the tree that `system` was committed to. Returns a description of the difference.
+    /// Returns a description of the difference.
     async fn compare_head(&self, state: &TimelineState, head: &CommittedHead) -> Result<Option<String>, Refusal> {
         let size = state.head.frontier.size();
         if size < head.size {
@@ -146,7 +145,6 @@ impl Engine {
     }
 }
 
-/// Describes a missing tree that `system` was committed to.
 fn lost(head: &CommittedHead, how: &str) -> String {
     let CommittedHead { size, timeline_id, .. } = head;
     format!("rollback: `system` was committed to {size} entries of `{timeline_id}`, but {how}")

@@ -90,7 +90,6 @@ impl Engine {
         self.submit_all(asked).await
     }
 
-    /// Returns the timelines whose newest head the key has not signed.
     fn unsigned_by(&self, signer: &dyn Signer) -> Vec<TimelineId> {
         let states = self.states();
         let unsigned = states.iter().filter(|state| !has_signed(state, signer, self.options()));

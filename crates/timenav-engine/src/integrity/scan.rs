@@ -96,7 +96,6 @@ async fn scan_tables(
     Box::pin(walk::walk(request, snapshot, signed, marks, findings, progress)).await.map(Some)
 }
 
-/// Parses the checkpoints from elsewhere.
 fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     let mut marks = Vec::new();
     for timeline in &request.unkept {
@@ -117,7 +116,6 @@ fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     marks
 }
 
-/// Reads the tree signed with the newest entries in the database.
 fn open_head(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Findings) -> Option<Checkpoint> {
     match open_newest(&snapshot.head, &request.keys, request.verify) {
         Ok(signed) => {

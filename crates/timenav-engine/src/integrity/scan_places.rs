@@ -1,5 +1,3 @@
-//! Slots for running scans, and counters of finished ones.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,13 +11,12 @@ pub const SCANS_RUNNING_MAX: usize = 4;
 /// Maximum number of concurrent scans per user, so that a single user cannot occupy all slots.
 pub const SCANS_RUNNING_PER_USER_MAX: usize = 2;
 
-/// The slots for running scans.
 pub(crate) struct ScanPlaces {
     free: Turns<UserId>,
     ended: Arc<Ended>,
 }
 
-/// The slot of one scan. If it is dropped before the end, the scan counts as canceled.
+/// If it is dropped before the end, the scan counts as canceled.
 #[derive(Debug)]
 pub(crate) struct ScanPlace {
     _turn: Turn<UserId>,
@@ -32,7 +29,6 @@ struct Ended {
     cancelled: AtomicU64,
 }
 
-/// Counters of scans since startup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScanCounts {
     pub(crate) running: u64,
@@ -47,7 +43,6 @@ impl Default for ScanPlaces {
 }
 
 impl ScanPlaces {
-    /// Takes a slot for a user, if there is one.
     pub(crate) fn take(&self, user_id: &UserId) -> Option<ScanPlace> {
         let turn = self.free.try_take(user_id.clone(), SCANS_RUNNING_PER_USER_MAX)?;
         Some(ScanPlace { _turn: turn, ended: Some(Arc::clone(&self.ended)) })

@@ -17,20 +17,17 @@ use crate::ledger::head::TimelineKey;
 pub struct Cosigned {
     pub size: u64,
     pub root: Hash,
-    /// The note, signed by the service and by witnesses.
     pub note: Arc<str>,
     /// Time of each witness's cosignature by its own clock, in seconds since 1970.
     pub by: BTreeMap<String, u64>,
 }
 
-/// The state of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessState {
     /// No contact since startup.
     Waiting,
     /// It has cosigned the last checkpoint that it was shown.
     Cosigning,
-    /// It does not respond.
     Unreachable,
     /// It does not cosign for a reason unrelated to the ledger: it does not know the log, or its response is invalid.
     Refusing,
@@ -57,7 +54,6 @@ impl WitnessState {
     }
 }
 
-/// The status of a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessStatus {
     pub state: WitnessState,
@@ -67,11 +63,9 @@ pub struct WitnessStatus {
     pub time: u64,
     /// A sentence describing the problem; empty if there is none.
     pub detail: String,
-    /// The evidence, if it reports a rollback or a fork.
     pub evidence: Evidence,
 }
 
-/// The evidence for a rollback or a fork that a witness reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Evidence {
     #[default]
@@ -88,21 +82,16 @@ impl Default for WitnessStatus {
     }
 }
 
-/// A commitment to a timeline's tree in a `heads` entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadAt {
     /// The position of the entry on `system`.
     pub(crate) position: u64,
-    /// The index of the head in the entry.
     pub(crate) index: usize,
-    /// The size of the timeline's tree.
     pub(crate) size: u64,
 }
 
-/// The known commitments of `heads` entries.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// The position of the newest entry.
     pub(crate) last: Option<u64>,
     /// How many entries of `system` were searched.
     pub(crate) looked_to: u64,
@@ -136,7 +125,6 @@ impl Told {
         }
     }
 
-    /// Returns the newest commitment to a timeline.
     pub(crate) fn newest(&self, key: TimelineKey) -> Option<HeadAt> {
         self.heads.get(&key).map(|(newest, _)| *newest)
     }
@@ -152,9 +140,7 @@ impl Told {
 /// The progress of the backward search for `heads` entries.
 #[derive(Debug)]
 pub(crate) struct HeadsWalk {
-    /// The position of the next entry to read.
     pub(crate) next: Option<u64>,
-    /// Timelines not found so far.
     pub(crate) missing: HashSet<TimelineKey>,
     /// Whether an operator has accepted a rollback of the database since.
     pub(crate) is_accepted: bool,
@@ -173,7 +159,6 @@ pub(crate) struct SharedCosigned {
     pub(crate) holds: Option<(u64, BTreeMap<String, u64>)>,
 }
 
-/// The cosigned checkpoint of one timeline, and the status of its witnesses.
 #[derive(Default)]
 pub(crate) struct WitnessedLog {
     pub(crate) cosigned: ArcSwapOption<Cosigned>,
@@ -206,7 +191,6 @@ pub(crate) struct Witnessed {
 }
 
 impl Witnessed {
-    /// Returns the witnessed state of a timeline, if it is shown to witnesses individually.
     pub(crate) fn log(&self, timeline: &TimelineId) -> Option<&WitnessedLog> {
         if timeline.is_system() { Some(&self.system) } else { self.named.get()?.get(timeline) }
     }

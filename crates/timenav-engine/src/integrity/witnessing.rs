@@ -33,16 +33,13 @@ const HEADS_ENTRIES_MAX: usize = 64;
 pub(crate) const RECALLED_ENTRIES_MAX: u64 = 65_536;
 pub(crate) const BLOCK_ENTRIES: u64 = 256;
 
-/// Proves that an entry is in a tree that witnesses vouch for.
 #[derive(Clone, Debug)]
 pub struct WitnessedProof {
-    /// Position of the entry.
     pub position: u64,
     /// The hashed bytes.
     pub leaf: Vec<u8>,
     /// The hashes from the entry to the root of its timeline.
     pub hashes: Vec<Hash>,
-    /// The tree of the timeline.
     pub tree: Checkpoint,
     /// Proves that `system` is committed to that tree; `None` for the tree of `system` itself.
     pub head: Option<HeadProof>,
@@ -51,11 +48,9 @@ pub struct WitnessedProof {
     pub verifier_key: String,
 }
 
-/// A checkpoint signed by this service, compared with the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedCheckpoint {
     pub checkpoint: Checkpoint,
-    /// How it contradicts the database, if it does.
     pub contradiction: Option<String>,
     /// Whether an operator has accepted the loss of this very tree.
     pub is_accepted: bool,
@@ -130,7 +125,6 @@ impl Engine {
             if leaves.len() != count {
                 return Err(Refusal::Damaged(format!("some of the entries {first} to {end} of `system` are missing")));
             }
-            // The newest entry first.
             for (position, leaf) in (first..end).rev().zip(leaves.iter().rev()) {
                 let action = LeafRecord::decode(leaf).ok().and_then(|record| Action::of(&record));
                 is_accepted |= action == Some(Action::AcceptRollback);
@@ -279,7 +273,6 @@ impl Engine {
         Ok(Some(ComparedCheckpoint { checkpoint, contradiction, is_accepted }))
     }
 
-    /// Returns how a signed checkpoint contradicts the timeline in the database, if it does.
     async fn contradiction_of(&self, state: &TimelineState, signed: &Checkpoint) -> Result<Option<String>, Refusal> {
         let (timeline, size, here) = (&state.head.id, signed.size, state.head.frontier.size());
         if size > here {
@@ -342,7 +335,6 @@ impl Engine {
         self.witnessed().contradiction.lock().is_some()
     }
 
-    /// Stores the status of a witness for a timeline that is shown to it individually.
     pub fn note_witness(&self, timeline: &TimelineId, name: &str, status: WitnessStatus) {
         if let Some(log) = self.witnessed().log(timeline) {
             log.board.lock().insert(name.to_owned(), status);
@@ -350,7 +342,6 @@ impl Engine {
         self.witnesses_moved();
     }
 
-    /// Returns the status of the witnesses, by name, of a timeline that is shown to them individually.
     #[must_use]
     pub fn witnesses(&self, timeline: &TimelineId) -> BTreeMap<String, WitnessStatus> {
         self.witnessed().log(timeline).map(|log| log.board.lock().clone()).unwrap_or_default()
@@ -361,7 +352,6 @@ impl Engine {
         self.witnessed().named.get().into_iter().flat_map(BTreeMap::keys)
     }
 
-    /// Returns the newest checkpoint of a timeline that a witness has cosigned.
     #[must_use]
     pub fn cosigned(&self, timeline: &TimelineId) -> Option<Arc<Cosigned>> {
         self.witnessed().log(timeline)?.cosigned.load_full()
@@ -439,13 +429,10 @@ impl WitnessedProof {
     }
 }
 
-/// The unavailable feature, if no witness has cosigned anything.
 const NO_COSIGNATURE: &str = "proving an entry with witnesses, which have not cosigned anything yet,";
 
 /// The result of searching for `heads` entries at startup.
 pub(crate) struct Recall {
-    /// The position of the newest.
     pub(crate) newest: Option<u64>,
-    /// Whether an operator has accepted a rollback of the database since.
     pub(crate) is_accepted: bool,
 }

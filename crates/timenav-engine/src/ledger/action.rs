@@ -36,7 +36,6 @@ macro_rules! actions {
         impl Action {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// Returns the name of the action in the ledger.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self {
@@ -44,7 +43,7 @@ macro_rules! actions {
                 }
             }
 
-            /// Parses the name of an action; `None` for one that this version does not write.
+            /// `None` for an action that this version does not write.
             #[must_use]
             pub fn parse(word: &str) -> Option<Self> {
                 match word {
@@ -76,7 +75,6 @@ actions! {
     ReturnToAnchor = "return_to_anchor": readers(STEER).clock(OnClock::Returns),
     SetAnchor = "set_anchor": readers(STEER),
     RecordEvent = "record_event": readers(RECORD).events(OnEvents::Records).by_nobody(Nobody::Timer),
-    /// A new version of an event was recorded.
     CorrectEvent = "correct_event": readers(RECORD).events(OnEvents::Corrects),
     /// An intervention changed, canceled or restored an event.
     ManipulateEvent = "manipulate_event": readers(INTERVENE).events(OnEvents::Intervenes),
@@ -86,31 +84,25 @@ actions! {
     EraseData = "erase_data": readers(ERASE).erases(Erases::Data),
     /// All versions of events were erased.
     EraseEvents = "erase_events": readers(ERASE).erases(Erases::Events),
-    /// Single reads of an entry of reads were erased.
     EraseReads = "erase_reads": admins(ERASE).erases(Erases::Reads),
-    /// Permissions were changed.
     SetAccessControl = "set_access_control": admins(ADMINISTER),
-    /// A ledger was scanned for tampering.
     DetectTampering = "detect_tampering": admins(INSPECT),
     CreateUser = "create_user": admins(OPERATE).directory(OnDirectory::MakesUser).by_nobody(Nobody::FirstStart),
     DeleteUser = "delete_user": admins(OPERATE).directory(OnDirectory::RemovesUser),
-    /// A user's time travel was restricted.
     RestrictTimeTravel = "restrict_time_travel": admins(OPERATE).directory(OnDirectory::RestrictsUser),
     CreateApiKey = "create_api_key": admins(Demanded::Own).directory(OnDirectory::MakesKey).by_nobody(Nobody::FirstStart),
     RevokeApiKey = "revoke_api_key": admins(Demanded::Own).directory(OnDirectory::StopsKey),
     LogIn = "log_in": admins(Demanded::Nothing).directory(OnDirectory::LogsIn),
     /// A user ended their session, or all of them.
     LogOut = "log_out": admins(Demanded::Own).directory(OnDirectory::EndsSessions),
-    /// Activity in a session extended it.
     RenewSession = "renew_session": admins(Demanded::Nothing).directory(OnDirectory::RenewsSession),
     /// A session was ended from outside of it.
     EndSession = "end_session": admins(Demanded::Own).directory(OnDirectory::EndsSessions).by_nobody(Nobody::Service),
     SetPassword = "set_password": admins(Demanded::Own).directory(OnDirectory::SetsPassword),
-    /// One read. Earlier versions wrote one entry per read.
+    /// Earlier versions wrote one entry per read.
     Read = "read": admins(Demanded::Reading),
     /// Several reads, each with its caller.
     Reads = "reads": admins(Demanded::Reading),
-    /// An attempt was rejected.
     Attempt = "unauthorized_access_attempt": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
     /// Rejected attempts without valid credentials, as a count.
     AttemptsCounted = "unauthorized_access_attempts": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
@@ -123,9 +115,7 @@ actions! {
     HandedOver = "handed_over": admins(HAND_OVER),
     /// Content of a layer that came with a fork was erased at the other service, after the fork.
     LayerErased = "layer_erased": admins(ADMINISTER).erases(Erases::OfLayer),
-    /// The retention policy was changed.
     SetRetention = "set_retention": admins(ADMINISTER),
-    /// Fault injection into a follower's clock was changed.
     SetFault = "set_fault": admins(RECORD),
     /// Contents of reads or refusals were pruned.
     Sweep = "sweep": admins(ADMINISTER).erases(Erases::Contents).by_nobody(Nobody::Service),
@@ -138,9 +128,7 @@ actions! {
     CancelTimer = "cancel_timer": readers(RECORD).timers(OnTimers::Cancels),
     /// Timers fell due. In an advance, the clock reached their instant.
     FireTimers = "fire_timers": readers(Demanded::Service).advance(OnAdvance::Steps).timers(OnTimers::Fires).by_nobody(Nobody::Service),
-    /// The outcomes of firings were recorded.
     SettleFirings = "settle_firings": readers(RECORD).timers(OnTimers::Settles).by_nobody(Nobody::Service),
-    /// An advance ended.
     EndAdvance = "end_advance": readers(Demanded::Service).topic(Topic::Clock).advance(OnAdvance::BeginsOrEnds).by_nobody(Nobody::Service),
     /// Timers were restored to their state at another instant, or on another timeline.
     RestoreTimers = "restore_timers": readers(STEER).timers(OnTimers::Restores),
@@ -161,7 +149,6 @@ impl Action {
         self.facts().topic
     }
 
-    /// Returns whether readers of a timeline may see the payloads of this action.
     #[must_use]
     pub const fn is_shown_to_readers(self) -> bool {
         matches!(self.audience(), Audience::Readers)
@@ -173,12 +160,11 @@ impl Action {
         self.facts().audience
     }
 
-    /// Returns the permissions required for the action. Both the writer and a scan check them.
+    /// The required permissions. Both the writer and a scan check them.
     pub(crate) const fn demands(self) -> Demanded {
         self.facts().demands
     }
 
-    /// Returns who may have acted if an entry names no actor.
     pub(crate) const fn by_nobody(self) -> Nobody {
         self.facts().by_nobody
     }
@@ -188,12 +174,10 @@ impl Action {
         self.facts().events
     }
 
-    /// Returns whether it changes the set of current events.
     pub(crate) const fn changes_events(self) -> bool {
         self.on_events().is_some()
     }
 
-    /// Returns whether it may erase the content of an event.
     pub(crate) const fn erases_events(self) -> bool {
         matches!(self.erases(), Some(Erases::Data | Erases::Events))
     }
@@ -211,12 +195,10 @@ impl Action {
         self.facts().advance
     }
 
-    /// Returns the effect on users, keys, sessions or passwords, if any.
     pub(crate) const fn on_directory(self) -> Option<OnDirectory> {
         self.facts().directory
     }
 
-    /// Returns what it erases, if anything.
     pub(crate) const fn erases(self) -> Option<Erases> {
         self.facts().erases
     }

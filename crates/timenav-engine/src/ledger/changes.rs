@@ -43,13 +43,10 @@ pub struct LedgerPosition {
 
 /// A response that can be stored, so that a repeated request gets the same response.
 pub(crate) trait Change: Clone + Send + 'static {
-    /// The tag of the stored form.
     const KIND: &'static str;
-    /// The stored form.
     type Record: Serialize + DeserializeOwned;
 
     fn record(&self) -> Self::Record;
-    /// Returns the change; `None` if the record is invalid.
     fn of(record: Self::Record) -> Option<Self>;
 
     /// Returns the event whose content it contains. Once that is erased, the response is erased too.
@@ -57,7 +54,6 @@ pub(crate) trait Change: Clone + Send + 'static {
         None
     }
 
-    /// Returns the stored form as JSON.
     fn keep(&self) -> String {
         json(&Kept { kind: Self::KIND.to_owned(), record: self.record() })
     }
@@ -76,15 +72,11 @@ struct Kept<R> {
     record: R,
 }
 
-/// A clock command was processed.
 #[derive(Clone, Debug)]
 pub(crate) struct ClockAfter {
     pub(crate) clock: Clock,
-    /// Its reading at that time.
     pub(crate) current_time: Instant<Virtual>,
-    /// Whether it changed.
     pub(crate) changed: bool,
-    /// The advance that was started.
     pub(crate) advance_id: Option<AdvanceId>,
 }
 
@@ -120,7 +112,6 @@ impl Change for ClockAfter {
 #[derive(Clone, Debug)]
 pub(crate) struct AnchorMarked {
     pub(crate) anchor_id: AnchorId,
-    /// The marked instant.
     pub(crate) timestamp: Instant<Virtual>,
 }
 
@@ -148,7 +139,6 @@ impl Change for AnchorMarked {
 pub(crate) struct EventsRecorded {
     /// All ids in request order.
     pub(crate) event_ids: Vec<EventId>,
-    /// How many of them are new.
     pub(crate) taken: u64,
     /// The positions of those that were already recorded with the same content. Not stored with the outcome: only
     /// imports use it, and they take no idempotency key.
@@ -182,9 +172,7 @@ impl Change for EventsRecorded {
 #[derive(Clone, Debug)]
 pub(crate) struct EventCorrected {
     pub(crate) event_id: EventId,
-    /// The current event as JSON.
     pub(crate) content: Arc<str>,
-    /// Whether this created a new version.
     pub(crate) changed: bool,
 }
 
@@ -263,7 +251,6 @@ impl Change for EventIntervened {
     }
 }
 
-/// A sealed record was stored.
 #[derive(Clone, Debug)]
 pub(crate) struct DataKept {
     pub(crate) data_id: DataId,
@@ -289,7 +276,6 @@ impl Change for DataKept {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ContentErased {
-    /// Position of the entry that recorded it.
     pub(crate) position: u64,
 }
 
@@ -308,7 +294,6 @@ impl Change for ContentErased {
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineMade {
-    /// When it expires, in host time.
     pub(crate) expires_at: Option<Instant<Wall>>,
 }
 
@@ -338,7 +323,6 @@ pub(crate) struct TimelineOver {
     pub(crate) root: Hash,
     /// The signed note over size and root.
     pub(crate) checkpoint: String,
-    /// When its contents may be pruned, in host time.
     pub(crate) due_at: Instant<Wall>,
 }
 
@@ -365,12 +349,9 @@ impl Change for TimelineOver {
     }
 }
 
-/// Permissions were changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PermissionsAfter {
-    /// The tag of the new permissions.
     pub(crate) tag: String,
-    /// Users in the request whose permission had expired and who got no new expiry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) expired: Vec<String>,
 }
@@ -388,7 +369,6 @@ impl Change for PermissionsAfter {
     }
 }
 
-/// A user was created, deleted or restricted.
 #[derive(Clone, Debug)]
 pub(crate) struct UserChanged {
     pub(crate) user_id: UserId,
@@ -412,7 +392,6 @@ impl Change for UserChanged {
     }
 }
 
-/// A key was created or revoked.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyChanged {
     pub(crate) key_id: KeyId,

@@ -24,9 +24,7 @@ const BLOCK_ENTRIES: u64 = 32;
 #[derive(Clone, Debug)]
 pub struct EntriesRequest {
     pub timeline: TimelineId,
-    /// The position of the first.
     pub from: u64,
-    /// The maximum number per page.
     pub items_max: usize,
 }
 
@@ -60,13 +58,11 @@ pub enum EntryContents {
         /// JSON text.
         payload: Vec<u8>,
     },
-    /// Salt and payload were erased.
     Erased,
     /// Only admins of the timeline may see it.
     AdminsOnly,
 }
 
-/// A page to read, after authorization and logging of the request.
 struct EntriesReading {
     timeline: TimelineId,
     key: TimelineKey,
@@ -102,7 +98,6 @@ impl Engine {
         Ok(EntryPage { entries, next, fork, checkpoint })
     }
 
-    /// Returns the entries of a page, and the position of the next page.
     async fn entries_of(&self, reading: EntriesReading) -> Result<(Vec<LedgerEntry>, Option<u64>), Refusal> {
         let EntriesReading { timeline, key, range, items_max, sees_all } = reading;
         let mut entries: Vec<LedgerEntry> = Vec::new();
@@ -129,7 +124,6 @@ impl Engine {
     }
 }
 
-/// Returns the parts of an entry that its reader may see.
 fn entry(row: EntryRow, sees_all: bool) -> LedgerEntry {
     let EntryRow { position, leaf, salt, payload, .. } = row;
     let contents = if !sees_all && audience(&leaf) == Audience::Admins {

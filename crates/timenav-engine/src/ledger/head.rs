@@ -1,5 +1,3 @@
-//! The newest state of a timeline, and its layers.
-
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::Permissions;
@@ -26,14 +24,12 @@ pub struct Head {
     /// The signed note over that size and root, if the last entry was written by a version that signed within the
     /// transaction. Empty otherwise: a checkpoint is signed only once its entries are durable.
     pub carried_note: Arc<str>,
-    /// Host time of the last entry. Never decreases.
+    /// Never decreases.
     pub recorded_at: Instant<Wall>,
-    /// The number of current events.
     pub events_count: u64,
     pub anchors_count: u64,
     /// Position of the entry whose payload records the clock.
     pub clock_entry: u64,
-    /// The origin of a forked timeline.
     pub fork: Option<Fork>,
     /// How many inherited events were changed on this timeline.
     pub overrides_count: u64,
@@ -51,11 +47,10 @@ pub struct Head {
     /// Whether it was handed over to another service, as recorded by the last entry of a user action. Nothing is
     /// written to it here any more.
     pub is_handed_over: bool,
-    /// When it expires, in host time. Set at creation and recorded in its first entry.
+    /// Set at creation and recorded in its first entry.
     pub expires_at: Option<Instant<Wall>>,
     /// How long reads and refusals are kept: all policies so far.
     pub retention: Arc<RetentionPolicies>,
-    /// A summary of its timers.
     pub timers: Arc<Timers>,
 }
 
@@ -68,7 +63,6 @@ impl Head {
         of.map_or_else(|| actor.to_owned(), |of| format!("{actor}@{}", of.origin))
     }
 
-    /// Returns whether its expiry has been reached.
     #[must_use]
     pub fn has_expired(&self, host: Instant<Wall>) -> bool {
         self.expires_at.is_some_and(|end| end <= host)
@@ -80,7 +74,6 @@ impl Head {
 pub struct Origin {
     /// The position of the `adopt` entry that ends them.
     pub end: u64,
-    /// The name of that service's ledger.
     pub origin: String,
 }
 
@@ -93,9 +86,8 @@ pub struct EndedTimeline {
     pub id: TimelineId,
     pub size: u64,
     pub root: Hash,
-    /// When it ended, in host time.
     pub ended_at: Instant<Wall>,
-    /// The origin of a forked timeline. Its own forks are read through it.
+    /// Its own forks are read through it.
     pub fork: Option<Fork>,
     /// Whether inherited events were changed on it.
     pub overrides: bool,
@@ -105,7 +97,6 @@ pub struct EndedTimeline {
     pub is_let_go: bool,
 }
 
-/// Where a timeline was forked from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fork {
     pub of: TimelineKey,
@@ -123,12 +114,9 @@ pub struct Layer {
     pub overrides: bool,
 }
 
-/// The in-memory state of a timeline.
 #[derive(Clone, Debug)]
 pub struct TimelineState {
-    /// The newest stored state.
     pub head: Head,
-    /// The root of the tree at the head's size.
     pub root: Hash,
     /// The root over the entries shared with the timeline it was forked from.
     pub fork_root: Option<Hash>,
@@ -145,7 +133,6 @@ pub struct TimelineState {
 }
 
 impl TimelineState {
-    /// Returns the layers of the timeline up to a ledger size.
     #[must_use]
     pub fn layers(&self, as_of: u64) -> Arc<[Layer]> {
         let overrides = self.head.overrides_count > 0;
@@ -153,13 +140,11 @@ impl TimelineState {
         self.ancestors.iter().copied().chain(std::iter::once(own)).collect()
     }
 
-    /// Returns the current layers of the timeline.
     #[must_use]
     pub fn layers_now(&self) -> Arc<[Layer]> {
         self.layers(self.head.frontier.size())
     }
 
-    /// Returns the names of the timelines of layers.
     #[must_use]
     pub fn names_of(&self, layers: &[Layer]) -> Vec<TimelineId> {
         let own = std::iter::once(&self.head.id);

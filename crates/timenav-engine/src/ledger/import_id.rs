@@ -18,8 +18,7 @@ pub struct ImportId {
 }
 
 impl ImportId {
-    /// Returns the id of an import of `count` events in a range of entries. `None` if the range cannot hold that many,
-    /// or if there are none.
+    /// `None` if the range cannot hold that many, or if there are none.
     #[must_use]
     pub fn new(first: u64, end: u64, count: u64) -> Option<Self> {
         let entries = end.checked_sub(first)?;
@@ -33,7 +32,6 @@ impl fmt::Display for ImportId {
     }
 }
 
-/// An invalid import id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("send the `import_id` from the response to the import, such as `17-420-403`")]
 pub struct NoImportId;

@@ -21,14 +21,10 @@ use crate::ports::store::{RotationNote, Store};
 use crate::requests::options::Options;
 use crate::requests::refusal::Refusal;
 
-/// Rotations stored per step.
 const ROTATIONS_MAX: usize = 1_024;
 
 /// Returns the newest checkpoint of a timeline, and signs it if needed. The state must be committed. During a rotation,
 /// both keys sign.
-///
-/// # Errors
-/// The key or the name is not valid in a note.
 pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Options) -> Result<Arc<str>, Refusal> {
     if let Some(note) = state.note.get() {
         return Ok(Arc::clone(note));
@@ -44,7 +40,6 @@ pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Option
     Ok(Arc::clone(state.note.get_or_init(|| note)))
 }
 
-/// Returns whether a key has signed the newest head of a timeline.
 pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &Options) -> bool {
     // Head statements of other ledgers do not include the directory root.
     let directory_root = state.directory_root.unwrap_or(state.root);
@@ -80,9 +75,6 @@ fn sign(tree: &Checkpoint, (signer, next): (&dyn Signer, Option<&dyn Signer>)) -
 }
 
 /// Signs the checkpoint of a tree that a scan has verified against its head statement.
-///
-/// # Errors
-/// The key or the name is not valid in a note.
 pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<Arc<str>, Refusal> {
     sign(tree, (signer, None))
 }
@@ -151,9 +143,6 @@ pub fn newest_checkpoints(
 
 /// Stores the checkpoints of rotations that were just committed, or interrupted before this: of timelines whose last
 /// entry records a rotation, and whose head both keys have signed.
-///
-/// # Errors
-/// They cannot be signed or stored.
 pub(crate) async fn keep_rotations<'a>(
     states: impl Iterator<Item = &'a TimelineState>,
     store: &dyn Store,

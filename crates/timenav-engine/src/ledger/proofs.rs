@@ -18,7 +18,6 @@ use timenav_core::ledger::{
 
 #[derive(Clone, Debug)]
 pub struct SignedCheckpoint {
-    /// The ledger's name.
     pub origin: String,
     pub size: u64,
     pub root: Hash,
@@ -28,12 +27,9 @@ pub struct SignedCheckpoint {
     pub verifier_key: String,
 }
 
-/// Proves that an entry is in the tree of a checkpoint.
 #[derive(Clone, Debug)]
 pub struct InclusionProof {
-    /// Position of the entry.
     pub position: u64,
-    /// The hashed bytes.
     pub leaf: Vec<u8>,
     pub leaf_hash: Hash,
     /// The sibling hashes on the path from the leaf to the root.
@@ -47,7 +43,6 @@ pub struct ConsistencyProof {
     /// Size of the earlier tree.
     pub from: u64,
     pub from_root: Hash,
-    /// The hashes needed to compute both roots.
     pub hashes: Vec<Hash>,
     pub checkpoint: SignedCheckpoint,
 }
@@ -58,7 +53,6 @@ pub struct SignedHead {
     pub statement: HeadStatement,
     /// The statement with its signature, in its text form.
     pub text: String,
-    /// The public key that verifies it, as text.
     pub verifier_key: String,
 }
 
@@ -160,7 +154,6 @@ impl Engine {
         Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
     }
 
-    /// Returns a timeline's newest checkpoint, for an authorized caller.
     pub(crate) fn newest_checkpoint(&self, state: &TimelineState) -> Result<SignedCheckpoint, Refusal> {
         let key = self.doors().signer.ledger_key(&self.options().service_name, &state.head.id);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;

@@ -26,11 +26,9 @@ pub(crate) struct Published {
     rows: Arc<DirectoryRows>,
     /// Ended timelines whose contents are not pruned yet.
     to_let_go: BTreeMap<TimelineKey, EndedTimeline>,
-    /// The numbers of pending firings, and of timelines with any.
     pending: Pending,
 }
 
-/// Pending firings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub(crate) firings: u64,
@@ -43,7 +41,6 @@ impl Pending {
         Self { firings, timelines: u64::from(firings > 0) }
     }
 
-    /// Replaces the contribution of a timeline.
     const fn replace(&mut self, before: Self, now: Self) {
         self.firings = self.firings.saturating_sub(before.firings) + now.firings;
         self.timelines = self.timelines.saturating_sub(before.timelines) + now.timelines;
@@ -75,7 +72,7 @@ impl Published {
         true
     }
 
-    /// Removes an ended timeline. Its contents remain to be pruned.
+    /// Its contents remain to be pruned.
     pub(crate) fn end(&mut self, ended: EndedTimeline) {
         if let Some(state) = self.by_id.remove(&ended.id) {
             self.pending.replace(Pending::of(&state), Pending::default());
@@ -107,7 +104,6 @@ impl Published {
         }
     }
 
-    /// Returns the numbers of pending firings, and of timelines with any.
     pub(crate) const fn pending(&self) -> Pending {
         self.pending
     }
@@ -149,7 +145,6 @@ impl Published {
         }
     }
 
-    /// Removes a timeline whose contents are pruned.
     pub(crate) fn forget(&mut self, key: TimelineKey) {
         self.to_let_go.remove(&key);
     }
@@ -162,7 +157,6 @@ impl Published {
         self.by_id.len()
     }
 
-    /// Returns all timelines, by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<TimelineState>> {
         self.by_id.values()
     }

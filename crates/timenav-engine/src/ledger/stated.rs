@@ -16,7 +16,6 @@ const SIGNED_BYTES: usize = ID_BYTES + SIGNATURE_BYTES + SEAL_BYTES;
 /// The form of earlier versions, per key: only signature and code.
 const FORMER_BYTES: usize = SIGNATURE_BYTES + SEAL_BYTES;
 
-/// A signature of a statement.
 pub(crate) struct SignedBy<'a> {
     /// The id of the key; unknown in the form of earlier versions.
     pub(crate) id: Option<NoteKeyId>,
@@ -25,7 +24,6 @@ pub(crate) struct SignedBy<'a> {
     pub(crate) seal: &'a [u8; SEAL_BYTES],
 }
 
-/// A stored head statement.
 pub(crate) struct Stated<'a> {
     pub(crate) statement: HeadStatement,
     signed: &'a [u8],
@@ -72,7 +70,6 @@ impl<'a> Stated<'a> {
     }
 }
 
-/// Returns the stored form of a statement, with the data of each key.
 pub(crate) fn kept(
     statement: &HeadStatement,
     signed: impl IntoIterator<Item = (NoteKeyId, [u8; SIGNATURE_BYTES], [u8; SEAL_BYTES])>,
@@ -92,7 +89,6 @@ pub(crate) fn signed_text(kept: &[u8]) -> String {
     Stated::read(kept).and_then(text).unwrap_or_default()
 }
 
-/// Returns the signatures of a stored statement in order.
 pub(crate) fn signed_by(kept: &[u8]) -> impl Iterator<Item = SignedBy<'_>> {
     let with_ids = Stated::read(kept).map_or(&[][..], |stated| stated.signed);
     let former = if with_ids.is_empty() { kept } else { &[] };

@@ -20,37 +20,30 @@ use crate::ports::signer::Signer;
 use crate::requests::options::LEVEL_OF_HELD;
 use crate::requests::refusal::Refusal;
 
-/// Label of the authentication code.
 const LABEL: &str = "head statement";
 
-/// The scope of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Covers {
-    /// Everything.
     All,
     /// The scope of versions before feature level 7: without the origins of entries and without retention policies.
     Former,
 }
 
 impl Covers {
-    /// Returns the scope at a feature level.
     pub(crate) const fn at(level: u64) -> Self {
         if level >= LEVEL_OF_HELD { Self::All } else { Self::Former }
     }
 }
 
-/// The result of comparing a timeline with its statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HowStated {
-    /// It matches.
     Whole,
     /// It matches in the scope of earlier versions. The rest is only in entries.
     AsFormerly,
-    /// It does not match.
     Not,
 }
 
-/// Returns the statement of a timeline's current state. `directory_root` only matters for `system`.
+/// `directory_root` only matters for `system`.
 pub(crate) fn statement(
     state: &TimelineState,
     directory_root: Option<Hash>,
@@ -107,7 +100,6 @@ pub(crate) fn state(
     Ok(kept(&statement, signed.collect::<Result<Vec<_>, Refusal>>()?).into())
 }
 
-/// Compares a timeline with the statements of these keys.
 pub(crate) fn how_stated(
     state: &TimelineState,
     directory_root: Hash,

@@ -1,5 +1,3 @@
-//! Computes hashes of a ledger's tree from stored tiles.
-
 use std::collections::HashMap;
 
 use timenav_core::ids::TimelineId;
@@ -30,7 +28,6 @@ pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64
 }
 
 impl SignedTree {
-    /// Returns the known tree of a timeline.
     pub(crate) fn of(state: &TimelineState) -> Self {
         Self { key: state.head.key, id: state.head.id.clone(), size: state.head.frontier.size(), root: state.root }
     }
@@ -117,7 +114,6 @@ impl SignedTree {
         Ok(read::<TimelineCreated>(&first.payload).and_then(|made| made.fork))
     }
 
-    /// Returns the refusal for an entry that differs from the signed one.
     pub(crate) fn damaged(&self, position: u64, what: &str) -> Refusal {
         Refusal::Damaged(format!("entry {position} of `{}` {what}", self.id))
     }

@@ -1,4 +1,3 @@
-/// An entry of `system` by a later version, which this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a later version of timenav has written to the database: entry {position} of `system` has {what}, which this \

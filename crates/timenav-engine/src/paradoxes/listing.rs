@@ -29,7 +29,6 @@ use crate::writer::deciding::repeated::Again;
 /// How often the effects of an intervention are recomputed if others change events in the meantime.
 const ATTEMPTS_MAX: usize = 8;
 
-/// A query for paradoxes.
 #[derive(Clone, Debug)]
 pub struct MonitorParadox {
     /// Defaults to the key's own timeline.
@@ -38,15 +37,12 @@ pub struct MonitorParadox {
     pub range: TimeRange<Virtual>,
     /// The requested kinds. Defaults to all except observations.
     pub kinds: Option<Vec<Kind>>,
-    /// Whether to include observations about the data.
     pub observations: bool,
     /// The paradox settings. `None` for the defaults.
     pub settings: Option<Settings>,
     /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
-    /// The maximum number per page.
     pub items_max: usize,
-    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -55,7 +51,6 @@ pub struct MonitorParadox {
 pub struct ParadoxPage {
     pub timeline_id: TimelineId,
     pub paradoxes: Vec<Paradox>,
-    /// The number on all pages.
     pub total: usize,
     /// The number of each kind and grade on the whole timeline, including observations.
     pub counts: Vec<(Kind, Grade, u64)>,
@@ -64,12 +59,9 @@ pub struct ParadoxPage {
     pub next_cursor: Option<String>,
 }
 
-/// The actual or potential effects of an intervention on other events.
 #[derive(Clone, Debug)]
 pub struct Consequences {
-    /// Paradoxes that it creates.
     pub made: Vec<Paradox>,
-    /// Paradoxes that it resolves.
     pub healed: Vec<Paradox>,
     /// Some of the current events that depend on the event, directly or indirectly, nearest first.
     pub downstream: Vec<EventId>,
@@ -77,13 +69,10 @@ pub struct Consequences {
     pub downstream_count: usize,
 }
 
-/// How to handle an intervention that would create a paradox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnParadox {
-    /// Report it.
     #[default]
     Tell,
-    /// Reject the intervention.
     Refuse,
 }
 
@@ -168,7 +157,6 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Rejects an intervention that would create a paradox.
     async fn refuse_paradoxes(
         &self,
         caller: &Caller,
@@ -260,26 +248,22 @@ impl Engine {
     }
 }
 
-/// A potential intervention.
 struct WouldBe {
     request: InterventionRequest,
     intervention_id: EventId,
     /// The current event as JSON; `None` if it is canceled.
     before: Option<Arc<str>>,
-    /// The resulting event.
     after: Option<Arc<str>>,
     /// Host time and the clock's reading.
     now: (Instant<Wall>, Instant<Virtual>),
 }
 
 impl WouldBe {
-    /// Returns the paradoxes it would create and heal.
     fn delta(self, kept: &mut Kept) -> Delta {
         what_if(kept, &self.request, self.intervention_id, (self.before, self.after), self.now)
     }
 }
 
-/// Returns a page of the selected paradoxes, and their number.
 fn page(
     kept: &Kept,
     wanted: impl Fn(Heading) -> bool,

@@ -1,5 +1,3 @@
-//! Cached views and their followers.
-
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -33,7 +31,6 @@ pub(crate) struct Kept {
     pub(crate) changed_at: u64,
     /// Paradoxes created and healed by entries since the view was built, by position.
     deltas: VecDeque<(u64, Delta)>,
-    /// Number of paradoxes in them.
     delta_paradoxes: usize,
     /// Changes by entries before this position are unknown.
     deltas_from: u64,
@@ -49,16 +46,12 @@ pub(crate) struct Views(Arc<Mutex<Board>>);
 #[derive(Default)]
 struct Board {
     held: Vec<Held>,
-    /// Number of private views of lagging listeners.
     private_views: usize,
-    /// The weight of the private views.
     private_weight: usize,
 }
 
-/// A cached view.
 struct Held {
     timeline: TimelineKey,
-    /// The paradox settings.
     settings: Settings,
     slot: Slot,
     weight: usize,
@@ -153,7 +146,6 @@ impl Kept {
         Self { view, size, offset, changed_at, deltas: VecDeque::new(), delta_paradoxes: 0, deltas_from: size }
     }
 
-    /// Returns its weight, in events of a view.
     pub(crate) fn weight(&self) -> usize {
         self.view.weight() + self.delta_paradoxes * PARADOX_WEIGHT
     }
@@ -204,7 +196,6 @@ pub(crate) struct PlaceBehind {
     weight: usize,
 }
 
-/// A private view, and its share of the memory limit.
 pub(crate) struct Behind {
     pub(crate) kept: Kept,
     place: PlaceBehind,

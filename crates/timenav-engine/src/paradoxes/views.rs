@@ -100,7 +100,6 @@ impl Engine {
         self.long_work().in_turn_of_views(caller, looking).await
     }
 
-    /// Runs a function on the view of a timeline in its current or a past state.
     pub(crate) async fn look_at<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -137,7 +136,6 @@ impl Engine {
         spawned(move || look(&mut kept)).await
     }
 
-    /// Builds a private view of a past state.
     async fn make_view(&self, layers: &Arc<[Layer]>, settings: Settings) -> Result<Kept, Refusal> {
         let own = own(layers)?;
         let mut builder = Builder::new(settings, SizeHint::default());
@@ -173,7 +171,7 @@ impl Engine {
         Ok(Kept::new(view, size, offset, changed_at))
     }
 
-    /// Updates a view with new entries. Returns whether the view is still valid.
+    /// Returns whether the view is still valid.
     async fn catch_up(&self, kept: &mut Kept, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
         let own = own(layers)?;
         while kept.size < own.as_of {
@@ -201,7 +199,6 @@ impl Engine {
         if rows.is_empty() { Err(Refusal::Damaged(format!("entry {first} is missing"))) } else { Ok(rows) }
     }
 
-    /// Returns the paradoxes that an entry created and healed.
     pub(crate) async fn delta_at(
         &self,
         caller: &Caller,

@@ -18,7 +18,6 @@ use crate::ports::timer_rows::{TimersFound, TimersWanted};
 /// The stored data of one timeline except its entries, from one snapshot.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The newest state.
     pub head: Head,
     /// The position of the last stored entry, regardless of the head.
     pub last_position: Option<u64>,
@@ -33,10 +32,8 @@ pub struct Snapshot {
     pub marked: Vec<i64>,
 }
 
-/// The stored data of the service.
 #[derive(Clone, Debug)]
 pub struct ServiceRows {
-    /// Users and their credentials.
     pub directory: Directory,
     /// The timelines that have not ended, with their numbers.
     pub timelines: BTreeMap<TimelineId, TimelineKey>,
@@ -65,9 +62,7 @@ pub const ENTRY_ROWS_BYTES: u64 = 4 * 1024 * 1024;
 /// One entry as stored, valid or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryRow {
-    /// The stored position.
     pub position: u64,
-    /// The bytes that are hashed into the tree.
     pub leaf: Vec<u8>,
     /// Hashed before the payload; empty if that was erased.
     pub salt: Vec<u8>,
@@ -78,20 +73,17 @@ pub struct EntryRow {
 }
 
 impl EntryRow {
-    /// Returns the stored size of the entry in bytes.
     #[must_use]
     pub const fn bytes_count(&self) -> u64 {
         (self.leaf.len() + self.salt.len() + self.payload.len()) as u64
     }
 
-    /// Returns the entry in the form that a ledger scan takes.
     pub(crate) fn as_bytes(&self) -> EntryBytes<'_> {
         let Self { position, leaf, salt, payload, .. } = self;
         EntryBytes { position: *position, leaf, salt, payload }
     }
 }
 
-/// A batch of entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryRows {
     /// The existing ones in order.
@@ -109,10 +101,8 @@ pub struct EntryMarks {
     pub clock_entry: i64,
 }
 
-/// One row of the table of events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEvent {
-    /// The entry that recorded it.
     pub position: u64,
     /// The position at which the version ended.
     pub until: Option<u64>,
@@ -120,22 +110,16 @@ pub struct KeptEvent {
     pub time_micros: i64,
     /// Latitude and longitude.
     pub point: Option<(f64, f64)>,
-    /// The grid cell; `None` without coordinates.
     pub cell: Option<i64>,
-    /// The place name.
     pub place: Option<String>,
-    /// The event's name in its search form.
     pub name_key: Option<String>,
-    /// The number of its duration class.
     pub length_class: Option<i64>,
     /// Its source and actors, if they are stored in the row.
     pub parties: Option<String>,
-    /// The event as JSON.
     pub content: String,
 }
 
 impl KeptEvent {
-    /// Returns the row in the form of a scan over all rows.
     pub(crate) fn seen<'a>(&'a self, event_id: &'a str) -> SeenEvent<'a> {
         let Self { position, until, time_micros, point, cell, place, name_key, length_class, parties, content } = self;
         SeenEvent {
@@ -157,17 +141,13 @@ impl KeptEvent {
 /// The rows of an event around one of its entries. Their number is bounded, no matter how often the event was changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeptRows {
-    /// The version that the entry created.
     pub version: Option<KeptEvent>,
     /// Whether the position at which that version ended belongs to a later version or an intervention.
     pub is_end_told: bool,
-    /// The end of the preceding version.
     pub before: Option<KeptEnd>,
-    /// The id of the intervention, if the entry is one.
     pub intervention_id: Option<String>,
 }
 
-/// The end of an event version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptEnd {
     /// The position; `None` if it is current.
@@ -196,7 +176,6 @@ pub trait ScanSource: Send + Sync {
     /// [`ENTRY_ROWS_BYTES`] and returns the position where it stopped.
     async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError>;
 
-    /// Returns an entry, if it exists.
     async fn entry_row(&self, timeline: TimelineKey, position: u64) -> Result<Option<EntryRow>, StoreError> {
         Ok(self.entry_rows(timeline, position, position.saturating_add(1)).await?.rows.pop())
     }
@@ -204,7 +183,6 @@ pub trait ScanSource: Send + Sync {
     /// Returns the first `width` hashes of a tile, computed from entries if the tile is not stored.
     async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
 
-    /// Returns the stored bytes of tiles.
     async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
     /// Returns the rows of events around entries about them, given the event id and the position of the entry.
@@ -231,14 +209,12 @@ pub trait ScanSource: Send + Sync {
     /// Returns how many rows of events, and how many of interventions, were created before position `end`.
     async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<(u64, u64), StoreError>;
 
-    /// Returns the sealed record of each of these entries.
     async fn data_rows(
         &self,
         timeline: TimelineKey,
         positions: Vec<u64>,
     ) -> Result<Vec<Option<DataRecord>>, StoreError>;
 
-    /// Returns the stored outcomes with these keys.
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError>;
 
     /// Returns outcomes in key order, starting after `after`.
@@ -253,7 +229,6 @@ pub trait ScanSource: Send + Sync {
     /// Returns how many sealed records were created before position `end`.
     async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
 
-    /// Returns timer rows of a timeline.
     async fn timer_rows(&self, timeline: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError>;
 
     /// Returns anchors in the order of their creation, starting after `after`.

@@ -1,5 +1,3 @@
-//! The external dependencies of the engine.
-
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -21,7 +19,6 @@ pub struct Doors {
     pub signer: Arc<dyn Signer>,
     /// The signing key that replaces the current one when an ongoing rotation is finished.
     pub next_signer: Option<Arc<dyn Signer>>,
-    /// Keeps checkpoints outside the database.
     pub outside: Arc<dyn Outside>,
     /// Seals and opens data; `None` if the operator disabled that.
     pub vault: Option<Arc<dyn Vault>>,

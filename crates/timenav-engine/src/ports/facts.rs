@@ -16,9 +16,7 @@ use crate::ports::timer_rows::{TimersFound, TimersWanted};
 /// order.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Events with these ids on these layers.
     pub events: Vec<(Arc<[Layer]>, Vec<EventId>)>,
-    /// Outcomes with these keys.
     pub outcomes: Vec<[u8; 32]>,
     /// Outcomes that contain content of these events of a timeline.
     pub outcomes_of: Vec<(TimelineId, Vec<EventId>)>,
@@ -29,7 +27,6 @@ pub struct Wanted {
     pub data: Vec<DataId>,
     /// Checkpoints signed by two keys, by the position of their last entry.
     pub rotation_notes: Vec<(TimelineKey, u64)>,
-    /// Timer rows.
     pub timers: Vec<(TimelineKey, TimersWanted)>,
     /// Activity on timelines, if several services share the store and their heads are locked. It cannot change until
     /// the step ends.
@@ -41,20 +38,17 @@ pub struct Facts {
     /// The events that exist.
     pub events: Vec<HashMap<EventId, KnownEvent>>,
     pub outcomes: Vec<Option<IdempotencyRecord>>,
-    /// All outcomes that contain content of the events.
     pub outcomes_of: Vec<Vec<IdempotencyRecord>>,
     pub entries: Vec<Option<StoredEntry>>,
     pub anchors: Vec<Option<Anchor>>,
     pub keys: Vec<Option<ApiKey>>,
     /// The records, each with the name of its timeline.
     pub data: Vec<Option<(TimelineId, DataRecord)>>,
-    /// The signed notes.
     pub rotation_notes: Vec<Option<String>>,
     pub timers: Vec<TimersFound>,
     pub at_work: Vec<AtWork>,
 }
 
-/// The origin of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
     /// The committer, between two commits, on its own thread, which may block.

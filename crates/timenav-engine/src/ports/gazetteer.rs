@@ -1,15 +1,10 @@
-//! Resolution of place names.
-
 use timenav_core::place::{LocationQuery, Point};
 
-/// The place that a name refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownPlace {
     /// The place with its region, such as `Paris, Île-de-France, France`.
     pub name: String,
-    /// Its area: a circle or a polygon.
     pub location: LocationQuery,
-    /// Whether the name is ambiguous.
     pub is_ambiguous: bool,
     /// A few other candidates, the most likely first.
     pub others: Vec<String>,
@@ -29,6 +24,5 @@ pub trait Gazetteer: Send + Sync + 'static {
     /// of its capital or largest city.
     fn zone_of(&self, name: &str) -> Option<&'static str>;
 
-    /// Returns the IANA time zone at a point.
     fn zone_at(&self, point: Point) -> &'static str;
 }

@@ -1,5 +1,3 @@
-//! Hints about writes by other services.
-
 use std::collections::BTreeSet;
 
 use crate::ledger::head::TimelineKey;
@@ -16,7 +14,6 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// Returns the hint for these timelines.
     #[must_use]
     pub fn of(timelines: impl IntoIterator<Item = TimelineKey>) -> Self {
         let mut named = BTreeSet::new();
@@ -29,7 +26,6 @@ impl Hint {
         Self::Some(named)
     }
 
-    /// Returns the union of two hints.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -49,7 +49,6 @@ pub struct LeaseRow {
     pub code: [u8; 32],
 }
 
-/// A query for firings of a timeline and their leases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeasesWanted {
     /// Pending firings of a queue in the order of delivery: up to the given number, plus the number of leases up to
@@ -68,7 +67,6 @@ pub struct LeasesFound {
     pub now: Instant<Wall>,
     /// The firings, if those of a queue were requested.
     pub firings: Vec<FiringRow>,
-    /// Their leases.
     pub leases: Vec<LeaseRow>,
 }
 
@@ -76,7 +74,6 @@ pub struct LeasesFound {
 pub struct LeaseChanges {
     /// Leases to insert or to replace by firing.
     pub put: Vec<LeaseRow>,
-    /// Firings whose leases are deleted.
     pub removed: Vec<FiringId>,
 }
 
@@ -91,9 +88,7 @@ pub struct Presence {
     /// The name of the service for operators.
     pub name: String,
     pub version: String,
-    /// The feature level that it supports.
     pub level: u64,
-    /// The queues that its clients listen to.
     pub listening: Vec<(TimelineKey, QueueId)>,
 }
 
@@ -105,7 +100,6 @@ pub struct Keeper {
     pub epoch: u64,
 }
 
-/// A query for the activity on a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWorkWanted {
     pub timeline: TimelineKey,
@@ -115,11 +109,9 @@ pub struct AtWorkWanted {
     pub firings: Vec<FiringId>,
 }
 
-/// A leased firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     pub firing_id: FiringId,
-    /// The claim that leased it.
     pub lease_id: LeaseId,
     pub holder: String,
 }
@@ -131,7 +123,6 @@ impl Held {
     }
 }
 
-/// Describes the holder of a firing, or of a hold on an advance.
 pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
     match holder {
         Some(holder) if *queue == QueueId::of_holds() => {
@@ -143,17 +134,14 @@ pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str
     }
 }
 
-/// Activity on a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtWork {
     /// The service that keeps its time; `None` if there never was one.
     pub keeper: Option<Keeper>,
-    /// The queues with a listener.
     pub heard: HashSet<QueueId>,
     /// A hold on advances with its name; or the first firing that is leased or whose queue has a listener, with its
     /// queue and holder.
     pub held: Option<(FiringId, QueueId, Option<String>)>,
-    /// The leased ones of the requested firings.
     pub leased: Vec<Held>,
 }
 

@@ -1,5 +1,3 @@
-//! Queries for single facts.
-
 use std::collections::HashMap;
 use std::sync::Arc;
 

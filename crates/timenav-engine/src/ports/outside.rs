@@ -1,5 +1,3 @@
-//! Storage of checkpoints outside the database.
-
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
@@ -7,7 +5,6 @@ use timenav_core::ids::TimelineId;
 use crate::integrity::divergence::Divergence;
 use crate::ports::signer::Signer;
 
-/// Why checkpoints could not be kept or read.
 #[derive(Debug, thiserror::Error)]
 #[error("the checkpoints outside the database: {0}")]
 pub struct OutsideError(pub std::io::Error);
@@ -19,7 +16,6 @@ impl From<std::io::Error> for OutsideError {
     }
 }
 
-/// Label of the seal's authentication code.
 const SEAL_LABEL: &str = "kept checkpoint";
 
 /// A signed checkpoint of a timeline, as kept outside the database.
@@ -36,13 +32,11 @@ pub struct KeptOutside {
 impl KeptOutside {
     pub const SEAL_BYTES: usize = 16;
 
-    /// Returns a note that was just created or verified, with its seal.
     pub(crate) fn seal(timeline: TimelineId, note: Arc<str>, signer: &dyn Signer) -> Self {
         let seal = Some(seal_of(&note, signer));
         Self { timeline, note, seal }
     }
 
-    /// Returns whether the seal is valid.
     pub(crate) fn is_sealed(&self, signer: &dyn Signer) -> bool {
         // Timing attacks on a code in a file during startup are not realistic.
         self.seal.is_some_and(|seal| seal == seal_of(&self.note, signer))

@@ -1,5 +1,3 @@
-//! Hashing and comparison of passwords.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,7 +6,6 @@ use timenav_core::password::Password;
 
 use crate::ports::vault::VaultError;
 
-/// The result of comparing a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasswordMatch {
     /// It differs, or the user has none. Callers cannot tell which, nor by the duration.

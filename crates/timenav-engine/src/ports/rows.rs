@@ -1,5 +1,3 @@
-//! Rows of the store.
-
 use std::sync::Arc;
 
 use timenav_core::data::SealedData;
@@ -10,12 +8,10 @@ use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::events::event_columns::EventColumns;
 
-/// A stored sealed record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataRecord {
     /// Its id, unique across all timelines.
     pub data_id: DataId,
-    /// Position of its entry.
     pub position: u64,
     /// Position of the entry that erased it. Salt, nonce, commitment and ciphertext are empty in that case.
     pub erased: Option<u64>,
@@ -48,9 +44,7 @@ pub enum ErasedContent {
 /// The access log data of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRow {
-    /// Its position, from 0.
     pub position: u64,
-    /// The bytes that are hashed into the tree.
     pub leaf: Vec<u8>,
     /// Salt and payload of an entry of reads.
     pub reads: Option<(Vec<u8>, Vec<u8>)>,
@@ -59,9 +53,7 @@ pub struct LogRow {
 /// A committed sweep. The entries it names are pruned afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepRow {
-    /// Position of its entry.
     pub position: u64,
-    /// How far its class is swept by it.
     pub mark: SweepMark,
 }
 
@@ -76,7 +68,6 @@ pub struct SweepMark {
     pub until: u64,
 }
 
-/// A stored ledger entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEntry {
     /// Its position, from 0.
@@ -110,13 +101,11 @@ pub struct EventRow {
     /// Whether this row hides an event inherited from the timeline that this one was forked from. Its content is empty.
     pub is_tombstone: bool,
     pub event_id: EventId,
-    /// The columns used by queries.
     pub columns: Arc<EventColumns>,
     /// The whole event as JSON, in the form of responses.
     pub content: Arc<str>,
 }
 
-/// The end of an event version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventEnd {
     pub event_id: EventId,
@@ -129,7 +118,6 @@ pub struct EventEnd {
 /// A stored intervention, whose content is in the payload of its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterventionRow {
-    /// Position of its entry.
     pub position: u64,
     pub event_id: EventId,
     pub intervention_id: InterventionId,
@@ -150,7 +138,6 @@ pub struct IdempotencyRecord {
     pub event: Option<(TimelineId, EventId)>,
 }
 
-/// An event found by its id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownEvent {
     /// All versions in the order of their creation.
@@ -161,9 +148,7 @@ pub struct KnownEvent {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventVersion {
-    /// The index of its layer.
     pub layer: usize,
-    /// The position that created it.
     pub position: u64,
     /// The position that ended it, on its own layer.
     pub until: Option<u64>,
@@ -202,41 +187,32 @@ impl KnownEvent {
     }
 }
 
-/// The result of a search by description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Described {
-    /// The event with that description.
     pub event_id: Option<EventId>,
     /// Whether the search stopped at its limit.
     pub is_cut_off: bool,
 }
 
-/// An event found by a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
     pub time: Instant<Virtual>,
-    /// The index of its layer.
     pub layer: usize,
     /// The position that created the current version.
     pub position: u64,
-    /// The whole event as JSON.
     pub content: String,
 }
 
 /// The place of an event in the order of results: its time, layer and position.
 pub type EventPlace = (Instant<Virtual>, usize, u64);
 
-/// Events of one range of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventStretch {
-    /// The time of the first event.
     pub first: Instant<Virtual>,
-    /// The time of the last event.
     pub last: Instant<Virtual>,
     pub count: usize,
 }
 
-/// Events counted in ranges of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventStretches {
     /// The non-empty ranges in order. The first may continue the last one of the previous result.
@@ -249,11 +225,8 @@ pub struct EventStretches {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventSpot {
     pub time: Instant<Virtual>,
-    /// The index of its layer.
     pub layer: usize,
-    /// The position that created the current version.
     pub position: u64,
-    /// The point used by queries.
     pub point: Option<Point>,
     /// Its stored source and actors, or the whole event as JSON if they are not stored. `None` if they were not
     /// requested.

@@ -1,10 +1,8 @@
 //! Event rows for a scan over the whole table, with few allocations per page.
 
-/// A row of the table of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenEvent<'a> {
     pub event_id: &'a str,
-    /// The entry that recorded it.
     pub position: u64,
     /// The position at which the version ended.
     pub until: Option<u64>,
@@ -12,17 +10,11 @@ pub struct SeenEvent<'a> {
     pub time_micros: i64,
     /// Latitude and longitude.
     pub point: Option<(f64, f64)>,
-    /// The grid cell; `None` without coordinates.
     pub cell: Option<i64>,
-    /// The place name.
     pub place: Option<&'a str>,
-    /// The event's name in its search form.
     pub name_key: Option<&'a str>,
-    /// The number of its duration class.
     pub length_class: Option<i64>,
-    /// Its source and actors, if they are stored in the row.
     pub parties: Option<&'a str>,
-    /// The event as JSON.
     pub content: &'a str,
 }
 
@@ -30,11 +22,8 @@ pub struct SeenEvent<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventAt {
     pub event_id: String,
-    /// The entry that recorded it.
     pub position: u64,
-    /// In microseconds since 1970.
     pub time_micros: i64,
-    /// The grid cell; `None` without coordinates.
     pub cell: Option<i64>,
 }
 
@@ -109,7 +98,6 @@ impl SeenEvents {
         self.rows.is_empty()
     }
 
-    /// Returns the location of the last row.
     #[must_use]
     pub fn last(&self) -> Option<EventAt> {
         self.iter().last().map(|row| row.at())

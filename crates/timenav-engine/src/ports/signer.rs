@@ -1,5 +1,3 @@
-//! The signing key of checkpoints.
-
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{NoteError, VerifierKey, origin};
 
@@ -10,7 +8,6 @@ pub trait Signer: Send + Sync + 'static {
     /// Returns the Ed25519 signature of a message (RFC 8032).
     fn sign(&self, message: &[u8]) -> [u8; 64];
 
-    /// Verifies the signature of a message by a public key.
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool;
 
     /// Returns a message authentication code under a secret derived from this key, and a label. It protects data that
@@ -19,7 +16,6 @@ pub trait Signer: Send + Sync + 'static {
 }
 
 impl dyn Signer {
-    /// Returns the public key under the name of a timeline's ledger.
     pub(crate) fn ledger_key(&self, service_name: &str, timeline: &TimelineId) -> Result<VerifierKey, NoteError> {
         VerifierKey::new(&origin(service_name, timeline.as_str()), self.public_key())
     }

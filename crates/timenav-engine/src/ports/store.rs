@@ -1,5 +1,3 @@
-//! The storage interface.
-
 use async_trait::async_trait;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
@@ -31,12 +29,9 @@ use crate::writer::commit_times::OnWritten;
 /// Everything the engine needs to start. Its size is independent of the length of the history.
 #[derive(Debug, Default)]
 pub struct Opened {
-    /// The newest state of every timeline.
     pub heads: Vec<Head>,
     pub ended: Vec<EndedTimeline>,
-    /// Users and their credentials.
     pub directory: Directory,
-    /// Authentication codes of single rows, for rows of `system` that were never signed together.
     pub seals: CarriedSeals,
 }
 
@@ -59,9 +54,7 @@ pub struct Commit {
     /// The version of the directory that the step was decided against, if its heads are locked. It is compared last,
     /// unless the step changes `system`, which is locked in that case.
     pub decided_against: Option<u64>,
-    /// Changes of users, keys, passwords and sessions.
     pub directory: Vec<DirectoryChange>,
-    /// Outcomes to return for repeated requests.
     pub outcomes: Vec<IdempotencyRecord>,
     /// Stored outcomes, reduced to what remains after the content of an event was erased. They may include outcomes
     /// from `outcomes`. An outcome that is no longer stored is not written again.
@@ -76,15 +69,12 @@ pub struct Commit {
     pub on_written: OnWritten,
 }
 
-/// The changes of one timeline in one step.
 #[derive(Debug)]
 pub struct TimelineCommit {
     /// The ledger's size before the step; `None` for a new timeline.
     pub expected_size: Option<u64>,
     pub head: Head,
-    /// Whether to write the permissions.
     pub permissions_changed: bool,
-    /// New ledger entries in order, appended to the ledger.
     pub entries: Vec<StoredEntry>,
     /// Event versions that end. They existed before the step or are created by it.
     pub ends: Vec<EventEnd>,
@@ -150,10 +140,8 @@ pub struct EventsPassing {
 /// Positions of event versions by layer.
 pub type Overridden = Vec<HashSet<u64>>;
 
-/// A condition on events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
-    /// Events at a place.
     Location(LocationQuery),
     Event(EventId),
 }
@@ -168,25 +156,19 @@ pub struct Locked {
     pub level: u64,
 }
 
-/// The tree of a ledger as stored.
 #[derive(Clone, Debug)]
 pub struct StoredTree {
     pub timeline: TimelineKey,
     pub frontier: Frontier,
-    /// The stored part of the head statement.
     pub statement: Arc<[u8]>,
 }
 
 /// Usage of the database connection pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionsUse {
-    /// The size limit of the pool.
     pub max: u64,
-    /// Open connections.
     pub open: u64,
-    /// Connections in use.
     pub in_use: u64,
-    /// Tasks waiting for a connection.
     pub waiting: u64,
     /// Connections opened since startup.
     pub made: u64,
@@ -196,7 +178,6 @@ pub struct ConnectionsUse {
     pub unanswered: u64,
 }
 
-/// A health check of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     /// Whether it responds.
@@ -234,7 +215,6 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         Ok(None)
     }
 
-    /// Returns the current feature level of the database.
     async fn feature_level(&self) -> Result<u64, StoreError> {
         Ok(FEATURE_LEVEL)
     }
@@ -461,7 +441,6 @@ pub trait Upkeep: Send + Sync + 'static {
     /// the sweep at that position as finished. Pass few positions at a time, because commits wait in the meantime.
     async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError>;
 
-    /// Returns how far a timeline is swept.
     async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError>;
 
     /// Stores how far a timeline is swept, if there is nothing for a sweep to name.
@@ -473,7 +452,6 @@ pub trait Upkeep: Send + Sync + 'static {
     /// Returns rows that no service leaves behind. Its cost is independent of the size of the ledgers.
     async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError>;
 
-    /// Returns the last host time known to be right.
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError>;
 
     /// Stores a host time known to be right.

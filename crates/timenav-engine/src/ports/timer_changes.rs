@@ -1,17 +1,12 @@
-//! Changes of timers.
-
 use timenav_core::timers::{Misfire, Schedule};
 
-/// A change of a timer's schedule.
 #[derive(Clone, Debug)]
 pub enum ScheduleChange {
-    /// A new schedule.
     To(Schedule),
     /// The same rule with another misfire policy.
     Misfire(Misfire),
 }
 
-/// A change of a timer's order key.
 #[derive(Clone, Debug)]
 pub enum OrderKeyChange {
     /// Firings with the same key are worked on one after the other.

@@ -1,5 +1,3 @@
-//! Rows of timers, firings and advances, and their queries.
-
 use std::sync::Arc;
 
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
@@ -11,7 +9,6 @@ pub struct TimerRow {
     /// Position of the entry that set it.
     pub position: u64,
     pub timer_id: TimerId,
-    /// The next due time, if there is one.
     pub next: Option<Instant<Virtual>>,
     /// Incremented when due times recur that have fired already.
     pub round: u32,
@@ -20,20 +17,16 @@ pub struct TimerRow {
     pub schedule: Arc<str>,
     /// The delivery, as JSON.
     pub deliver: Arc<str>,
-    /// The queue of its firings.
     pub queue: QueueId,
     /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
     /// The payload handed to workers, as JSON. Empty if it was not requested.
     pub payload: Arc<str>,
-    /// The user who set it.
     pub set_by: String,
-    /// In host time.
     pub set_at: Instant<Wall>,
 }
 
 impl TimerRow {
-    /// Returns the size of its texts in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.schedule.len() + self.deliver.len() + self.payload.len() + self.timer_id.as_str().len()
@@ -43,9 +36,7 @@ impl TimerRow {
 /// The new state of a timer after it fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerMove {
-    /// The position of the timer.
     pub position: u64,
-    /// The next due time, if there is one.
     pub next: Option<Instant<Virtual>>,
     pub round: u32,
     pub is_cancelled: bool,
@@ -58,7 +49,6 @@ pub struct FiringRow {
     pub firing_id: FiringId,
     pub timer_id: TimerId,
     pub queue: QueueId,
-    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
     pub state: FiringState,
     /// Position of the entry that created it.
@@ -67,18 +57,14 @@ pub struct FiringRow {
     pub settled: Option<u64>,
     /// Position of the entry that began the advance in which it was created.
     pub advance: Option<u64>,
-    /// Why it failed.
     pub reason: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiringEnd {
-    /// The firing.
     pub fallen: Fallen,
     pub state: FiringState,
-    /// Position of the entry that settled it.
     pub settled: u64,
-    /// Why it failed.
     pub reason: Option<String>,
 }
 
@@ -94,14 +80,12 @@ pub struct AdvanceRow {
     pub record: Arc<str>,
 }
 
-/// The timer rows changed by one step.
 #[derive(Clone, Debug, Default)]
 pub struct TimerRows {
     /// Positions of deleted timers. They are deleted before others are inserted.
     pub gone: Vec<u64>,
     /// New and changed timers, which replace those at the same position.
     pub set: Vec<TimerRow>,
-    /// Timers that move on to another due time.
     pub moved: Vec<TimerMove>,
     pub fired: Vec<FiringRow>,
     /// Outcomes of firings that existed before the step or are created by it.
@@ -121,7 +105,6 @@ impl TimerRows {
             && advances.is_empty()
     }
 
-    /// Appends later changes.
     pub(crate) fn extend(&mut self, later: Self) {
         let Self { gone, set, moved, fired, settled, advances } = later;
         self.gone.extend(gone);
@@ -133,7 +116,6 @@ impl TimerRows {
     }
 }
 
-/// A filter for timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerStanding {
     /// Timers with a next due time, ordered by it.
@@ -147,7 +129,6 @@ pub enum TimerStanding {
 /// A query for timer rows of one timeline. A `usize` is the maximum number of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimersWanted {
-    /// The timer with that name.
     Named(TimerId),
     /// The timers at these positions, in order.
     At(Vec<u64>),
@@ -161,7 +142,6 @@ pub enum TimersWanted {
     ArmedByName(Option<TimerId>, usize),
     /// Timers by position, after a given one.
     ByPosition(Option<u64>, usize),
-    /// The firings with these ids.
     Firings(Vec<FiringId>),
     /// Firings of the timer at a position, the newest first.
     FiringsOf(u64, usize),
@@ -209,7 +189,6 @@ impl TimersWanted {
     }
 }
 
-/// The result of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimersFound {
     pub timers: Vec<TimerRow>,

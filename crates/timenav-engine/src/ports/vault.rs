@@ -1,5 +1,3 @@
-//! Encryption of data under its owner's key.
-
 use async_trait::async_trait;
 use timenav_core::data::{EncryptionKey, Plaintext, SealedData};
 use timenav_core::ids::{DataId, TimelineId, UserId};
@@ -11,7 +9,6 @@ pub struct RecordPlace {
     pub data_id: DataId,
 }
 
-/// Why data was not sealed or opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VaultError {
     /// The key does not open the record, or the record is damaged or belongs elsewhere. Neither the error nor its
@@ -21,7 +18,6 @@ pub enum VaultError {
     /// Too many requests wait for their turn.
     #[error("too many requests are sealing or opening data")]
     Busy,
-    /// The vault itself failed.
     #[error("sealing or opening data failed")]
     Failed,
 }

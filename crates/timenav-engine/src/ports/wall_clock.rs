@@ -1,5 +1,3 @@
-//! The source of host time.
-
 use timenav_core::clock::Clock;
 use timenav_core::time::{Instant, Wall};
 
@@ -32,14 +30,12 @@ pub struct BootClock {
 /// The origin of a clock on the boot clock of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginBoot {
-    /// Identifies the boot of the kernel.
     pub boot_id: String,
     /// The boot clock's reading at the origin, in nanoseconds. Negative if that was before the boot.
     pub nanos: i128,
 }
 
 impl BootClock {
-    /// Returns the origin of a clock on this boot clock.
     pub(crate) fn origin_of(&self, clock: &Clock) -> OriginBoot {
         let (origin_host, _) = clock.origin();
         let nanos = i128::from(origin_host.micros()) * 1_000 - self.host_ahead_nanos;

@@ -1,5 +1,3 @@
-//! Policy for webhook URLs, and sealing of their secrets.
-
 use timenav_core::ids::TimelineId;
 
 /// Decides where the operator allows webhooks to be sent, and seals their signing secrets.

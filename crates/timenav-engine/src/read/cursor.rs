@@ -19,11 +19,9 @@ const LABEL: &str = "timenav cursor v1";
 /// The end of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// The ledger size visible to all pages of the query.
     pub(crate) as_of: u64,
     /// Time of the last item in microseconds since 1970, for items ordered by time.
     pub(crate) micros: i64,
-    /// Position of the last item.
     pub(crate) position: u64,
 }
 
@@ -39,7 +37,6 @@ impl Cursor {
         (layer, self.position & POSITION_MASK)
     }
 
-    /// Returns the place of the last event, for items that are events.
     pub(crate) fn event_place(self) -> Option<EventPlace> {
         let (layer, position) = self.place();
         Some((Instant::from_micros(self.micros)?, layer, position))
@@ -65,7 +62,6 @@ impl Engine {
         self.cursor(caller, query, as_of, time.micros(), place(layer, position))
     }
 
-    /// Verifies and parses a cursor.
     pub(crate) fn open_cursor(&self, caller: &Caller, query: &str, text: &str) -> Result<Cursor, Refusal> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| Refusal::Cursor)?;
         if bytes.len() != FIELDS_BYTES + MAC_BYTES || bytes[0] != VERSION {

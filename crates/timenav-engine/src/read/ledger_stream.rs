@@ -54,7 +54,6 @@ pub struct Told {
     pub part: Option<u32>,
     /// For a message about passed events: the instant up to which they are reported.
     pub passed: Option<Instant<Virtual>>,
-    /// Identifies the entry.
     pub entry: Option<EntryMark>,
     pub what: News,
 }
@@ -68,13 +67,11 @@ impl Told {
 /// The last message that a listener has received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The entry of the last message.
     pub position: u64,
     /// The part of it that was sent last; `None` if all parts were.
     pub part: Option<u32>,
     /// If the last message was about passed events: the instant up to which they were reported.
     pub passed: Option<Instant<Virtual>>,
-    /// Identifies the entry, if known.
     pub entry: Option<EntryMark>,
 }
 
@@ -91,7 +88,6 @@ pub struct WatchLedger {
     pub seen: Option<Seen>,
 }
 
-/// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
     /// No content: the listener is up to date to this position.
@@ -102,7 +98,6 @@ pub enum News {
     Gap,
     /// The state of the clock.
     Clock(Clock),
-    /// An event was recorded or corrected.
     Event {
         event_id: String,
         /// Whether it was recorded before.
@@ -110,7 +105,6 @@ pub enum News {
         /// The event as JSON; `None` if it was erased since.
         content: Option<String>,
     },
-    /// An intervention on an event.
     Intervention {
         event_id: String,
         /// The intervention as JSON; `None` if it was erased since.
@@ -122,7 +116,6 @@ pub enum News {
     Due { from: Instant<Virtual>, to: Instant<Virtual> },
     /// A firing has changed.
     Firing(Box<(FiringRow, FiringNews)>),
-    /// A paradox was created or healed.
     Paradox {
         /// Whether it is healed and has not recurred.
         is_healed: bool,
@@ -143,7 +136,6 @@ pub struct LedgerStream {
     grown: Growth,
     /// The position of the first of `leaves`.
     next: u64,
-    /// The entry that was read last.
     read_last: Option<(u64, EntryMark)>,
     leaves: VecDeque<Vec<u8>>,
     /// Messages to send before the next entry.
@@ -431,7 +423,6 @@ impl LedgerStream {
     }
 }
 
-/// Returns the remaining messages about an entry.
 fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
     let count = news.len();
     let numbered = news.into_iter().enumerate().skip(told_parts);

@@ -9,16 +9,13 @@ use parking_lot::Mutex;
 use timenav_core::ids::TimelineId;
 use tokio::sync::watch;
 
-/// The listeners of all timelines.
 #[derive(Default)]
 pub(crate) struct Live {
-    /// Sizes of the ledgers with listeners.
     sizes: Rooms,
     /// Signals changes of the permissions of any timeline.
     permissions: watch::Sender<()>,
 }
 
-/// A channel per timeline with listeners.
 type Rooms = Arc<Mutex<HashMap<TimelineId, watch::Sender<u64>>>>;
 
 /// Removes a channel when its last listener goes. Must be dropped after the receiver.

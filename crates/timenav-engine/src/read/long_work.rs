@@ -50,7 +50,6 @@ pub(crate) fn give_way_after(number: usize) {
     }
 }
 
-/// Threads and turns of long-running work.
 pub(crate) struct LongWork {
     threads: Handle,
     pieces: Turns<UserId>,
@@ -73,9 +72,6 @@ impl LongWork {
 
     /// Runs a piece of work of some milliseconds when it is the caller's turn. Dropping the future cancels it. The work
     /// must not take a turn itself, because none might be left.
-    ///
-    /// # Errors
-    /// Those of the work.
     pub(crate) fn in_turn<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -85,9 +81,6 @@ impl LongWork {
     }
 
     /// Like [`LongWork::in_turn`], for work that builds or searches a view of a timeline, which may take seconds.
-    ///
-    /// # Errors
-    /// Those of the work.
     pub(crate) fn in_turn_of_views<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -108,9 +101,6 @@ impl LongWork {
     }
 
     /// Runs work that has limits of its own on the threads for long-running work.
-    ///
-    /// # Errors
-    /// Those of the work.
     pub(crate) fn aside<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,

@@ -39,7 +39,6 @@ pub(crate) struct Admitted<'a> {
 
 /// The requested state, as far as it is known before the read has an entry.
 enum Moment {
-    /// The state as of the entry.
     Now,
     /// A host time. The number of entries recorded until then depends on the current size.
     Host(Instant<Wall>),
@@ -176,7 +175,6 @@ impl Engine {
         }
     }
 
-    /// Returns the layers of a state, given the size of the timeline's own ledger.
     async fn layers_of(&self, state: &TimelineState, size: u64, moment: &Moment) -> Result<Arc<[Layer]>, Refusal> {
         let (layer, as_of) = match moment {
             Moment::Now => return Ok(state.layers(size)),
@@ -209,9 +207,6 @@ impl Admitted<'_> {
     }
 
     /// Selects a state of the past, if one is requested.
-    ///
-    /// # Errors
-    /// There is no such state.
     pub(crate) async fn at(mut self, as_of: Option<&AsOf>) -> Result<Self, Refusal> {
         self.moment = self.engine.moment(&self.state, as_of).await?;
         Ok(self)
@@ -224,9 +219,6 @@ impl Admitted<'_> {
     }
 
     /// Logs the read and returns the state to read from.
-    ///
-    /// # Errors
-    /// The ledger cannot be written, or the store does not respond.
     pub(crate) async fn look(self) -> Result<Look, Refusal> {
         let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;

@@ -1,6 +1,5 @@
 //! Adapts the number of rows per query to their size, to bound memory.
 
-/// The number of rows of the first query.
 const FIRST_ROWS: usize = 32;
 
 /// The number of rows to query: as many as fit into a number of bytes, based on the last ones.
@@ -12,19 +11,17 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Starts with a few rows. Never exceeds `rows_max`, and only slightly `bytes_max`.
+    /// Never exceeds `rows_max`, and only slightly `bytes_max`.
     #[must_use]
     pub fn new(rows_max: usize, bytes_max: usize) -> Self {
         Self { rows_max, bytes_max, rows: FIRST_ROWS.min(rows_max) }
     }
 
-    /// Returns how many rows to query; at least one.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Records the rows and bytes of a result.
     pub fn took(&mut self, rows: usize, bytes: usize) {
         let Some(bytes_of_a_row) = bytes.checked_div(rows) else { return };
         let fitting = self.bytes_max / bytes_of_a_row.max(1);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// A fair semaphore. Clones share the same turns.
+/// Clones share the same turns.
 #[derive(Clone)]
 pub(crate) struct Turns<K: Clone + Eq>(Arc<Mutex<Board<K>>>);
 
@@ -20,7 +20,6 @@ struct Board<K: Clone + Eq> {
     callers: VecDeque<Queue<K>>,
 }
 
-/// The requests of one caller.
 struct Queue<K: Clone + Eq> {
     of: K,
     running: usize,
@@ -28,12 +27,11 @@ struct Queue<K: Clone + Eq> {
 }
 
 impl<K: Clone + Eq> Turns<K> {
-    /// Creates a semaphore with a number of turns.
     pub(crate) fn new(turns_max: usize) -> Self {
         Self(Arc::new(Mutex::new(Board { free: turns_max, callers: VecDeque::new() })))
     }
 
-    /// Waits for a turn. Dropping the future gives up the place in the queue.
+    /// Dropping the future gives up the place in the queue.
     pub(crate) async fn take(&self, of: K) -> Turn<K> {
         let (hand, handed) = oneshot::channel();
         {
@@ -57,7 +55,6 @@ impl<K: Clone + Eq> Turns<K> {
         Some(Turn(Some((of, Arc::clone(&self.0)))))
     }
 
-    /// Returns the number of free turns.
     pub(crate) fn free(&self) -> usize {
         self.0.lock().free
     }
@@ -94,7 +91,6 @@ impl<K: Clone + Eq> Board<K> {
         self.tidy();
     }
 
-    /// Removes callers without requests.
     fn tidy(&mut self) {
         self.callers.retain(|queue| queue.running > 0 || !queue.waiting.is_empty());
     }
@@ -123,7 +119,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns the turn, if it is granted.
     fn poll<K: Clone + Eq>(asked: &mut std::pin::Pin<&mut impl Future<Output = Turn<K>>>) -> Option<Turn<K>> {
         match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),

@@ -54,13 +54,11 @@ impl Engine {
         }
     }
 
-    /// Returns whether other services may be using the same database.
     #[must_use]
     pub fn has_others(&self) -> bool {
         self.store().has_others()
     }
 
-    /// Waits until another service may have written, and returns what changed. This is only a hint and may be lost.
     #[boxed]
     pub async fn hint(&self) -> Hint {
         self.store().hint().await

@@ -1,5 +1,3 @@
-//! Compares the host's clock with the database's.
-
 use timenav_core::time::{Instant, Wall};
 
 use crate::clock::clock_offset::ClockOffset;
@@ -13,9 +11,6 @@ const ASKED: usize = 3;
 
 /// Compares the host's clock with the database's, and with the newest entry by other services. `None` if the store has
 /// no clock of its own.
-///
-/// # Errors
-/// The database does not respond.
 pub(crate) async fn compare(
     store: &dyn Store,
     doors: &Doors,

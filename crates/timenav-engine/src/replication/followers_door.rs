@@ -10,10 +10,8 @@ use timenav_core::time::{Instant, Wall};
 use crate::ledger::head::TimelineKey;
 use crate::ports::store_error::StoreError;
 
-/// A follower at some service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowerRow {
-    /// The id of the stream.
     pub follower_id: FollowerId,
     /// The service that holds the stream, by the id of its start.
     pub service: String,
@@ -24,7 +22,6 @@ pub struct FollowerRow {
     pub steps: bool,
     /// Host time at which the stream was opened.
     pub since: Instant<Wall>,
-    /// The newest confirmed change.
     pub confirmed: Option<Confirmed>,
 }
 

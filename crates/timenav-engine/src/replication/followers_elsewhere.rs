@@ -20,7 +20,6 @@ use crate::requests::options::LEVEL_OF_SHARED_FOLLOWERS;
 use crate::requests::refusal::Refusal;
 
 impl Engine {
-    /// Returns the sharing state, if the services on the database share their followers.
     async fn shares_followers(&self) -> Result<Option<&Sharing>, Refusal> {
         let Some(sharing) = self.timing().sharing() else { return Ok(None) };
         if !self.roll().is_shared() {
@@ -63,7 +62,6 @@ impl Engine {
         self.tell_followers().await
     }
 
-    /// Like [`Engine::tell_follower`], without waiting.
     pub(crate) fn tell_follower_later(&self, timeline: &TimelineId, follower_id: &FollowerId) {
         if !self.has_others() {
             return;
@@ -81,9 +79,6 @@ impl Engine {
     }
 
     /// Reports all followers with unreported changes to other services.
-    ///
-    /// # Errors
-    /// The store does not respond.
     pub(crate) async fn tell_followers(&self) -> Result<(), Refusal> {
         let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
         if !sharing.is_present() {
@@ -138,9 +133,6 @@ impl Engine {
     }
 
     /// Loads the followers of a clock at other services, and their confirmations.
-    ///
-    /// # Errors
-    /// The store does not respond.
     pub(crate) async fn hear_of_followers(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         self.hear_of_followers_of(from_ref(timeline)).await
     }
@@ -209,7 +201,7 @@ impl Engine {
     }
 }
 
-/// Returns the shared row of a follower. The place where it runs is not shared.
+/// The place where it runs is not shared.
 fn row_of(follower: Follower, service: &str, timeline: TimelineKey) -> FollowerRow {
     let Follower { follower_id, user_id, name, since, confirmed, steps, .. } = follower;
     FollowerRow { follower_id, service: service.to_owned(), timeline, user_id, name, steps, since, confirmed }

@@ -1,5 +1,3 @@
-//! Counters of loading commits of other services.
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -9,7 +7,6 @@ use tokio::sync::Notify;
 use crate::ledger::head::TimelineKey;
 use crate::writer::heads::Heads;
 
-/// How this service keeps up with the others on its database.
 #[derive(Debug)]
 pub(crate) struct Following {
     /// When all ledgers were last compared, in microseconds of host time.
@@ -22,9 +19,7 @@ pub(crate) struct Following {
     pub(crate) loads: AtomicU64,
     /// Signals that the directory was updated from entries, so that its rows must be compared.
     pub(crate) rows_moved: Notify,
-    /// How often the outcome of a commit could not be determined.
     pub(crate) outcomes_unknown: AtomicU64,
-    /// The number of the last timeline checked by `look_back`.
     pub(crate) looked_back_to: AtomicI64,
     /// Whether no checkpoint was available at startup to compare the database with.
     pub(crate) is_unseen: AtomicBool,
@@ -47,7 +42,6 @@ impl Following {
         }
     }
 
-    /// Records how many of the existing entries are unknown.
     pub(crate) fn note_lag(&self, heads: &Heads, sizes: &[(TimelineKey, u64)]) {
         let known: HashMap<TimelineKey, u64> =
             heads.all().map(|state| (state.head.key, state.head.frontier.size())).collect();
@@ -55,7 +49,6 @@ impl Following {
         self.lag_positions.store(sizes.iter().map(missing).sum(), Ordering::Release);
     }
 
-    /// Records that everything up to an instant is known.
     pub(crate) fn caught_up(&self, now: Instant<Wall>) {
         self.caught_up_at.fetch_max(now.micros(), Ordering::AcqRel);
     }

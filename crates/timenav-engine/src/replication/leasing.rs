@@ -18,7 +18,6 @@ use crate::ports::timer_rows::FiringRow;
 use crate::requests::refusal::Refusal;
 use crate::timers::pacing::Paces;
 
-/// Label of the authentication code over the number of attempts.
 const CODE_LABEL: &str = "attempts at a firing";
 /// How long a firing with the maximum number of attempts stays leased until its outcome is recorded, in microseconds.
 const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
@@ -67,7 +66,6 @@ impl Rows {
         leases
     }
 
-    /// Returns the row to store for a firing; `None` to store none.
     fn row(
         &self,
         leases: &Leases,
@@ -139,7 +137,6 @@ impl Rows {
         (LeaseChanges { put, removed: Vec::new() }, Ok(ended))
     }
 
-    /// Extends leases, and returns the extended ones.
     fn extend(
         &self,
         LeasesFound { now, leases: found, .. }: LeasesFound,
@@ -174,12 +171,10 @@ impl Rows {
     }
 }
 
-/// Returns the claim of a row.
 fn told(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
     (&row.lease_id, &row.queue, &row.holder)
 }
 
-/// The result of failed attempts.
 pub(crate) struct AttemptsEnded {
     /// Firings with the maximum number of attempts.
     pub(crate) exhausted: Vec<FiringId>,
@@ -248,7 +243,6 @@ impl Engine {
         self.timing().wake_claims();
     }
 
-    /// Like [`Engine::give_back_shared`], without waiting.
     pub(crate) fn give_back_later(&self, timeline: &TimelineId, unheard: Vec<(FiringId, u32)>) {
         // Without a runtime, the service has shut down.
         if let Ok(runtime) = Handle::try_current() {
@@ -257,7 +251,6 @@ impl Engine {
         }
     }
 
-    /// Ends attempts at firings without an outcome.
     pub(crate) async fn fail_shared(
         &self,
         state: &TimelineState,
@@ -270,7 +263,6 @@ impl Engine {
         Ok(self.tell_ended(state, ended))
     }
 
-    /// Extends leases, and returns the extended ones.
     pub(crate) async fn extend_shared(
         &self,
         state: &TimelineState,

@@ -13,33 +13,25 @@ use crate::ports::store::ConnectionsUse;
 use crate::replication::comparing::compare;
 use crate::requests::refusal::Refusal;
 
-/// Statistics of a service that shares its database.
 #[derive(Clone, Debug)]
 pub struct ReplicaStats {
-    /// The name of this service, for operators.
     pub name: String,
     pub connections: ConnectionsUse,
     /// The lag at the last comparison of all ledgers; `None` if this is the only service.
     pub lag: Option<Lag>,
     /// How often a group was decided again since startup, after writes by others or a failed transaction.
     pub retries: u64,
-    /// How often all timelines were reloaded since startup.
     pub loads: u64,
-    /// Commits since startup whose outcome could not be determined.
     pub outcomes_unknown: u64,
     /// The offset of the host's clock from the database's; `None` if they are not compared.
     pub clock_offset: Option<ClockOffset>,
     /// Timelines whose time this service keeps; `None` if it is the only one, and keeps all.
     pub timekeeping: Option<TimekeepingStats>,
-    /// Whether no checkpoint was available at startup to compare the database with.
     pub is_unseen: bool,
-    /// The age of the oldest snapshot on the server, in transactions.
     pub snapshot_age: u64,
-    /// The divergence that stopped the service, if there is one.
     pub diverged: Option<Arc<Divergence>>,
 }
 
-/// Timelines whose time a service keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimekeepingStats {
     /// Timelines with timers or pending firings that are assigned to this service.
@@ -48,7 +40,6 @@ pub struct TimekeepingStats {
     pub takeovers: u64,
 }
 
-/// How far this service lags behind the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lag {
     /// Unknown entries at the last comparison.
@@ -58,7 +49,6 @@ pub struct Lag {
 }
 
 impl Engine {
-    /// Returns the statistics; `None` if the store is not shared.
     #[must_use]
     pub fn replica(&self) -> Option<ReplicaStats> {
         let connections = self.store().connections_use()?;
@@ -90,7 +80,6 @@ impl Engine {
         })
     }
 
-    /// Returns whether no checkpoint was available at startup to compare the database with.
     #[must_use]
     pub fn is_unseen(&self) -> bool {
         self.following().is_unseen.load(Ordering::Acquire)

@@ -19,7 +19,6 @@ use crate::requests::refusal::Refusal;
 use crate::timers::pacing::Paces;
 use crate::writer::deciding::advances::{SeenInstant, StepAdvance};
 
-/// Expired leases handled at a time.
 const ENDED_AT_ONCE_MAX: usize = 1_000;
 
 impl Engine {
@@ -47,9 +46,6 @@ impl Engine {
     }
 
     /// Reports a new listener of a queue to other services immediately.
-    ///
-    /// # Errors
-    /// The store does not respond.
     pub(crate) async fn tell_listening(&self, timeline: &TimelineId, queue: &QueueId) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
         let listening = (timeline.clone(), queue.clone());
@@ -59,7 +55,6 @@ impl Engine {
         self.tell(sharing, vec![listening]).await
     }
 
-    /// Sends a heartbeat with the listeners of these queues.
     pub(crate) async fn tell(&self, sharing: &Sharing, waited_for: Vec<(TimelineId, QueueId)>) -> Result<(), Refusal> {
         let now = self.now();
         let queues = sharing.to_tell(waited_for, now);
@@ -91,7 +86,6 @@ impl Engine {
         Ok(!self.store().keep_timelines(&sharing.service, vec![system]).await?.is_empty())
     }
 
-    /// Releases the timelines kept by this service.
     pub(crate) async fn leave_timekeeping(&self) {
         let Some(sharing) = self.sharing() else { return };
         if let Err(error) = self.store().leave(&sharing.service).await {
@@ -222,7 +216,6 @@ impl Engine {
         Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
     }
 
-    /// Returns the next step of an advance on a shared database.
     pub(crate) fn shared_step(
         &self,
         keeper: Keeper,

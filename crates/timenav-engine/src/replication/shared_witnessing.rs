@@ -19,7 +19,6 @@ use crate::requests::refusal::Refusal;
 /// Maximum number of attempts to write the row if others write it too.
 const SHARE_TRIES_MAX: usize = 4;
 
-/// The verdict on a shared row.
 enum Judged {
     /// A checkpoint of the current tree, with its cosigners and times.
     Good { checkpoint: SignedCheckpoint, lines: Vec<(WitnessKey, NoteSignature, u64)> },

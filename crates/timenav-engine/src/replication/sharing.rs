@@ -17,7 +17,6 @@ struct Kept {
     here: HashMap<TimelineId, u64>,
     /// Kept by another service, or unknown because the store did not respond.
     elsewhere: BTreeSet<TimelineId>,
-    /// To be determined.
     unknown: BTreeSet<TimelineId>,
 }
 
@@ -29,16 +28,13 @@ impl Kept {
     }
 }
 
-/// How a service shares timekeeping with others.
 pub(crate) struct Sharing {
     /// The id of this service, unique per start, so that none continues for another.
     pub(crate) service: String,
     kept: Mutex<Kept>,
     /// When each listener was last reported to other services.
     told: Mutex<HashMap<(TimelineId, QueueId), Instant<Wall>>>,
-    /// Whether this service has sent a heartbeat.
     is_present: AtomicBool,
-    /// Whether to check for expired leases.
     looks_for_ended: AtomicBool,
     takeovers: AtomicU64,
 }
@@ -55,7 +51,6 @@ impl Sharing {
         }
     }
 
-    /// Returns this service as the keeper of a timeline, if it is.
     pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
         let epoch = self.kept.lock().here.get(timeline).copied()?;
         Some(Keeper { service: self.service.clone(), epoch })
@@ -69,12 +64,11 @@ impl Sharing {
         }
     }
 
-    /// Returns the timelines without a known keeper.
     pub(crate) fn unknown(&self) -> Vec<TimelineId> {
         self.kept.lock().unknown.iter().cloned().collect()
     }
 
-    /// Records that this service keeps a timeline. `epoch` counts how often it was taken by any service.
+    /// `epoch` counts how often it was taken by any service.
     pub(crate) fn keep(&self, timeline: TimelineId, epoch: u64) {
         let mut kept = self.kept.lock();
         kept.remove(&timeline);
@@ -84,7 +78,7 @@ impl Sharing {
         }
     }
 
-    /// Records that another service keeps a timeline. It is checked again later.
+    /// It is checked again later.
     pub(crate) fn lose(&self, timeline: TimelineId) {
         let mut kept = self.kept.lock();
         kept.remove(&timeline);
@@ -110,7 +104,6 @@ impl Sharing {
         unknown.extend(here.drain().map(|(timeline, _)| timeline));
     }
 
-    /// Removes a timeline without timers.
     pub(crate) fn forget(&self, timeline: &TimelineId) {
         self.kept.lock().remove(timeline);
     }
@@ -126,13 +119,11 @@ impl Sharing {
         waited_for.into_iter().filter(|queue| !told.contains_key(queue)).collect()
     }
 
-    /// Records that listeners were reported.
     pub(crate) fn told(&self, queues: Vec<(TimelineId, QueueId)>, now: Instant<Wall>) {
         self.is_present.store(true, Ordering::Release);
         self.told.lock().extend(queues.into_iter().map(|queue| (queue, now)));
     }
 
-    /// Returns whether this service has sent a heartbeat.
     pub(crate) fn is_present(&self) -> bool {
         self.is_present.load(Ordering::Acquire)
     }

@@ -2,11 +2,8 @@ use timenav_core::ids::{TimelineId, UserId};
 
 use crate::requests::caller::{Caller, Credential};
 
-/// The actor of an entry.
 pub(crate) enum Actor {
-    /// A user identified by a key or a session.
     Caller(Caller),
-    /// An unauthenticated caller.
     Unknown,
     /// The service itself: on its first start, in background work, or for its operator while it is stopped.
     Service,
@@ -24,7 +21,6 @@ impl Actor {
         }
     }
 
-    /// Returns the actor's name in the ledger.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Caller(caller) => caller.user_id.as_str(),

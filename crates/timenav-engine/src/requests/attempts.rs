@@ -22,19 +22,16 @@ use crate::ports::wall_clock::Host;
 
 const SECOND: i64 = 1_000_000;
 
-/// The keys being tried, and recent failures.
 #[derive(Clone, Default)]
 pub(crate) struct Attempts {
     records: Arc<Mutex<HashMap<DataId, Tries>>>,
 }
 
-/// The attempts on one record.
 #[derive(Default)]
 struct Tries {
     failures: Failures,
     /// Number of comparisons in progress.
     under_way: u32,
-    /// Signals that one has finished.
     ended: Arc<Notify>,
 }
 
@@ -49,7 +46,6 @@ struct Failures {
 pub(crate) struct Reservation {
     attempts: Attempts,
     data_id: DataId,
-    /// The host time of the attempt.
     at: Host,
     counts: bool,
 }
@@ -88,7 +84,6 @@ impl Failures {
     }
 }
 
-/// The result of requesting an attempt.
 enum Asked {
     Reserved(Reservation),
     /// Too many comparisons are running; wait for one to finish.
@@ -149,7 +144,6 @@ impl Attempts {
 }
 
 impl Reservation {
-    /// Reports that the key is wrong.
     pub(crate) fn wrong(mut self, now: Host) {
         self.at = now;
     }
@@ -194,12 +188,10 @@ mod tests {
         Instant::from_micros(seconds * SECOND).unwrap()
     }
 
-    /// Tries a wrong key, or returns the delay.
     async fn wrong(attempts: &Attempts, record: &str, now: i64) -> Result<(), u64> {
         attempts.reserve(&id(record), || at(now)).await.map(|tried| tried.wrong(at(now)))
     }
 
-    /// Returns the delay in seconds.
     async fn wait(attempts: &Attempts, record: &str, now: i64) -> u64 {
         match attempts.reserve(&id(record), || at(now)).await {
             Ok(tried) => {

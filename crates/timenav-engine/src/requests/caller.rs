@@ -14,7 +14,6 @@ pub struct Caller {
     pub scopes: Option<Arc<[Scope]>>,
 }
 
-/// The credential that identified a caller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Credential {
     Key(KeyId),
@@ -28,7 +27,6 @@ impl Caller {
         named.unwrap_or_else(|| self.timeline_id.clone())
     }
 
-    /// Returns the session of the request, if it belongs to one.
     #[must_use]
     pub const fn session_id(&self) -> Option<&SessionId> {
         match &self.credential {
@@ -38,10 +36,8 @@ impl Caller {
     }
 }
 
-/// Why a caller could not be identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthFailure {
-    /// There is no key.
     #[error("no API key was given")]
     Missing,
     /// The credentials use another scheme than API keys, or none.
@@ -59,7 +55,6 @@ pub enum AuthFailure {
         "the API key has a horizon, and such keys no longer work; create one without, and give `as_of` with requests"
     )]
     Retired,
-    /// The credentials cannot be parsed.
     #[error("the credentials cannot be read")]
     Malformed,
     /// The session is malformed, unknown or has ended. The error does not reveal which.
@@ -71,7 +66,6 @@ pub enum AuthFailure {
 }
 
 impl AuthFailure {
-    /// Returns the stable error code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {

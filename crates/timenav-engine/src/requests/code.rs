@@ -2,11 +2,10 @@
 //!
 //! Clients branch on them, and entries about refusals contain them. A code is never renamed or reused.
 
-/// An error code, as used by clients and ledgers. `docs/errors.md` has a row for each.
+/// `docs/errors.md` has a row for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     MissingParameter,
-    /// A value is not valid for its field.
     InvalidParameter,
     UnknownParameter,
     /// A parameter was given two values.
@@ -14,49 +13,36 @@ pub enum Code {
     MalformedJson,
     /// A file cannot be read to its end.
     MalformedFile,
-    /// A body was truncated.
     IncompleteBody,
-    /// The request's host is missing or invalid.
     InvalidHost,
     MissingCredentials,
     InvalidCredentials,
     /// A page of another site sent a request with a cookie.
     CrossSiteRequest,
-    /// The current password is wrong.
     WrongPassword,
-    /// The role does not permit it.
     PermissionDenied,
-    /// A time travel restriction forbids it.
     TimeTravelRestricted,
-    /// The scope of the key does not permit it.
     InsufficientScope,
-    /// The key does not decrypt the record.
     WrongEncryptionKey,
     /// The operator has disabled it.
     FeatureDisabled,
-    /// Too many attempts.
     RateLimited,
     /// It does not exist, or is hidden.
     NotFound,
     TimelineEnded,
-    /// The content to return was erased.
     ContentErased,
-    /// The path does not support the method.
     MethodNotAllowed,
     AlreadyExists,
     /// It would create a paradox, and the caller asked to reject that.
     WouldCreateParadox,
-    /// It conflicts with the current state.
     Conflict,
     /// The selection of a query has changed since it was evaluated.
     SelectionChanged,
-    /// Another advance is running.
     AdvanceInProgress,
     /// The same, and that advance waits for the caller.
     InsideAdvance,
     /// A clock can be advanced by the cost of work only while it is paused.
     ClockRunning,
-    /// The clock has no next due time to go to.
     NothingDue,
     /// Another worker holds the lease of the firing.
     LeaseLost,
@@ -64,19 +50,14 @@ pub enum Code {
     TooManyFirings,
     ContentTooLarge,
     UnsupportedMediaType,
-    /// A time is outside the supported range.
     TimeOutOfRange,
     /// A timeline would have no admin left.
     LastAdmin,
-    /// A precondition of the caller does not hold.
     PreconditionFailed,
-    /// An idempotency key was used for another request.
     IdempotencyKeyReused,
     /// A defect, or invalid data in the database.
     Internal,
-    /// Temporarily unavailable.
     Unavailable,
-    /// It may or may not have been done.
     OutcomeUnknown,
     /// A ledger in the database has fewer entries than were seen before.
     Rollback,

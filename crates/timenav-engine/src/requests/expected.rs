@@ -2,7 +2,6 @@
 
 use crate::requests::refusal::Refusal;
 
-/// A precondition on the current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// It exists.
@@ -13,9 +12,6 @@ pub enum Expected {
 
 impl Expected {
     /// Compares the precondition with the current tag.
-    ///
-    /// # Errors
-    /// The tag differs.
     pub(crate) fn check(expected: Option<&Self>, found: String) -> Result<(), Refusal> {
         match expected {
             Some(Self::Tag(expected)) if *expected != found => Err(Refusal::TagDiffers { found }),

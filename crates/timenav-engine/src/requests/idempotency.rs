@@ -2,7 +2,6 @@
 
 use timenav_core::time::Span;
 
-/// Identifies a repetition of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Idempotency {
     /// Digest of user, method, route and the caller's key.

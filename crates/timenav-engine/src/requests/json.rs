@@ -9,7 +9,6 @@ pub(crate) fn raw(json: &str) -> Option<&serde_json::value::RawValue> {
     serde_json::from_str(json).ok()
 }
 
-/// Parses a payload; `None` if it has a different form.
 pub(crate) fn read<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Option<T> {
     serde_json::from_slice(payload).ok()
 }

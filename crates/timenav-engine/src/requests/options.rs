@@ -1,5 +1,3 @@
-//! Options set by the operator.
-
 use timenav_core::limits::{
     DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
@@ -16,7 +14,6 @@ use crate::ports::outside::KeptOutside;
 /// misread, or changes tables. Such a version writes according to the level of the database, so that both can run side
 /// by side.
 pub const FEATURE_LEVEL: u64 = 7;
-/// The oldest supported feature level.
 pub const OLDEST_FEATURE_LEVEL: u64 = 2;
 /// Level from which forks may send webhooks of inherited timers. A version of level 1 does not know this field of a
 /// head and drops it when it rewrites the head.
@@ -57,7 +54,6 @@ pub struct Acceptance {
     pub kept: Vec<KeptOutside>,
 }
 
-/// Options set by the operator.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Prefix of the timeline's name in every checkpoint. Must never change.
@@ -77,15 +73,12 @@ pub struct Options {
     pub users_max: usize,
     /// Maximum number of records sealed on one timeline, including erased ones.
     pub data_records_per_timeline_max: usize,
-    /// How long an idle session lasts, in seconds.
     pub session_idle_seconds: u32,
-    /// The maximum length of a session, in seconds.
     pub session_seconds: u32,
     /// Maximum number of events and interventions held by all cached views of timelines.
     pub views_events_max: usize,
     /// How many entries a listener may lag behind.
     pub stream_entries_max: u64,
-    /// The minimum retention of reads and refusals on any timeline, in seconds.
     pub retention_floor_seconds: u32,
     /// The operator's acceptance, if the service is to start although the database is behind the checkpoints kept
     /// outside it.
@@ -98,11 +91,9 @@ pub struct Options {
     pub host_clock_offset_millis_max: u32,
     /// How many witnesses must vouch for a change before the response is sent; 0 for none.
     pub witnesses_required: usize,
-    /// How long a response waits for witnesses.
     pub witness_wait: Span,
     /// The name of this service among several, for operators.
     pub replica_name: String,
-    /// The version of the program, for operators.
     pub version: String,
 }
 

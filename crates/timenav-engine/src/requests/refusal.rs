@@ -1,5 +1,3 @@
-//! The reasons why the engine rejects a request.
-
 use std::sync::Arc;
 
 use timenav_core::access::Denial;
@@ -20,16 +18,13 @@ use crate::requests::caller::AuthFailure;
 /// The reason why a use case was rejected. Nothing was changed, except that a denial is recorded in the ledger.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The caller is not authorized.
     #[error(transparent)]
     Denied(#[from] Denial),
     /// The credentials are no longer valid: the key was revoked or has expired, or the session has ended.
     #[error(transparent)]
     Unidentified(#[from] AuthFailure),
-    /// The clock rejects the command.
     #[error(transparent)]
     Clock(#[from] ClockRefusal),
-    /// A field has an invalid value.
     #[error("`{field}`: {detail}")]
     Invalid {
         /// The path of the field, as names and indexes.
@@ -37,27 +32,23 @@ pub enum Refusal {
         /// What would be valid.
         detail: String,
     },
-    /// A named resource does not exist.
     #[error("there is no {what} `{id}`, or you don't have access to it")]
     NotFound {
         /// The kind of resource.
         what: &'static str,
         id: String,
     },
-    /// The timeline has ended.
     #[error("the timeline `{timeline_id}` has ended; it can no longer be read, and its name cannot be reused")]
     Ended { timeline_id: String },
     /// The name of a new timeline was used by one that has ended.
     #[error("there was a timeline `{timeline_id}`, which has ended, and names cannot be reused; choose another one")]
     NameEnded { timeline_id: String },
-    /// The resource to create exists already.
     #[error("the {what} `{id}` already exists")]
     AlreadyExists {
         /// The kind of resource.
         what: &'static str,
         id: String,
     },
-    /// An event with that id is recorded already.
     #[error("the event `{event_id}` is already recorded{}", if *.differs { ", with different content" } else { "" })]
     EventExists {
         event_id: String,
@@ -71,16 +62,13 @@ pub enum Refusal {
     /// The event would leave the range of years −9999 to 9999.
     #[error("the event would fall outside the years -9999 to 9999")]
     EventOutOfRange,
-    /// The intervention would create a paradox, and the caller asked to reject that.
     #[error("it would create a paradox: {explanation}")]
     WouldCreateParadox {
         /// The first paradox that it would create.
         explanation: String,
     },
-    /// The timeline's events change faster than this can be decided.
     #[error("others are changing the timeline's events at the same time; try again")]
     ChangedMeanwhile,
-    /// The selection of a query has changed since it was evaluated.
     #[error(
         "the query selects other events than when the ledger had {evaluated_at} entries; do another dry run, and send \
          its `evaluated_at`"
@@ -97,7 +85,6 @@ pub enum Refusal {
     HostClockDoubted {
         /// The reading when it was last known to be right.
         last: Instant<Wall>,
-        /// The current reading.
         now: Instant<Wall>,
     },
     /// The request was carried out earlier, and its response has been erased since.
@@ -116,23 +103,19 @@ pub enum Refusal {
         what: &'static str,
         max: usize,
     },
-    /// The timeline was handed over to another service.
     #[error("the timeline `{timeline_id}` was handed over to another service and is read-only here")]
     HandedOver { timeline_id: String },
-    /// A timeline must have an admin.
     #[error("the timeline `{timeline_id}` would have no admin{}", no_admin(*.expires))]
     LastAdmin {
         timeline_id: String,
         /// Whether it would have one until the last permission expires.
         expires: bool,
     },
-    /// The precondition does not hold.
     #[error("it was changed in the meantime: its tag is now `\"{found}\"`; read it again")]
     TagDiffers {
         /// The current tag.
         found: String,
     },
-    /// An advance is running.
     #[error(
         "the advance `{advance_id}` is moving this clock{}",
         if *.is_inside {
@@ -150,7 +133,6 @@ pub enum Refusal {
     /// very fast clock on which more timers become due each time.
     #[error("timers became due at the same time; try again")]
     TimersBehind,
-    /// More timers would fire than one clock change may pass.
     #[error(
         "{count} firings would become due on the way, most of them from the timer `{timer_id}`; the limit is {max}"
     )]
@@ -161,17 +143,14 @@ pub enum Refusal {
         count: u64,
         max: u64,
     },
-    /// The timer has no due time left.
     #[error("the timer `{timer_id}` is done or canceled; set another one")]
     TimerNotArmed { timer_id: String },
-    /// The firing cannot be redelivered.
     #[error("the firing `{firing_id}` cannot be delivered again: {why}")]
     NotRedelivered {
         firing_id: String,
         /// The reason.
         why: &'static str,
     },
-    /// Another worker has claimed a firing of the request.
     #[error(
         "`{firing_id}` is leased to another worker, `{holder}`{}; leave it to that worker, and extend leases before \
          they end",
@@ -184,28 +163,23 @@ pub enum Refusal {
     LeaseLost {
         /// The first such firing.
         firing_id: String,
-        /// Its holder.
         holder: String,
         /// How many more there are.
         others: usize,
     },
-    /// The last operator cannot be removed.
     #[error("`{user_id}` is the last operator; create another one first")]
     LastOperator { user_id: String },
     /// The key does not decrypt the record, or the record is damaged. The error does not reveal which.
     #[error("the key does not open this record")]
     WrongEncryptionKey,
-    /// The repeated password is not the current one.
     #[error("the current password is wrong")]
     WrongPassword,
-    /// There were too many attempts.
     #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
     RateLimited {
         /// The limited attempts.
         what: &'static str,
         retry_after_seconds: u64,
     },
-    /// The operator disabled the feature.
     #[error("{what} is turned off on this service")]
     FeatureDisabled { what: &'static str },
     /// Services of two versions may run on the database, and the older one would misread the result.
@@ -214,21 +188,17 @@ pub enum Refusal {
          version, its operator enables it with `timenav upgrade --finish`"
     )]
     NotUpgraded {
-        /// The unavailable feature.
         what: &'static str,
         /// The feature level that it needs.
         level: u64,
     },
-    /// The idempotency key was used for another request.
     #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
-    /// The cursor was not issued for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]
     Cursor,
     /// The ledger cannot be written, so no request can be served.
     #[error("the ledger cannot be written, and nothing is changed without an entry: {0}")]
     Unavailable(String),
-    /// The request may or may not have been carried out.
     #[error("it is not known whether this happened: {0}; send it again with the same idempotency key")]
     OutcomeUnknown(String),
     /// A ledger does not continue what this service has seen of it, so all requests are rejected.
@@ -243,13 +213,11 @@ pub enum Refusal {
     /// A later version wrote an entry that this version does not know, so all requests are rejected.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),
-    /// Stored data is invalid.
     #[error("stored data is inconsistent: {0}")]
     Damaged(String),
 }
 
 impl Refusal {
-    /// Returns the refusal of an invalid id.
     #[must_use]
     pub fn id(field: &str, error: IdError) -> Self {
         Self::invalid(field, error.to_string())
@@ -263,7 +231,6 @@ impl Refusal {
             other => other,
         }
     }
-    /// Returns the refusal of a request for firings that others hold.
     pub(crate) fn lease_lost(of_others: Vec<HeldByOther>) -> Self {
         let others = of_others.len().saturating_sub(1);
         let (firing_id, holder) =
@@ -271,7 +238,6 @@ impl Refusal {
         Self::LeaseLost { firing_id, holder, others }
     }
 
-    /// Returns the refusal of a field's value.
     #[must_use]
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self::Invalid { field: field.to_owned(), detail: detail.into() }
@@ -325,12 +291,10 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// Returns the refusal of a sealed record that does not exist or was erased.
 pub(crate) fn no_record(data_id: &DataId) -> Refusal {
     Refusal::NotFound { what: "data record", id: data_id.to_string() }
 }
 
-/// Returns the stable code of a denial.
 pub(crate) fn denial_code(denial: Denial) -> &'static str {
     match denial {
         Denial::Hidden => "not_found",

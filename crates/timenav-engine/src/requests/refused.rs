@@ -17,7 +17,6 @@ pub const COUNTED_NAMED_MAX: usize = 16;
 /// Operations with their codes that are counted individually. There are fewer, so this bounds invalid input only.
 const COUNTED_OPERATIONS_MAX: usize = 1_000;
 
-/// The counted rejections that are not recorded yet.
 #[derive(Default)]
 pub(crate) struct CountedRefusals {
     sum: Mutex<Option<Sum>>,

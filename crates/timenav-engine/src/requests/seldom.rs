@@ -6,7 +6,6 @@ use timenav_core::time::{Instant, Wall};
 /// Minimum interval between two lines of a kind, in microseconds.
 const EVERY_MICROS: i64 = 60_000_000;
 
-/// A rate limiter for one kind of log line.
 #[derive(Debug, Default)]
 pub struct Seldom(Mutex<Kept>);
 

@@ -3,7 +3,6 @@ use timenav_core::time::{Instant, Wall};
 /// Statistics of the engine since startup.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EngineStats {
-    /// Ledger entries written.
     pub entries: u64,
     /// Committed groups with at least one entry.
     pub groups: u64,
@@ -12,17 +11,12 @@ pub struct EngineStats {
     pub host_clock_behind_seconds: u64,
     /// Whether the host's clock is doubted, so that destructive work is suspended.
     pub is_host_clock_doubted: bool,
-    /// Running scans.
     pub scans_running: u64,
-    /// Completed scans.
     pub scans_finished: u64,
-    /// Canceled scans.
     pub scans_cancelled: u64,
     /// Number of timelines checked for due timers.
     pub timekeeper_looks: u64,
-    /// Pending firings on all timelines.
     pub firings_pending: u64,
-    /// Timelines with pending firings.
     pub timelines_with_firings_pending: u64,
 }
 

@@ -51,7 +51,6 @@ pub struct BundleExport {
     writing: Option<Writing>,
 }
 
-/// The state of an export.
 struct Writing {
     layers: Vec<Layer>,
     note: String,
@@ -68,12 +67,10 @@ struct Layer {
     id: TimelineId,
     key: TimelineKey,
     size: u64,
-    /// Number of entries read.
     taken: u64,
     gone: Gone,
 }
 
-/// The next step of an export.
 #[derive(Clone, Copy)]
 enum Next {
     Header,
@@ -249,7 +246,6 @@ impl Writing {
         Ok(self.missing_of(0))
     }
 
-    /// Returns the next entry of a layer; `None` at its end.
     async fn next_entry(&mut self, engine: &Engine, at: usize) -> Result<Option<EntryRow>, Refusal> {
         let layer = &mut self.layers[at];
         if self.pending.is_empty() && layer.taken < layer.size {
@@ -381,7 +377,6 @@ impl Layer {
     }
 }
 
-/// Proves that an entry is in the newest tree of a timeline.
 async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRow) -> Result<TlogProof, Refusal> {
     let state = engine.state(id).ok_or_else(|| Refusal::NotFound { what: "timeline", id: id.to_string() })?;
     let nodes = inclusion_nodes(row.position, state.head.frontier.size());
@@ -391,7 +386,6 @@ async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRo
     Ok(TlogProof { extra: row.leaf.clone(), index: row.position, hashes, checkpoint })
 }
 
-/// Returns bytes as UTF-8 text.
 fn as_text(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| "it is not text".to_owned())
 }

@@ -1,5 +1,3 @@
-//! Creating, forking and listing timelines.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -28,21 +26,16 @@ use crate::writer::asked::Answer;
 use crate::writer::deciding::repeated::Again;
 use crate::writer::deciding::timelines::{CreateTimeline, ForkPoint, demand_to_fork};
 
-/// A timeline as seen by a caller.
 #[derive(Clone, Debug)]
 pub struct TimelineView {
-    /// The timeline's newest state.
     pub state: Arc<TimelineState>,
-    /// The checkpoint over its entries.
     pub checkpoint: Arc<str>,
     /// Its current clock; `None` for `system`, whose clock is the host's, and if a restriction hides clocks from the
     /// caller.
     pub clock: Option<ClockView>,
-    /// The timeline that it was forked from.
     pub forked_from: Option<TimelineId>,
     /// The caller's role; `None` for an operator without one.
     pub role: Option<Role>,
-    /// When that role expires, in host time; `None` if it does not.
     pub role_end: Option<Instant<Wall>>,
 }
 
@@ -63,11 +56,8 @@ impl From<TimelineId> for NewTimeline {
 
 #[derive(Clone, Copy, Debug)]
 pub struct MadeTimeline {
-    /// When it expires, in host time.
     pub expires_at: Option<Instant<Wall>>,
-    /// The position of its creation in its own ledger.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -289,7 +279,6 @@ impl Engine {
 }
 
 impl TimelineView {
-    /// Returns whether the caller may see the permissions.
     #[must_use]
     pub fn sees_permissions(&self) -> bool {
         // `None` is an operator: any other caller without a role cannot see the timeline at all.

@@ -31,12 +31,10 @@ impl Engine {
         Ok(doubt)
     }
 
-    /// Returns the host time for destructive decisions.
     pub(crate) fn sure(&self) -> Instant<Wall> {
         self.host_clock().sure(self.now())
     }
 
-    /// Records an operator's confirmation that the host's clock is right.
     pub(crate) async fn accept_host_clock(&self, caller: &Caller, doubt: HostClockDoubt) -> Result<(), Refusal> {
         let HostClockDoubt { last, now, offset: _ } = doubt;
         self.submit(caller, TimelineId::system(), AcceptHostClock { last, now }, None).await?;

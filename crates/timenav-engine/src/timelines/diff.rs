@@ -1,5 +1,3 @@
-//! Differences between two timelines with a common ancestor.
-
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -31,14 +29,11 @@ const BLOCK_ENTRIES: u64 = 4_096;
 const CHANGED_EVENTS_MAX: usize = 10_000;
 const BLOCK_EVENTS: usize = 500;
 
-/// What to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiffOf {
     #[default]
     Events,
-    /// The schedules of timers.
     Timers,
-    /// The outcomes of firings.
     Firings,
 }
 
@@ -48,7 +43,6 @@ pub struct TimelinesDiff {
     pub b: TimelineId,
     pub of: DiffOf,
     pub items_max: usize,
-    /// The cursor of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -61,17 +55,13 @@ pub struct DiffPage {
     pub common: TimelineId,
     /// How many of its entries both share.
     pub common_size: u64,
-    /// The events, if these are compared.
     pub differences: Vec<Difference>,
-    /// The timers, if these are compared.
     pub timers: Vec<TimerDifference>,
-    /// The firings, if these are compared.
     pub firings: Vec<FiringDifference>,
-    /// The next page, if there is one. A page may be short and still have a next one.
+    /// A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
 
-/// One of the compared timelines.
 #[derive(Clone, Debug)]
 pub struct DiffSide {
     pub timeline_id: TimelineId,
@@ -81,7 +71,6 @@ pub struct DiffSide {
     pub layers: Vec<TimelineId>,
 }
 
-/// An event that differs between two timelines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     pub event_id: EventId,
@@ -98,7 +87,6 @@ struct Parting {
     size: u64,
 }
 
-/// Two timelines and the point where they diverge.
 struct Apart {
     layers_a: Arc<[Layer]>,
     layers_b: Arc<[Layer]>,
@@ -204,7 +192,6 @@ impl Engine {
         }
     }
 
-    /// Returns the first events after an id that were changed in ranges of ledgers.
     async fn changed_after(
         &self,
         stretches: &[(TimelineKey, u64, u64)],
@@ -223,7 +210,6 @@ impl Engine {
         Ok(changed)
     }
 
-    /// Returns the differing events, and the id after which the next page begins, if there is one.
     async fn differences(
         &self,
         changed: &Changed,
@@ -315,14 +301,12 @@ fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Vec<(TimelineKey, u6
     [of(a), of(b)].concat()
 }
 
-/// Parses the place after which a page of firings begins.
 fn fallen(text: &str) -> Option<Fallen> {
     let (due, position) = text.split_once(' ')?;
     let due = Instant::from_micros(due.parse().ok()?)?;
     Some(Fallen { due, position: position.parse().ok()?, round: u32::MAX })
 }
 
-/// Rejects a comparison of too many entries.
 fn check_length(stretches: &[(TimelineKey, u64, u64)]) -> Result<(), Refusal> {
     let entries: u64 = stretches.iter().map(|(_, first, end)| end.saturating_sub(*first)).sum();
     if entries > DIFF_ENTRIES_MAX as u64 {

@@ -1,5 +1,3 @@
-//! Ending timelines on request or on expiry, and pruning their contents.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion};
@@ -24,20 +22,16 @@ const OUTCOMES_FORGOTTEN_MAX: usize = 1_000;
 /// Batches of outcomes deleted per call. The rest waits for the next call.
 const OUTCOMES_BATCHES_MAX: usize = 64;
 
-/// An ended timeline.
 #[derive(Clone, Debug)]
 pub struct TimelineEnd {
     pub size: u64,
     pub root: Hash,
-    /// The signed note over size and root.
     pub checkpoint: String,
-    /// When its contents are pruned, in host time.
     pub contents_until: Instant<Wall>,
     /// The number of timelines forked from it. Contents they inherit are kept until all of them have ended.
     pub heirs_count: usize,
     /// The position of its end in the ledger `system`.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 

@@ -31,29 +31,23 @@ use crate::writer::deciding::repeated::Again;
 use crate::writer::deciding::retention::{KeptFor, LetGo, SetRetention};
 use crate::writer::deciding::{Aim, alone};
 
-/// Maximum number of positions that one sweep names.
 pub const SWEEP_POSITIONS_MAX: u64 = 10_000;
-/// Maximum number of entries examined for one sweep.
 pub const SWEEP_ENTRIES_READ_MAX: u64 = 20_000;
 const BLOCK_ENTRIES: u64 = 1_000;
 /// Contents deleted at a time. Commits wait for about a millisecond in the meantime.
 const LET_GO_ENTRIES: usize = 256;
 /// How often a sweep is chosen again if policies change in the meantime.
 const CHOSEN_AGAIN_MAX: usize = 3;
-/// The operation name for rejected attempts.
 const OPERATION: &str = "prune";
 
-/// How long to keep reads and refusals from now on.
 #[derive(Clone, Debug)]
 pub struct RetentionRequest {
     pub reads: KeptFor,
     pub refusals: KeptFor,
 }
 
-/// The result of a prune request.
 #[derive(Clone, Debug)]
 pub struct Pruned {
-    /// The policy in force.
     pub retention: Retention,
     /// What a new sweep pruned.
     pub let_go: Option<LetGone>,
@@ -63,11 +57,8 @@ pub struct Pruned {
     pub finished: u64,
     /// Why nothing is pruned, if the host's clock is not trusted.
     pub waits: Option<HostClockDoubt>,
-    /// Whether there may be more to prune.
     pub has_more: bool,
-    /// The ledger position of the sweep.
     pub ledger: Option<LedgerPosition>,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -85,7 +76,7 @@ impl Pruned {
         Self { retention, let_go: None, foreseen: None, finished: 0, waits: None, has_more, ledger: None, replayed }
     }
 
-    /// Returns the response to a sweep. There may always be more after one.
+    /// There may always be more after one.
     fn swept(answer: &Answer<Swept>) -> Self {
         let Swept { let_go, finished, retention } = answer.change;
         let (let_go, ledger) = (Some(let_go), Some(answer.ledger));
@@ -93,7 +84,6 @@ impl Pruned {
     }
 }
 
-/// The next sweep, and how far it reaches.
 struct Chosen {
     sweep: Option<(Sweep<'static>, SweepMark)>,
     has_more: bool,
@@ -397,7 +387,6 @@ impl Engine {
     }
 }
 
-/// Decodes the stored leaf at a position.
 fn entry_at(leaf: &[u8], position: u64) -> Result<(LeafRecord<'_>, Instant<Wall>), Refusal> {
     let damaged = |what: &str| Refusal::Damaged(format!("entry {position}: {what}"));
     let record = LeafRecord::decode(leaf).map_err(|error| damaged(&error.to_string()))?;

@@ -5,10 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
-/// When to check a timeline next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// At a host time.
     At(Instant<Wall>),
     /// At every wakeup, because the instant of its advance may be held; if a host time is given, the hold ends by then.
     EachTime(Option<Instant<Wall>>),
@@ -16,10 +14,8 @@ pub(crate) enum Next {
     Unless,
 }
 
-/// The state of a timeline in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
-    /// It has changed.
     Changed,
     /// It is being checked. If that is interrupted, it is checked again.
     Looking,
@@ -38,22 +34,18 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Marks a timeline as changed, so that it is checked at the next wakeup.
     pub(crate) fn changed(&mut self, timeline: &TimelineId) {
         self.list(timeline, Some(Listed::Changed));
     }
 
-    /// Removes a timeline without timers.
     pub(crate) fn forget(&mut self, timeline: &TimelineId) {
         self.list(timeline, None);
     }
 
-    /// Returns all timelines with timers.
     pub(crate) fn timelines(&self) -> impl Iterator<Item = &TimelineId> {
         self.timelines.keys()
     }
 
-    /// Takes the timelines to check now.
     pub(crate) fn take(&mut self, now: Instant<Wall>) -> Vec<TimelineId> {
         let mut due: BTreeSet<TimelineId> = self.ready.clone();
         due.extend(self.by_moment.iter().take_while(|(at, _)| *at <= now).map(|(_, timeline)| timeline.clone()));
@@ -64,7 +56,7 @@ impl Agenda {
         due.into_iter().collect()
     }
 
-    /// Reports that a timeline was checked. If it has changed in the meantime, it is checked again.
+    /// If it has changed in the meantime, it is checked again.
     pub(crate) fn looked(&mut self, timeline: &TimelineId, next: Next) {
         if self.timelines.get(timeline) == Some(&Listed::Looking) {
             self.list(timeline, Some(Listed::Until(next)));
@@ -76,7 +68,6 @@ impl Agenda {
         self.by_moment.first().map(|(at, _)| *at)
     }
 
-    /// Returns the number of checks since startup.
     pub(crate) const fn looks(&self) -> u64 {
         self.looks
     }

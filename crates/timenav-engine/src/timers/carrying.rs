@@ -1,5 +1,3 @@
-//! The timers that a fork inherits, in their state at the fork.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ids::{FiringId, TimelineId};
@@ -98,7 +96,6 @@ impl Engine {
         }
     }
 
-    /// Returns all entries from a position on.
     async fn entries_from(&self, key: TimelineKey, first: u64) -> Result<Vec<StoredEntry>, Refusal> {
         let mut found: Vec<StoredEntry> = Vec::new();
         loop {

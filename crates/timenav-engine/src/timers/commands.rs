@@ -1,5 +1,3 @@
-//! Creating, changing, canceling and listing timers.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -23,16 +21,13 @@ use crate::timers::skipped::SkippedMoments;
 use crate::writer::asked::Answer;
 use crate::writer::deciding::timers::{ChangeTimer, SetTimer, TimerChange, TimerChanges, TimerPlan};
 
-/// Maximum number of firings listed with their timer.
 const FIRINGS_SHOWN_MAX: usize = 100;
 
-/// A request to set a timer.
 #[derive(Clone, Debug, Default)]
 pub struct TimerRequest {
     pub schedule: Option<Schedule>,
     /// Where to send its firings. Defaults to the queue `default`.
     pub deliver: Option<Delivery>,
-    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
     /// The payload handed to workers, as JSON.
     pub payload: Option<Arc<str>>,
@@ -43,17 +38,13 @@ pub struct TimerRequest {
 pub struct TimerChangeRequest {
     pub schedule: Option<ScheduleChange>,
     pub deliver: Option<Delivery>,
-    /// Firings with the same key are worked on one after the other.
     pub order_key: Option<OrderKeyChange>,
-    /// The payload handed to workers, as JSON.
     pub payload: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug)]
 pub struct TimerView {
-    /// The stored row.
     pub row: TimerRow,
-    /// The parsed schedule.
     pub schedule: Schedule,
 }
 
@@ -74,20 +65,15 @@ impl TimerView {
     }
 }
 
-/// A timer after a change.
 #[derive(Clone, Debug)]
 pub struct TimerSetStep {
     pub timeline_id: TimelineId,
     pub timer: TimerView,
-    /// Whether anything changed.
     pub changed: bool,
-    /// The ledger position of the change.
     pub ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
-/// A timer with its results.
 #[derive(Clone, Debug)]
 pub struct TimerShown {
     pub timeline_id: TimelineId,
@@ -105,7 +91,6 @@ pub struct TimerPage {
     pub next_cursor: Option<String>,
 }
 
-/// The due times of a schedule.
 #[derive(Clone, Debug)]
 pub struct TimerMoments {
     /// The timeline whose clock applies.
@@ -265,7 +250,6 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns the stored form of a delivery, and the queue of its firings.
     fn kept(&self, timeline: &TimelineId, deliver: Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
         let queue = deliver.queue();
         match deliver {

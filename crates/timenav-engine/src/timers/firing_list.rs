@@ -1,5 +1,3 @@
-//! Lists firings of a timeline.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
@@ -35,10 +33,8 @@ pub struct FiringPage {
     pub next_cursor: Option<String>,
 }
 
-/// A resolved filter.
 struct Search {
     key: TimelineKey,
-    /// The position of the timer.
     timer: Option<u64>,
     /// The position at which the advance began, and the last instant it reached.
     advance: Option<(u64, Instant<Virtual>)>,

@@ -1,5 +1,3 @@
-//! Claiming, acknowledging and failing firings.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -35,7 +33,6 @@ use crate::writer::deciding::timers::SettleFirings;
 pub struct Claim {
     pub queue: QueueId,
     pub max: usize,
-    /// The duration of the lease.
     pub ttl: Span,
     /// Whether to wait until there is one. Dropping the future ends the wait.
     pub waits: bool,
@@ -44,23 +41,18 @@ pub struct Claim {
 #[derive(Clone, Debug)]
 pub struct ClaimedFiring {
     pub firing: FiringRow,
-    /// The timer's payload, as JSON.
     pub payload: Arc<str>,
     /// The webhook that the service sends itself; `None` for a firing of a queue.
     pub webhook: Option<Webhook>,
-    /// The generation of the clock.
     pub generation: u64,
     /// How many instants the advance has reached, if one is running.
     pub step: Option<u64>,
-    /// The number of the attempt.
     pub attempt: u32,
     /// The claim. A later claim of the same firing has a different id.
     pub lease_id: LeaseId,
-    /// End of the lease, in host time.
     pub leased_until: Instant<Wall>,
 }
 
-/// The firings that a request is about.
 #[derive(Clone, Debug)]
 pub struct FiringsRequest {
     pub timeline: Option<TimelineId>,
@@ -76,7 +68,6 @@ impl FiringsRequest {
     }
 }
 
-/// The state of firings after a request.
 #[derive(Clone, Debug)]
 pub struct FiringAnswer {
     pub timeline_id: TimelineId,
@@ -84,7 +75,6 @@ pub struct FiringAnswer {
     pub firings: Vec<(FiringId, FiringState)>,
     /// The ledger position, if there is an entry.
     pub ledger: Option<LedgerPosition>,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
 }
 
@@ -387,7 +377,6 @@ impl Engine {
         Ok(self.tell_ended(state, ended))
     }
 
-    /// Notifies observers of failed attempts.
     pub(crate) fn tell_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> AttemptsEnded {
         self.tell_attempts(state, || {
             let again = |(firing_id, retry): &(FiringId, Retry)| match retry {

@@ -31,7 +31,6 @@ impl Drop for Listening<'_> {
 pub(crate) struct HandedOver<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) timeline: &'a TimelineId,
-    /// The number of the attempt at each firing.
     pub(crate) attempts: Vec<(FiringId, u32)>,
 }
 

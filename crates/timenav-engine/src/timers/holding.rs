@@ -24,7 +24,6 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::alone;
 use crate::writer::deciding::repeated::{Again, Keep};
 
-/// The operation name for rejected attempts.
 const HOLD: &str = "hold_advances";
 
 #[derive(Clone, Debug)]
@@ -33,7 +32,6 @@ pub struct HoldRequest {
     /// The hold of the caller to extend; `None` for a new one.
     pub lease_id: Option<LeaseId>,
     pub reason: String,
-    /// Its duration from now on, in host time.
     pub ttl: Span,
 }
 
@@ -136,7 +134,6 @@ impl Engine {
         Ok((look.timeline(), holds))
     }
 
-    /// Describes the hold on the advances of a timeline, if there is one.
     pub(crate) async fn held_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
         if !self.has_others() {
             let now = self.now();
@@ -198,7 +195,7 @@ fn holds_in(found: &LeasesFound) -> Holds {
     holds
 }
 
-/// Returns the row of a hold. It cannot be confused with a lease, because names of users contain no space.
+/// The row cannot be confused with a lease, because names of users contain no space.
 fn row(hold: &Hold, now: Instant<Wall>) -> Option<LeaseRow> {
     Some(LeaseRow {
         firing_id: FiringId::new(hold.lease_id.as_str()).ok()?,
@@ -212,7 +209,6 @@ fn row(hold: &Hold, now: Instant<Wall>) -> Option<LeaseRow> {
     })
 }
 
-/// Returns the lease id derived from an idempotency key.
 fn of_request(key: &[u8; 32]) -> [u8; 16] {
     let digest = sha256(&[b"a lease that holds advances", key]);
     let mut uuid = [0; 16];

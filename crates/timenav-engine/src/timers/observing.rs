@@ -13,13 +13,10 @@ use tokio::sync::Notify;
 /// notified.
 pub const KEPT_FIRINGS_MAX: usize = 2_000;
 
-/// A change of a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// A worker has claimed it.
     Leased {
         holder: Arc<str>,
-        /// The number of the attempt.
         number: u32,
         /// End of the lease, in host time.
         until: Instant<Wall>,
@@ -38,7 +35,6 @@ pub(crate) struct Note {
     pub(crate) firings: Vec<(FiringId, Attempt)>,
 }
 
-/// The next buffered item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// The buffer was exceeded and dropped.
@@ -46,7 +42,6 @@ pub(crate) enum Heard {
     Note(Arc<Note>),
 }
 
-/// The observers of each timeline.
 #[derive(Debug, Default)]
 pub(crate) struct Observers(Mutex<HashMap<TimelineId, Vec<Arc<Unheard>>>>);
 
@@ -92,14 +87,13 @@ pub(crate) struct Ear {
 }
 
 impl Observers {
-    /// Starts to observe.
     pub(crate) fn listen(self: &Arc<Self>, timeline: &TimelineId) -> Ear {
         let unheard = Arc::<Unheard>::default();
         self.0.lock().entry(timeline.clone()).or_default().push(Arc::clone(&unheard));
         Ear { observers: Arc::clone(self), timeline: timeline.clone(), unheard }
     }
 
-    /// Notifies the observers of a timeline. The note is only built if there are any. Never blocks.
+    /// The note is only built if there are observers. Never blocks.
     pub(crate) fn tell(&self, timeline: &TimelineId, note: impl FnOnce() -> Note) {
         let rooms = self.0.lock();
         let Some(listeners) = rooms.get(timeline) else { return };

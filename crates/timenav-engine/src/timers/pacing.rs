@@ -9,7 +9,6 @@ use timenav_core::timers::retries::Pace;
 
 use crate::ledger::head::TimelineState;
 
-/// A firing that a request is about.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownFiring {
     pub(crate) firing_id: FiringId,
@@ -25,7 +24,6 @@ pub(crate) struct Paces {
 }
 
 impl Paces {
-    /// Returns the retry delays of firings.
     pub(crate) fn of(state: &TimelineState, known: &[KnownFiring]) -> Self {
         let pace = |firing: &KnownFiring| (firing.firing_id.clone(), pace(state, Some(firing.made)));
         Self { known: known.iter().map(pace).collect(), other: pace_of_ended(state) }

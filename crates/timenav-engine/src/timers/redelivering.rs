@@ -1,5 +1,3 @@
-//! Redelivery of failed firings.
-
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{FiringId, TimelineId};

@@ -132,7 +132,6 @@ impl Engine {
         Ok(Restoring { timers: changed, superseded, fired: Vec::new(), next })
     }
 
-    /// Returns the existing timers at these positions.
     pub(crate) async fn timers_at(
         &self,
         key: TimelineKey,

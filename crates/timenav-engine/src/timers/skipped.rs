@@ -23,16 +23,13 @@ const COUNTED_MAX: u64 = 100_000;
 /// Skipped due times of a timer, according to the newest entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedMoments {
-    /// How many, as far as they were counted.
     pub count: u64,
-    /// Whether all of them were counted.
     pub is_complete: bool,
     pub from: Instant<Virtual>,
     pub to: Instant<Virtual>,
 }
 
 impl SkippedMoments {
-    /// Adds the due times of a range.
     fn with(before: Option<Self>, schedule: &Schedule, (from, to): (Instant<Virtual>, Instant<Virtual>)) -> Self {
         let nothing = Self { count: 0, is_complete: true, from, to };
         let before = before.unwrap_or(nothing);
@@ -92,7 +89,6 @@ fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
     })
 }
 
-/// Returns the ranges of skipped due times of a timer in an entry.
 fn stretches(entry: &StoredEntry, timer: u64) -> Option<Vec<(Instant<Virtual>, Instant<Virtual>)>> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     if Action::of(&record) != Some(Action::FireTimers) {

@@ -34,21 +34,16 @@ const TURNS_MAX: usize = 256;
 const LOOK_UPS_MAX: usize = 4;
 /// The delay after a failed write.
 const AFTER_FAILURE: Span = Span::from_micros(1_000_000);
-/// The failure reason of a firing that was not acknowledged in time.
 const NOT_IN_TIME: &str = "nobody acknowledged it in time";
 
-/// The result of handling an advance's instant.
 enum Instance {
-    /// The advance moved on.
     Left,
     /// It is held; if a host time is given, the hold ends by then.
     Held(Option<Instant<Wall>>),
 }
 
-/// The result of handling a timeline.
 #[derive(Default)]
 struct Done {
-    /// How many decisions were made.
     turns: usize,
     has_failed: bool,
 }
@@ -78,7 +73,7 @@ impl Engine {
         }
     }
 
-    /// Sets the receiver of traces of background work. Only the first call has an effect.
+    /// Only the first call has an effect.
     pub fn trace_background(&self, traces: Arc<dyn BackgroundTraces>) {
         _ = self.shared().background.set(traces);
     }
@@ -371,7 +366,6 @@ impl Engine {
         Ok(last.map(|last| format!("the timer `{}` (the last of {count} to fire at this instant)", last.timer_id)))
     }
 
-    /// Returns the pending firings of an advance's instant.
     pub(crate) async fn open_firings(&self, state: &TimelineState, advance: &Advance) -> Result<OpenFirings, Refusal> {
         if advance.open == 0 {
             return Ok(Arc::default());

@@ -23,7 +23,6 @@ struct Left {
     found: BTreeMap<u64, TimerRow>,
 }
 
-/// The state of a timer according to the newest entry.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
     round: Option<u32>,

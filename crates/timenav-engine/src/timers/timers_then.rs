@@ -21,10 +21,8 @@ use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 
-/// Maximum number of entries read at a time.
 const BLOCK_ENTRIES: u64 = 256;
 
-/// The ledger in which to read entries about timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerEntries {
     pub(crate) key: TimelineKey,
@@ -91,26 +89,20 @@ fn unreadable(position: u64) -> Refusal {
     Refusal::Damaged(format!("entry {position} cannot be read"))
 }
 
-/// The position and kind of an entry about timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryTold {
-    /// The previous entry about timers.
     pub(crate) before: Option<u64>,
     /// Whether it changed definitions of timers, and not only their state.
     pub(crate) defines: bool,
 }
 
-/// The relation of an entry to timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AboutTimers {
-    /// It is about something else.
     Nothing,
-    /// It has changed timers.
     Told(EntryTold),
 }
 
 impl AboutTimers {
-    /// Returns the details, if it is about timers.
     pub(crate) const fn told(self) -> Option<EntryTold> {
         match self {
             Self::Nothing => None,
@@ -118,7 +110,6 @@ impl AboutTimers {
         }
     }
 
-    /// Returns the same without a previous entry.
     pub(crate) const fn as_the_first(self) -> Self {
         match self {
             Self::Nothing => Self::Nothing,
@@ -127,7 +118,7 @@ impl AboutTimers {
     }
 }
 
-/// Undoes one entry. Returns `None` if it cannot be parsed.
+/// Returns `None` if it cannot be parsed.
 pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRow>) -> Option<AboutTimers> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let payload = entry.payload.as_slice();

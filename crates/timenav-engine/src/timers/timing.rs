@@ -16,7 +16,6 @@ use crate::requests::idempotency::Idempotency;
 use crate::timers::agenda::Agenda;
 use crate::timers::observing::Observers;
 
-/// In-memory state of timers, in addition to the heads.
 #[derive(Default)]
 pub(crate) struct Timing {
     /// When to check each timeline with an armed timer or a running advance. If leases are not in memory, this includes
@@ -33,7 +32,6 @@ pub(crate) struct Timing {
     webhooks: Option<Mutex<BTreeSet<TimelineId>>>,
     /// Wakes the sender of webhooks: there may be new ones.
     sender: Notify,
-    /// The observers of firings.
     observers: Arc<Observers>,
     /// Serializes repeatable reports of failed attempts.
     failing: FailingTurns,
@@ -41,10 +39,8 @@ pub(crate) struct Timing {
     open: Mutex<HashMap<TimelineId, Open>>,
 }
 
-/// Pending firings with their queues.
 pub(crate) type OpenFirings = Arc<[(FiringId, QueueId)]>;
 
-/// Cached firings.
 struct Open {
     /// The position of the last entry that had changed timers or firings when they were read.
     last: Option<u64>,
@@ -55,7 +51,6 @@ struct Open {
 /// other.
 struct FailingTurns([tokio::sync::Mutex<()>; FAILING_TURNS]);
 
-/// Number of these locks.
 const FAILING_TURNS: usize = 1 << u8::BITS;
 
 impl Default for FailingTurns {
@@ -65,12 +60,10 @@ impl Default for FailingTurns {
 }
 
 impl Timing {
-    /// Returns the state of a service that shares its database.
     pub(crate) fn shared(service: String) -> Self {
         Self { sharing: Some(Sharing::new(service)), ..Self::default() }
     }
 
-    /// Enables the delivery of webhooks.
     pub(crate) fn send_webhooks(&mut self) {
         self.webhooks = Some(Mutex::default());
         self.leases.lock().listen_always(QueueId::of_webhooks());
@@ -89,7 +82,6 @@ impl Timing {
         found
     }
 
-    /// Signals new webhook firings.
     pub(crate) const fn sender(&self) -> &Notify {
         &self.sender
     }
@@ -122,7 +114,6 @@ impl Timing {
         self.sharing.as_ref()
     }
 
-    /// Updates the state of a timeline.
     pub(crate) fn published(&self, before: Option<&Arc<TimelineState>>, state: &TimelineState) {
         let (head, timers) = (&state.head, &state.head.timers);
         self.note_webhooks(&head.id, timers);
@@ -151,12 +142,10 @@ impl Timing {
         open.get(timeline).filter(|open| open.last == last).map(|open| Arc::clone(&open.firings))
     }
 
-    /// Removes cached firings that are no longer needed.
     pub(crate) fn forget_open_firings(&self, timeline: &TimelineId) {
         self.open.lock().remove(timeline);
     }
 
-    /// Caches firings.
     pub(crate) fn keep_open_firings(&self, timeline: &TimelineId, last: Option<u64>, firings: OpenFirings) {
         self.open.lock().insert(timeline.clone(), Open { last, firings });
     }

@@ -31,7 +31,6 @@ const FORKED_ENDED: &str = "the timeline that was forked has ended, so the fork 
     along; set one on the fork";
 
 impl Engine {
-    /// Returns the timelines with current or future webhook firings.
     #[must_use]
     pub fn webhook_timelines(&self) -> BTreeSet<TimelineId> {
         self.timing().webhook_timelines(|timeline| self.state(timeline).is_some())
@@ -171,7 +170,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks the URL of a webhook, and seals its secret.
     pub(crate) fn checked_webhook(
         &self,
         timeline: &TimelineId,

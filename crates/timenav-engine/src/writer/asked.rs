@@ -1,5 +1,3 @@
-//! Submissions in the writer's queue.
-
 use timenav_core::access::Denial;
 use timenav_core::ids::{EventId, TimelineId};
 use tokio::sync::oneshot;
@@ -36,7 +34,6 @@ impl Handed {
         std::iter::once(&self.submission).chain(&self.then)
     }
 
-    /// Returns the individual submissions in the order in which they are decided.
     pub(crate) fn each_of(handed: Vec<Self>) -> std::vec::IntoIter<Submission> {
         let each: Vec<Submission> =
             handed.into_iter().flat_map(|one| std::iter::once(one.submission).chain(one.then)).collect();
@@ -50,11 +47,9 @@ pub(crate) struct Answer<C> {
     pub(crate) timeline_id: TimelineId,
     pub(crate) change: C,
     pub(crate) ledger: LedgerPosition,
-    /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub(crate) replayed: bool,
 }
 
-/// The position of a submission's outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) timeline_id: TimelineId,
@@ -62,7 +57,6 @@ pub(crate) struct Told {
     pub(crate) replayed: bool,
 }
 
-/// Receives the response of a submission.
 pub(crate) type Reply<C> = oneshot::Sender<Result<Answer<C>, Refusal>>;
 
 /// A pending request, independent of the type of its response.
@@ -84,10 +78,8 @@ pub(crate) trait Asked: Send {
     /// Returns the event whose content is in the stored response.
     fn event(&self) -> Option<EventId>;
 
-    /// Returns whether a caller waits for the response.
     fn is_awaited(&self) -> bool;
 
-    /// Sends the response.
     fn tell(self: Box<Self>, told: Result<Told, Refusal>);
 }
 

@@ -34,7 +34,6 @@ impl CommitPart {
     /// All parts in order.
     pub const ALL: [Self; 6] = [Self::Lock, Self::CatchUp, Self::Decide, Self::Write, Self::Commit, Self::Checkpoint];
 
-    /// Returns the name of the part in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,7 +47,6 @@ impl CommitPart {
     }
 }
 
-/// A histogram of integers.
 #[derive(Debug)]
 struct Histogram {
     bounds: &'static [u64; 10],
@@ -80,7 +78,6 @@ impl Histogram {
     }
 }
 
-/// The content of a histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
     /// Upper bounds with cumulative counts.
@@ -100,7 +97,6 @@ pub struct CommitStats {
     pub requests: Distribution,
 }
 
-/// Durations of commits, and the start of the oldest waiting write.
 #[derive(Debug)]
 pub(crate) struct CommitTimes {
     total: Histogram,
@@ -122,12 +118,10 @@ impl CommitTimes {
         }
     }
 
-    /// Records the duration of a part.
     pub(crate) fn note_part(&self, part: CommitPart, began: Instant<Wall>, ended: Instant<Wall>) {
         self.parts[part as usize].observe(micros(began, ended));
     }
 
-    /// Records a durable group.
     pub(crate) fn note_commit(&self, requests: usize, began: Instant<Wall>, ended: Instant<Wall>) {
         self.total.observe(micros(began, ended));
         self.requests.observe(requests as u64);
@@ -202,7 +196,6 @@ impl OnWritten {
         Self(Some(Arc::new(call)))
     }
 
-    /// Reports that the rows are written.
     pub fn call(&self) {
         if let Some(call) = &self.0 {
             call();

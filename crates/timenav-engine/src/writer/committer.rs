@@ -97,7 +97,7 @@ impl Committer {
         }
     }
 
-    /// Decides and commits one group. `None` on failure, after all submitters were notified.
+    /// `None` on failure, after all submitters were notified.
     fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<Grouped> {
         let shared = Arc::clone(&self.shared);
         let mut also = BTreeSet::new();
@@ -136,7 +136,7 @@ impl Committer {
         None
     }
 
-    /// Decides and commits one group. Other writers may have moved the heads in the meantime.
+    /// Other writers may have moved the heads in the meantime.
     fn try_commit(
         &mut self,
         submissions: &mut [Submission],
@@ -215,7 +215,7 @@ impl Committer {
         Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
     }
 
-    /// Decides a group. On a shared store, all timelines it writes to must be locked.
+    /// On a shared store, all timelines it writes to must be locked.
     fn decide(
         &self,
         submissions: &mut [Submission],
@@ -324,7 +324,6 @@ impl Committer {
         Ok(is_all)
     }
 
-    /// Loads all commits of other services so far.
     fn catch_up_with_all(&mut self) -> Result<(), NotCommitted> {
         let now = self.shared.doors.clock.now();
         let sizes = self.runtime.block_on(self.store.sizes()).map_err(|error| self.not_read(error))?;
@@ -360,7 +359,7 @@ impl Committer {
         }
     }
 
-    /// Reloads all timelines. Slow if there are many.
+    /// Slow if there are many timelines.
     fn load(&mut self, untold: Untold) -> Result<(), NotCommitted> {
         self.shared.following.loads.fetch_add(1, Ordering::Relaxed);
         tracing::info!(reason = %untold, "reloading all timelines to apply the commits of other writers");
@@ -453,7 +452,6 @@ impl Committer {
     }
 }
 
-/// Why a group was not committed.
 enum NotCommitted {
     /// Others have written in the meantime, and their changes were loaded: decide it again.
     Moved,
@@ -466,7 +464,6 @@ impl From<Refusal> for NotCommitted {
     }
 }
 
-/// The result of a group.
 struct Grouped {
     sealed: Sealed,
     /// Submissions to decide in another group.

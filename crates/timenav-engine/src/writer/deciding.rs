@@ -42,7 +42,6 @@ pub(crate) mod undoing;
 
 /// A request, independent of the type of its response.
 pub(crate) trait Asking: Send + Sync + 'static {
-    /// Returns the action of its entry.
     fn action(&self) -> Action;
 
     /// Returns all permissions required of the caller. Empty if they depend on more, and are checked as part of the
@@ -54,7 +53,6 @@ pub(crate) trait Asking: Send + Sync + 'static {
         }
     }
 
-    /// Returns the kind of timeline that it needs.
     fn aim(&self) -> Aim;
 
     /// Returns the name of the operation in entries about rejected attempts.
@@ -67,7 +65,6 @@ pub(crate) trait Asking: Send + Sync + 'static {
         Needs::default()
     }
 
-    /// Returns whether the caller's credentials must still be valid.
     fn needs_credential(&self) -> bool {
         true
     }
@@ -98,27 +95,19 @@ pub(crate) trait Asking: Send + Sync + 'static {
     }
 }
 
-/// A request together with its decision.
 pub(crate) trait Deciding: Asking {
     /// The response, which is also returned for a repeated request.
     type Change: Change;
 
     /// Decides the request. On success, the draft is applied; otherwise it is dropped.
-    ///
-    /// # Errors
-    /// The reason for the rejection.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Self::Change>, Refusal>;
 
     /// Checks whether the response of an earlier request may be returned to the caller.
-    ///
-    /// # Errors
-    /// The caller is no longer authorized for it.
     fn check_told(&self, _draft: &Draft<'_>, _change: &Self::Change) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-/// Returns a single permission as a slice.
 pub(crate) const fn alone(demand: Demand) -> &'static [Demand] {
     match demand {
         Demand::Look => &[Demand::Look],
@@ -135,7 +124,6 @@ pub(crate) const fn alone(demand: Demand) -> &'static [Demand] {
     }
 }
 
-/// The kind of timeline that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
     /// An existing timeline of users.
@@ -162,7 +150,6 @@ impl Aim {
     }
 }
 
-/// The state to prefetch before a decision.
 #[derive(Default)]
 pub(crate) struct Needs<'a> {
     /// Events of the request's timeline.
@@ -173,11 +160,9 @@ pub(crate) struct Needs<'a> {
     pub(crate) outcomes: bool,
     /// Whether to fetch what ended those events that are not current.
     pub(crate) endings: bool,
-    /// A sealed record.
     pub(crate) data: Option<&'a DataId>,
     /// The position of an entry of the request's timeline.
     pub(crate) entry: Option<u64>,
-    /// Timer rows of the request's timeline.
     pub(crate) timers: TimersNeeded,
     /// The activity on the request's timeline, if several services share the store.
     pub(crate) at_work: Option<NeedsAtWork<'a>>,
@@ -195,11 +180,9 @@ impl<'a> Needs<'a> {
 pub(crate) struct NeedsAtWork<'a> {
     /// Set to find out whether firings that were created at or after that position are held.
     pub(crate) open_since: Option<u64>,
-    /// Firings whose holders are needed.
     pub(crate) firings: &'a [FiringId],
 }
 
-/// The timer rows needed for a decision.
 #[derive(Default)]
 pub(crate) struct TimersNeeded {
     pub(crate) wanted: Vec<TimersWanted>,

@@ -48,9 +48,7 @@ pub(crate) struct Known {
     /// Sealed records that are not erased: timeline and position of their entry.
     pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
     pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
-    /// Timer rows.
     pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
-    /// Activity on timelines.
     pub(crate) at_work: Vec<(AtWorkWanted, AtWork)>,
 }
 
@@ -68,11 +66,9 @@ impl Known {
     }
 }
 
-/// The changes of one timeline.
 pub(crate) struct Step {
     /// The ledger's size before the step; `None` for a new timeline.
     pub(crate) expected_size: Option<u64>,
-    /// The state after the step.
     pub(crate) state: TimelineState,
     pub(crate) permissions_changed: bool,
     pub(crate) entries: Vec<StoredEntry>,
@@ -109,7 +105,6 @@ impl Step {
         }
     }
 
-    /// Appends the changes of a later draft.
     fn extend(&mut self, later: Self) {
         self.state = later.state;
         self.permissions_changed |= later.permissions_changed;
@@ -131,11 +126,9 @@ impl Step {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ledger(usize);
 
-/// One submission while it is being decided.
 pub(crate) struct Draft<'a> {
     ground: Ground<'a>,
     actor: &'a Actor,
-    /// The timeline of the request.
     timeline: &'a TimelineId,
     salts: &'a mut SaltPool,
     drafted: Drafted,
@@ -151,7 +144,6 @@ pub(crate) struct Drafted {
     data_erased: Vec<DataId>,
     /// Remaining payloads of entries of reads after single reads were erased.
     reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
-    /// Outcomes to erase.
     outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     forget_fingerprints: bool,
     /// A read, to be logged together with other reads.
@@ -203,7 +195,6 @@ impl<'a> Draft<'a> {
         &self.ground.accepted.directory
     }
 
-    /// Returns the reading of the host's clock.
     pub(crate) fn now(&self) -> Host {
         self.ground.now
     }
@@ -213,7 +204,6 @@ impl<'a> Draft<'a> {
         self.ground.sure
     }
 
-    /// Returns the host time by which keys and permissions expire.
     pub(crate) fn for_expiry(&self) -> Host {
         self.ground.for_expiry
     }
@@ -231,9 +221,6 @@ impl<'a> Draft<'a> {
 
     /// Rejects requests for a timeline that has ended. For the service itself, which ends expired timelines, an expired
     /// timeline is still open.
-    ///
-    /// # Errors
-    /// The timeline has ended.
     pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         let is_over = match self.actor {
             Actor::Service => self.ground.has_ended(timeline),
@@ -242,34 +229,24 @@ impl<'a> Draft<'a> {
         if is_over { Err(Refusal::Ended { timeline_id: timeline.to_string() }) } else { Ok(()) }
     }
 
-    /// Returns how many timelines there are.
     pub(crate) fn timelines_count(&self) -> usize {
         self.ground.heads.counted() + self.ground.accepted.made
     }
 
-    /// Returns how many timelines a user has created.
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
         self.ground.heads.made_by(user_id) + self.ground.accepted.made_by.get(user_id).copied().unwrap_or(0)
     }
 
     /// Opens the ledger of the request's timeline.
-    ///
-    /// # Errors
-    /// There is no such timeline.
     pub(crate) fn aimed(&mut self) -> Result<Ledger, Refusal> {
         self.ledger(self.timeline)
     }
 
-    /// Opens the ledger `system`.
-    ///
-    /// # Errors
-    /// It does not exist yet.
     pub(crate) fn system(&mut self) -> Result<Ledger, Refusal> {
         self.ledger(&TimelineId::system())
     }
 
-    /// # Errors
-    /// There is no such timeline, or it was handed over.
+    /// Rejects timelines that do not exist or were handed over.
     pub(crate) fn ledger(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
         if self.look(timeline).is_some_and(|state| state.head.is_handed_over) {
             return Err(Refusal::HandedOver { timeline_id: timeline.to_string() });
@@ -278,9 +255,6 @@ impl<'a> Draft<'a> {
     }
 
     /// Opens the ledger of a timeline for entries that the service itself writes, even if the timeline was handed over.
-    ///
-    /// # Errors
-    /// There is no such timeline.
     pub(crate) fn ledger_of_service(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
         if let Some(at) = self.drafted.steps.iter().position(|step| step.state.head.id == *timeline) {
             return Ok(Ledger(at));
@@ -312,7 +286,6 @@ impl<'a> Draft<'a> {
         &mut self.drafted.steps[ledger.0].state
     }
 
-    /// Returns the changes of a timeline, to add rows.
     pub(crate) fn step_mut(&mut self, ledger: Ledger) -> &mut Step {
         &mut self.drafted.steps[ledger.0]
     }
@@ -326,7 +299,6 @@ impl<'a> Draft<'a> {
         self.state(ledger).head.frontier.size().saturating_sub(1)
     }
 
-    /// Returns the layer number of a timeline's own ledger.
     pub(crate) fn own_layer(&self, ledger: Ledger) -> usize {
         self.state(ledger).ancestors.len()
     }
@@ -336,7 +308,6 @@ impl<'a> Draft<'a> {
         self.append_hashed(ledger, (action, subject), contents, host)
     }
 
-    /// Returns a payload with a salt and its hash.
     pub(crate) fn hashed(&mut self, payload: String) -> (Salt, Hash, Vec<u8>) {
         let salt = self.salts.next(self.ground.doors);
         let hash = payload_hash(&salt, payload.as_bytes());
@@ -414,9 +385,6 @@ impl<'a> Draft<'a> {
     }
 
     /// Appends the entry of a rejected attempt: to its timeline, or to `system` if that does not exist.
-    ///
-    /// # Errors
-    /// `system` does not exist yet.
     pub(crate) fn append_refusal(
         &mut self,
         operation: &str,
@@ -430,7 +398,6 @@ impl<'a> Draft<'a> {
         Ok((ledger, self.append(ledger, Action::Attempt, operation, payload, host)))
     }
 
-    /// Returns a recorded event of a timeline.
     pub(crate) fn known_event(&self, ledger: Ledger, event_id: &EventId) -> Option<&KnownEvent> {
         let key = (self.state(ledger).head.key, event_id.clone());
         let Ground { known, accepted, .. } = self.ground;
@@ -439,7 +406,6 @@ impl<'a> Draft<'a> {
         found.filter(|event| !event.versions.is_empty())
     }
 
-    /// Returns a recorded event of a timeline for changes.
     pub(crate) fn known_event_mut(&mut self, ledger: Ledger, event_id: &EventId) -> &mut KnownEvent {
         let key = (self.state(ledger).head.key, event_id.clone());
         let Ground { known, accepted, .. } = self.ground;
@@ -461,7 +427,7 @@ impl<'a> Draft<'a> {
         self.drafted.data_erased.push(data_id);
     }
 
-    /// Changes the directory. Takes effect after this draft.
+    /// Takes effect after this draft.
     pub(crate) fn change_directory(&mut self, change: DirectoryChange) {
         self.drafted.directory_changes.push(change);
     }

@@ -1,5 +1,3 @@
-//! Prefetches the state for a group's decisions.
-
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

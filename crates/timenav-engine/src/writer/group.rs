@@ -38,7 +38,6 @@ mod kept;
 #[cfg(test)]
 mod tests;
 
-/// The decisions so far.
 pub(crate) struct Group<'a> {
     heads: &'a Heads,
     known: &'a Known,
@@ -76,13 +75,11 @@ enum Outcome {
     Same(usize),
 }
 
-/// The commit, and the state after it.
 pub(crate) struct Finished {
     pub(crate) commit: Commit,
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
-    /// The timelines that end.
     pub(crate) ended: Vec<EndedTimeline>,
     /// The response to each submission, in order; `None` for submissions that are postponed to a later group.
     pub(crate) told: Vec<Option<Result<Told, Refusal>>>,
@@ -200,7 +197,6 @@ impl<'a> Group<'a> {
         self.untold = written.err().or(self.untold.take());
     }
 
-    /// Applies the decisions of a draft.
     fn accept(&mut self, mut drafted: Drafted) -> Result<(), Refusal> {
         let read = drafted.read.take();
         self.accepted.accept(drafted);
@@ -343,7 +339,6 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Returns the inputs of a draft.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
         let Self { heads, known, doors, options, level, host_clock, accepted, salts, now, .. } = self;
         let (sure, for_expiry) = (host_clock.sure(*now), host_clock.for_expiry(*now));
@@ -431,7 +426,6 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the changes of a timeline to commit, and its state after them.
 fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
     let state = Arc::new(step.state);
     let committed = TimelineCommit {

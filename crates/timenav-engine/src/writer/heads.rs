@@ -1,5 +1,3 @@
-//! The committer's heads of all timelines and its directory, as of the last commit.
-
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -21,7 +19,6 @@ pub(crate) struct Heads {
     last_key: i64,
     /// The negative store keys, which belong to adopted timelines, ended or not.
     arrived: BTreeSet<TimelineKey>,
-    /// How many timelines each user has created.
     made_by: HashMap<UserId, usize>,
     /// How many timelines there are, including adopted layers.
     counted: usize,
@@ -41,7 +38,6 @@ impl Heads {
         heads
     }
 
-    /// Applies a commit: new timelines, and newer states of known ones.
     pub(crate) fn take_over(
         &mut self,
         states: impl IntoIterator<Item = Arc<TimelineState>>,
@@ -92,7 +88,6 @@ impl Heads {
         self.timelines.len()
     }
 
-    /// Returns how many timelines count for the limit, including adopted layers.
     pub(crate) const fn counted(&self) -> usize {
         self.counted
     }
@@ -105,7 +100,6 @@ impl Heads {
         &self.rows
     }
 
-    /// Returns the highest store key assigned to a timeline.
     pub(crate) const fn last_key(&self) -> i64 {
         self.last_key
     }
@@ -124,13 +118,11 @@ impl Heads {
         (0..=self.last_key).contains(&key.0) || self.arrived.contains(&key)
     }
 
-    /// Returns how many timelines a user has created.
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
         self.made_by.get(user_id).copied().unwrap_or(0)
     }
 }
 
-/// Returns whether a store key belongs to an adopted timeline.
 const fn is_of_arrival(key: TimelineKey) -> bool {
     key.0 < 0
 }

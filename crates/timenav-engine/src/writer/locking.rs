@@ -1,5 +1,3 @@
-//! The heads that a group must lock on a shared store.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -49,7 +47,6 @@ pub(crate) fn to_lock(
     keys
 }
 
-/// Returns whether a step would change nothing.
 pub(crate) const fn is_nothing(commit: &Commit) -> bool {
     commit.timelines.is_empty() && commit.outcomes.is_empty() && commit.directory.is_empty()
 }

@@ -32,7 +32,6 @@ pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
     }
 }
 
-/// Seals groups with one durable append for all of them.
 pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     let (began, measured) = (shared.doors.clock.now(), shared.doors.clock.measured());
     let waiting = shared.commit_times.begin_seal(measured);

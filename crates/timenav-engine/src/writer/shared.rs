@@ -1,5 +1,3 @@
-//! State shared by the committer, the sealer and all readers.
-
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +31,6 @@ use crate::writer::commit_times::CommitTimes;
 use crate::writer::heads::Heads;
 use crate::writer::lingering::Bell;
 
-/// A commit to publish.
 pub(crate) struct Committed {
     /// New and grown timelines.
     pub(crate) states: Vec<Arc<TimelineState>>,
@@ -61,34 +58,26 @@ pub(crate) struct Shared {
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
     pub(crate) directory: ArcSwap<Directory>,
-    /// Why writing has stopped.
     failure: Mutex<Option<Refusal>>,
     /// Whether the last group could not be committed.
     pub(crate) is_refused: AtomicBool,
     pub(crate) entries: AtomicU64,
     pub(crate) groups: AtomicU64,
     pub(crate) commit_times: Arc<CommitTimes>,
-    /// Host time of the newest entry at startup.
     pub(crate) newest_at_start: Instant<Wall>,
-    /// The state of trust in the host's clock.
     pub(crate) host_clock: HostClock,
     /// The feature level of the database at the last lock of heads. Never decreases.
     pub(crate) level: AtomicU64,
-    /// How this service keeps up with others on its database.
     pub(crate) following: Following,
     /// Locked while ends of timelines are handled.
     pub(crate) tending: tokio::sync::Mutex<()>,
-    /// Cosigned checkpoints and the status of witnesses.
     pub(crate) witnessed: Witnessed,
     pub(crate) timing: Arc<Timing>,
-    /// The followers of clocks.
     pub(crate) roll: Roll,
-    /// The receiver of traces of background work.
     pub(crate) background: OnceLock<Arc<dyn BackgroundTraces>>,
 }
 
 impl Shared {
-    /// Reports background work, if there is a receiver.
     pub(crate) fn note_background(
         &self,
         (what, timeline): (Background, Option<&TimelineId>),
@@ -100,7 +89,6 @@ impl Shared {
         traces.done(BackgroundWork { what, timeline_id, began, ended, has_failed });
     }
 
-    /// Returns the initial shared state.
     pub(crate) fn new(
         doors: Doors,
         options: Options,
@@ -228,7 +216,6 @@ impl Shared {
         self.failure().or_else(|| self.witnessed.alarm().map(Refusal::Unavailable))
     }
 
-    /// Returns why writing has stopped, if it has.
     pub(crate) fn failure(&self) -> Option<Refusal> {
         self.failure.lock().clone()
     }

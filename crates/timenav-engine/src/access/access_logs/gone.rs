@@ -8,28 +8,24 @@ use super::LogPage;
 /// Consecutive entries of reads that were pruned or partially erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogGap {
-    /// The lowest position.
     pub first: u64,
-    /// The highest position. No listed entry is between the two.
+    /// No listed entry is between the two.
     pub last: u64,
-    /// How many entries.
     pub entries: u64,
-    /// Host time of the entry at the lowest position.
     pub from: Instant<Wall>,
-    /// Host time of the entry at the highest position.
     pub to: Instant<Wall>,
     pub reason: LogGapReason,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogGapReason {
-    /// The retention period of these entries ended. A `sweep` entry names them.
+    /// A `sweep` entry names them.
     Pruned {
         /// Position and content of the retention policy under which they were recorded; `None` before the first policy,
         /// where pruning is not allowed.
         policy: Option<(u64, Retention)>,
     },
-    /// Single reads were erased. An `erase_reads` entry names them.
+    /// An `erase_reads` entry names them.
     Erased {
         /// How many.
         reads: u64,
@@ -37,7 +33,6 @@ pub enum LogGapReason {
 }
 
 impl LogGap {
-    /// Returns the gap at one position.
     pub(super) const fn at(position: u64, recorded_at: Instant<Wall>, reason: LogGapReason) -> Self {
         Self { first: position, last: position, entries: 1, from: recorded_at, to: recorded_at, reason }
     }

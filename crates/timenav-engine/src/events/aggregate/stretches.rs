@@ -1,5 +1,3 @@
-//! A given number of equal ranges of time.
-
 use timenav_core::time::{Instant, Virtual};
 
 /// Equal ranges between the first and the last of some times.
@@ -18,7 +16,6 @@ impl Stretches {
         Some(Self { first, whole: i128::from(last) - i128::from(first) + 1, count })
     }
 
-    /// Returns the index of the range that contains a time, from 0.
     pub(crate) fn number_of(&self, time: Instant<Virtual>) -> i128 {
         (i128::from(time.micros()) - i128::from(self.first)) * self.count / self.whole
     }
@@ -27,7 +24,6 @@ impl Stretches {
         self.count
     }
 
-    /// Returns the first microsecond of a range.
     pub(crate) fn begin(&self, number: i128) -> i64 {
         // The first microsecond with this index.
         let since = (self.whole * number + self.count - 1).div_euclid(self.count);

@@ -1,5 +1,3 @@
-//! Collects events or ranges of events into groups.
-
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -76,7 +74,6 @@ impl Tally {
         self.add_to(&texts(value_of(&event.content, member)), event.time);
     }
 
-    /// Counts a range of events.
     pub(super) fn add_stretch(&mut self, &EventStretch { first, last, count }: &EventStretch) {
         self.count += count;
         let GroupBy::Time(bucket) = self.by else { return self.without_count += count };
@@ -123,7 +120,6 @@ impl Tally {
         }
     }
 
-    /// Counts an event by its time or point.
     fn add_at(&mut self, time: Instant<Virtual>, point: Option<Point>) {
         self.count += 1;
         let key = match &self.by {
@@ -203,7 +199,6 @@ impl Tally {
     }
 }
 
-/// Millionths of a degree per degree.
 const DEGREE: i64 = 1_000_000;
 
 #[expect(clippy::cast_possible_truncation, reason = "degrees are small numbers")]

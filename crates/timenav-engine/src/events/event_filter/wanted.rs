@@ -1,5 +1,3 @@
-//! Attribute values to match: a value, or a range of numbers.
-
 use serde_json::{Number, Value};
 
 /// The open end of a range, as in ranges of time.

@@ -29,24 +29,20 @@ use crate::writer::heads::Heads;
 /// a difference.
 const LOOKED_THROUGH_ENTRIES_MAX: u64 = 1 << 22;
 const BLOCK_ENTRIES: u64 = 1_024;
-/// Maximum number of lost trees per entry of `system`.
 const LOST_PER_ENTRY_MAX: usize = 256;
 
 /// Signed trees that timelines no longer have: timeline, size, root.
 pub(crate) type LostTrees = HashSet<(TimelineId, u64, Hash)>;
 
-/// A difference from the signed state that an operator has accepted.
 #[derive(Debug)]
 pub(crate) struct AcceptedFinding {
     /// The timeline, if it still exists and can record an entry of its own.
     pub(crate) timeline: Option<TimelineId>,
     /// A sentence describing it.
     pub(crate) text: String,
-    /// The signed tree that was lost, if any.
     pub(crate) lost: Option<LostTree>,
 }
 
-/// All differences that an operator has accepted.
 #[derive(Debug, Default)]
 pub(crate) struct Accepted(pub(crate) Vec<AcceptedFinding>);
 
@@ -74,7 +70,6 @@ impl Accepted {
     }
 }
 
-/// State of the comparison at startup.
 pub(super) struct Accepting<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) heads: &'a Heads,
@@ -83,7 +78,6 @@ pub(super) struct Accepting<'a> {
     accepted: Accepted,
     /// Losses explained by entries. Loaded on the first difference.
     explained: Option<LostTrees>,
-    /// Whether an entry explained any difference.
     has_explained: bool,
 }
 
@@ -215,7 +209,7 @@ pub(crate) async fn accepted_losses(store: &dyn Store, system: &TimelineState) -
     Ok(trees)
 }
 
-/// Returns the lost trees of a payload. Entries of earlier versions name none.
+/// Entries of earlier versions name none.
 fn lost_in(payload: &[u8]) -> Vec<(TimelineId, u64, Hash)> {
     let Ok(RollbackAccepted { lost, .. }) = serde_json::from_slice(payload) else { return Vec::new() };
     let tree = |lost: LostTree| {

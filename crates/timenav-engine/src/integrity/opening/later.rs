@@ -22,9 +22,6 @@ use crate::writer::heads::Heads;
 const LOOKED_AT_MIN: u64 = 4_096;
 
 /// Returns the first unknown entry of `system` from a position on.
-///
-/// # Errors
-/// The store cannot be read.
 pub(crate) async fn later_entry(
     store: &dyn Store,
     system: &Head,

@@ -18,7 +18,6 @@ use crate::replication::comparing::compare;
 use crate::requests::options::Options;
 use crate::writer::heads::Heads;
 
-/// The content of the store, after the comparison.
 pub(crate) struct Loaded {
     pub(crate) heads: Heads,
     pub(crate) ended: Vec<EndedTimeline>,
@@ -58,10 +57,6 @@ pub(crate) async fn load_or_begin(
     }
 }
 
-/// Loads the store and compares it with the signed and kept state.
-///
-/// # Errors
-/// The store cannot be read, or differs from what was signed.
 pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loaded, OpenError> {
     // Both take long if there are many timelines, so run them in parallel.
     let outside = Arc::clone(&doors.outside);

@@ -33,13 +33,11 @@ const LEAVES_READ_MAX: u64 = 64;
 /// Maximum number of entries read at a time for several timelines, to bound memory.
 const LEAVES_READ_TOGETHER_MAX: u64 = 16_384;
 
-/// The commits of other writers.
 pub(crate) struct Moved {
     /// All heads and the directory, if a full reload was needed.
     pub(crate) heads: Option<Heads>,
     /// The directory and its rows, if they were updated from entries.
     pub(crate) directory: Option<(Arc<Directory>, Arc<DirectoryRows>)>,
-    /// New and grown timelines.
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) ended: Vec<EndedTimeline>,
 }
@@ -96,7 +94,6 @@ pub(crate) async fn heads_moved(
     Ok(Moved { heads: Some(heads), directory: None, states, ended })
 }
 
-/// The commits of others on some timelines.
 pub(crate) enum SomeMoved {
     Moved(Moved),
     /// All timelines must be read, by [`heads_moved`].
@@ -105,9 +102,6 @@ pub(crate) enum SomeMoved {
 
 /// Like [`heads_moved`], for timelines that are known to have moved and for all new ones. The cost is proportional to
 /// these, plus the entries that changed the directory.
-///
-/// # Errors
-/// As those of [`heads_moved`].
 pub(crate) async fn some_moved(
     store: &dyn Store,
     before: &Heads,
@@ -133,7 +127,6 @@ pub(crate) async fn some_moved(
     Ok(SomeMoved::Untold(untold))
 }
 
-/// Why timelines were not loaded.
 enum NotTaken {
     /// Another timeline must be read together with them.
     Also(TimelineKey),
@@ -146,7 +139,6 @@ impl<E: Into<NotTold>> From<E> for NotTaken {
     }
 }
 
-/// Loads the commits of others on some timelines.
 struct Taking<'a> {
     store: &'a dyn Store,
     before: &'a Heads,
@@ -310,7 +302,6 @@ fn read_together(of: impl Iterator<Item = Entries>, entries_max: u64) -> Vec<Vec
     groups
 }
 
-/// Checks that a signed tree extends the known tree of the timeline.
 async fn check_continued(store: &dyn Store, known: &TimelineState, state: &TimelineState) -> Result<(), Refusal> {
     let (size, found) = (known.head.frontier.size(), state.head.frontier.size());
     if found < size {
@@ -357,7 +348,6 @@ fn state_of(head: Head, origin: Origin, directory_root: Hash) -> TimelineState {
     }
 }
 
-/// Converts a startup error into the refusal that callers receive.
 pub(crate) fn refused(error: OpenError) -> Refusal {
     match error {
         OpenError::Store(error) => error.into(),

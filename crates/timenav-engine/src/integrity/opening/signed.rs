@@ -1,5 +1,3 @@
-//! Comparison of every timeline with the signed and kept state.
-
 use std::collections::HashMap;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -41,14 +39,10 @@ const UNSEALED_MAX: usize = 1_000;
 /// error.
 type WrongOfEnded<'k> = (&'k KeptOutside, Option<Checkpoint>, SeenTree, OpenError);
 
-/// Checkpoints kept outside the database, by timeline.
 type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
 
-/// The result of comparing a timeline with its kept checkpoint.
 struct Compared {
-    /// Whether its newest checkpoint is the kept one.
     is_kept: bool,
-    /// Whether the kept checkpoint has a valid seal.
     is_sealed: bool,
     rows: HowStated,
     has_gone_over: bool,
@@ -184,9 +178,6 @@ fn compare_one(
 }
 
 /// Checks that the tree of a timeline is signed, and that its rows are those that were signed with it.
-///
-/// # Errors
-/// They are not.
 pub(crate) async fn check_signed(
     store: &dyn Store,
     state: &TimelineState,
@@ -445,7 +436,7 @@ async fn compare_with_tree(
     }
 }
 
-/// Compares kept checkpoints of ended timelines with their last trees, which `system` records. Returns the differences.
+/// Compares kept checkpoints of ended timelines with their last trees, which `system` records.
 async fn compare_with_ended<'k>(
     store: &dyn Store,
     ended: &[EndedTimeline],

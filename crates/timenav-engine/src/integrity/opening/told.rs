@@ -25,12 +25,10 @@ use crate::writer::heads::Heads;
 /// seconds.
 pub(crate) const ENTRIES_TOLD_MAX: u64 = 4_096;
 
-/// The directory after an update.
 #[derive(Debug)]
 pub(crate) struct DirectoryAfter {
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
-    /// The timelines that these entries ended.
     pub(crate) ended: Vec<EndedTimeline>,
 }
 
@@ -61,10 +59,8 @@ pub(crate) enum Untold {
     Moving,
 }
 
-/// Why the directory was not updated.
 #[derive(Debug)]
 pub(crate) enum NotTold {
-    /// A reload is needed.
     Untold(Untold),
     /// The store cannot be read, or its content must not be used.
     Refused(Refusal),
@@ -91,9 +87,6 @@ impl From<Untold> for NotTold {
 /// Returns the directory as of a newer head of `system`: the known one, updated by the new entries with the same
 /// functions as in a replay. The caller must compare it with the signed one. The cost is proportional to the number of
 /// these entries.
-///
-/// # Errors
-/// The store cannot be read, or a reload is needed.
 pub(crate) async fn directory_after(
     store: &dyn Store,
     before: &Heads,

@@ -102,7 +102,6 @@ fn shown<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p Shown,
     Err(format!("the entry names `{named}`, but `{id}` belongs to `{user_id}`"))
 }
 
-/// Returns the named user and their standing.
 fn standing<'p>(
     powers: &'p Powers,
     claim: &Claim<'p>,
@@ -128,7 +127,7 @@ fn standing<'p>(
     Ok((user_id, standing))
 }
 
-/// Checks whether a read was allowed. Unknown operations cannot be judged.
+/// Unknown operations cannot be judged.
 fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial> {
     let lists = demanded(operation).unwrap_or(&[]);
     let all = |demands: &&[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
@@ -233,14 +232,12 @@ pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Re
     }
 }
 
-/// State carried from block to block.
 struct Carried {
     ledger: LedgerScan,
     told: DirectoryTold,
     unread: bool,
 }
 
-/// Reads `system`, and returns the history of permissions, if it is as it was signed.
 async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, StoreError> {
     let system = TimelineId::system();
     let Some(Snapshot { head, .. }) = request.source.snapshot(&system).await? else {
@@ -277,7 +274,6 @@ fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
 }
 
 impl Carried {
-    /// Processes the rows before position `end`.
     fn take(mut self, rows: &[EntryRow], end: u64) -> Self {
         for row in giving_way(rows) {
             if row.position > self.ledger.position() {

@@ -1,5 +1,3 @@
-//! Results of comparing events with their rows.
-
 use timenav_core::scan::{FindingKind, Findings, Fingerprint};
 
 use super::replay::RecordedEvent;
@@ -9,11 +7,9 @@ pub(super) const MISSING_MAX: usize = 1_000;
 /// Maximum number of events without coordinates of their place that are reported individually.
 const UNPLACED_MAX: usize = 1_000;
 
-/// The result of comparing events with their rows.
 #[derive(Default)]
 pub(super) struct Compared {
     pub(super) findings: Findings,
-    /// Events without a row.
     pub(super) missing: Vec<RecordedEvent>,
     pub(super) unplaced: Unplaced,
     /// The ends of preceding versions that exist, as facts.
@@ -21,7 +17,6 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// Adds another result.
     pub(super) fn append(&mut self, other: Self) {
         let Self { findings, missing, unplaced, ends } = other;
         self.findings.append(findings);

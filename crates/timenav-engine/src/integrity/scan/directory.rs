@@ -14,7 +14,6 @@ use crate::access::directory_rows::{DirectoryRows, ended_row};
 use crate::access::directory_told::{Change, EndTold, changes_told};
 use crate::ledger::action::Action;
 
-/// Users and their credentials, as of the entries of `system` read so far.
 #[derive(Default)]
 pub(super) struct DirectoryTold {
     /// Does not include revoked keys.
@@ -41,7 +40,6 @@ impl DirectoryTold {
         self.directory.version
     }
 
-    /// Checks that the version in an entry of `system` matches the previous entries.
     pub(super) fn check_version(&self, record: &LeafRecord<'_>) -> Result<(), String> {
         let Some(authority) = &record.authority else { return Ok(()) };
         let (told, made) = (authority.directory, self.directory.version);
@@ -56,7 +54,7 @@ impl DirectoryTold {
         ))
     }
 
-    /// Processes the next entry of `system`. Returns `None` if it cannot be parsed.
+    /// Returns `None` if it cannot be parsed.
     pub(super) fn take(
         &mut self,
         action: Action,
@@ -100,7 +98,7 @@ impl DirectoryTold {
         .root()
     }
 
-    /// Compares the directory with the tables. Returns the number of compared rows.
+    /// Returns the number of compared rows.
     pub(super) fn compare(&self, findings: &mut Findings, kept: &Directory) -> u64 {
         let users =
             |of: &Shelves<UserId, User>| of.iter().map(|(user_id, user)| (user_id.clone(), user.clone())).collect();

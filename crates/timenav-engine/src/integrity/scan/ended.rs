@@ -1,5 +1,3 @@
-//! Scans of ended timelines: their leaves and tree.
-
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{EntryBytes, FindingKind, Findings, LedgerScan, Mark};
 
@@ -10,7 +8,6 @@ use crate::ledger::head::EndedTimeline;
 use crate::ports::archive::ScanSource;
 use crate::ports::store_error::StoreError;
 
-/// Compares the stored tiles with the recorded root.
 pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline) -> Result<Findings, StoreError> {
     let mut findings = Findings::default();
     let root = tree::root(source, ended.key, ended.size, &mut findings).await?;

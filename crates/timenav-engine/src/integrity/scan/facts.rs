@@ -14,14 +14,12 @@ const END: u8 = 3;
 /// The location of a version's row.
 const PLACE: u8 = 4;
 
-/// Returns a random key.
 pub(super) fn random_key(entropy: &dyn Entropy) -> FactKey {
     let mut bytes = [0; FactKey::BYTES];
     entropy.fill(&mut bytes);
     FactKey::from_bytes(bytes)
 }
 
-/// The facts of event rows.
 #[derive(Clone, Debug)]
 pub(super) struct RowFacts {
     key: FactKey,
@@ -33,27 +31,22 @@ impl RowFacts {
         Self { key, sum: Fingerprint::default() }
     }
 
-    /// Adds a version created by the entry at a position.
     pub(super) fn version(&mut self, position: u64, event_id: &str, content: &[u8]) {
         self.sum.add(self.key.fact(VERSION, [number(position)], &[event_id.as_bytes(), content]));
     }
 
-    /// Adds a row that hides an inherited event.
     pub(super) fn tombstone(&mut self, position: u64, event_id: &str) {
         self.sum.add(self.key.fact(TOMBSTONE, [number(position)], &[event_id.as_bytes()]));
     }
 
-    /// Adds the end of a version.
     pub(super) fn end(&mut self, position: u64, event_id: &str) {
         self.sum.add(end_of(&self.key, position, event_id));
     }
 
-    /// Returns whether a row hides an inherited event.
     pub(super) fn is_tombstone(row: &SeenEvent<'_>) -> bool {
         row.until == Some(row.position) && row.content.is_empty()
     }
 
-    /// Adds a stored row.
     pub(super) fn row(&mut self, row: &SeenEvent<'_>) {
         if Self::is_tombstone(row) {
             self.tombstone(row.position, row.event_id);
@@ -73,7 +66,6 @@ impl RowFacts {
     }
 }
 
-/// Returns the fact of a version's end.
 pub(super) fn end_of(key: &FactKey, position: u64, event_id: &str) -> Fingerprint {
     key.fact(END, [number(position)], &[event_id.as_bytes()])
 }

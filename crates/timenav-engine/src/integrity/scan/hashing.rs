@@ -7,7 +7,6 @@ use crate::ports::archive::EntryRow;
 use crate::ports::store_error::StoreError;
 use crate::read::long_work::giving_way;
 
-/// Number of parts of a block.
 const PARTS: usize = 4;
 
 pub(super) struct HashedRow {

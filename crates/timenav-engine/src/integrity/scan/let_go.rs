@@ -9,7 +9,6 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use crate::ports::archive::EntryRow;
 
-/// The part of an entry about retention.
 pub(super) enum Told {
     Policy(Retention),
     Sweep(Instant<Wall>, Sweep<'static>),
@@ -29,7 +28,7 @@ pub(super) struct LetGo {
 }
 
 impl LetGo {
-    /// Adds an entry about retention, in order. The positions named by a sweep are loaded again before they are needed.
+    /// The positions named by a sweep are loaded again before they are needed.
     pub(super) fn take(&mut self, position: u64, told: &Told) {
         match told {
             Told::Policy(retention) => {
@@ -54,7 +53,6 @@ impl LetGo {
         self.waiting.pop_if(|(first, _)| *first < end).map(|(_, position)| position)
     }
 
-    /// Adds the positions named by a sweep.
     pub(super) fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) {
         self.audit.sweep(position, recorded_at, sweep);
     }
@@ -68,7 +66,7 @@ impl LetGo {
         self.sweeps.iter().map(|(position, _)| *position).collect()
     }
 
-    /// Processes an entry. Returns whether its payload is missing because it was pruned.
+    /// Returns whether its payload is missing because it was pruned.
     pub(super) fn entry(&mut self, record: &LeafRecord<'_>, row: &EntryRow, is_missing: bool) -> bool {
         if self.sweeps.is_empty() && !is_missing {
             return false;
@@ -97,7 +95,7 @@ impl LetGo {
         }
     }
 
-    /// Reports problems with sweeps. `first` is where reading began; earlier entries were not compared.
+    /// `first` is where reading began; earlier entries were not compared.
     pub(super) fn finish(self, first: u64, findings: &mut Findings) {
         let Self { audit, sweeps, .. } = self;
         let (faults, untold) = audit.finish();
@@ -113,7 +111,6 @@ impl LetGo {
     }
 }
 
-/// Removes the missing contents that a sweep explains, and returns their positions.
 pub(super) fn explain(
     missing: &mut MissingPayloads,
     position: u64,
@@ -128,7 +125,6 @@ pub(super) fn explain(
     before.into_iter().filter(|position| !missing.contains(*position)).collect()
 }
 
-/// Parses an entry about retention, if it is one.
 pub(super) fn told(record: &LeafRecord<'_>, payload: &[u8]) -> Option<Told> {
     match &*record.action {
         SET_RETENTION_ACTION => Retention::decode(payload).ok().map(Told::Policy),

@@ -22,14 +22,12 @@ const PAGE_ROWS: usize = 256;
 const PAGE_BYTES: usize = 1024 * 1024;
 const PAGE_PLACES: usize = 1_024;
 
-/// The result of a pass.
 pub(super) struct Passed {
     /// The facts of all rows; `None` if a row is invalid by itself, or if rows cannot be read.
     rows: Option<Fingerprint>,
 }
 
 impl Passed {
-    /// Returns whether the rows have these facts.
     pub(super) fn is_of(&self, expected: Fingerprint) -> bool {
         self.rows == Some(expected)
     }
@@ -110,7 +108,6 @@ async fn pass_index(
     Ok(Some(places.sum()))
 }
 
-/// The state of a pass.
 struct Seen {
     end: u64,
     facts: RowFacts,

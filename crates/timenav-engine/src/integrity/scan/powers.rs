@@ -13,7 +13,6 @@ use tokio::sync::Mutex;
 
 use crate::access::directory_told::Change;
 
-/// The permissions of a user, from some version on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UserPower {
     pub(super) operator: bool,
@@ -31,12 +30,10 @@ pub(super) struct Shown {
     until: Option<u64>,
 }
 
-/// The permissions at each version of the directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Powers {
     /// By ascending versions; `None` if the user was deleted.
     users: HashMap<UserId, Vec<(u64, Option<UserPower>)>>,
-    /// The versions at which each user got a password.
     passwords: HashMap<UserId, Vec<(u64, bool)>>,
     shown: HashMap<Box<str>, Shown>,
     first_key: Option<u64>,
@@ -58,7 +55,6 @@ impl Powers {
         self.version
     }
 
-    /// Returns the key or session with an id, at any version.
     pub(super) fn shown(&self, id: &str) -> Option<&Shown> {
         self.shown.get(id)
     }
@@ -76,7 +72,6 @@ impl Powers {
         self.first_key.is_some_and(|first| first <= version)
     }
 
-    /// Applies a change that leads to a version.
     pub(super) fn take(&mut self, change: &Change, version: u64) {
         self.version = self.version.max(version);
         match change {

@@ -49,7 +49,6 @@ use timelines::{Ended, ForkedFrom};
 use timers::TimersTold;
 pub(super) use timers::{TimerSums, is_of_timers};
 
-/// The state of a timeline as of the entries read so far.
 pub(super) struct Replay {
     timeline_id: String,
     from_the_start: bool,
@@ -82,15 +81,12 @@ pub(super) struct Replay {
     signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
     ended: BTreeMap<TimelineId, Ended>,
-    /// The origin of each forked timeline.
     forked: BTreeMap<TimelineId, ForkedFrom>,
     expires_at: Option<Instant<Wall>>,
     data_count: u64,
     policies: RetentionPolicies,
     sweeps: BTreeSet<u64>,
-    /// Payloads pruned by sweeps.
     let_go_count: u64,
-    /// Missing payloads that no sweep named, and erased single reads.
     gone: Gone,
     /// The erasing entry according to the row of each sealed record, by the record's position.
     data_gone: BTreeMap<u64, u64>,
@@ -102,7 +98,6 @@ pub(super) struct Replay {
     forgotten: Vec<ForgottenOutcomes>,
     /// Commitments of `heads` entries since they were last taken.
     heads: Vec<ToldHeads>,
-    /// Accepted rollbacks according to entries.
     accepted: heads::AcceptedTold,
     changes_count: u64,
     /// Entries that record erasures in a layer.
@@ -179,12 +174,10 @@ impl Replay {
         self.first
     }
 
-    /// Returns how many entries changed the state.
     pub(super) const fn changes_count(&self) -> u64 {
         self.changes_count
     }
 
-    /// Returns for how many entries the authorization was checked.
     pub(super) const fn authorities_count(&self) -> u64 {
         self.authorities_count
     }
@@ -193,7 +186,6 @@ impl Replay {
         self.gone.count() + self.data_gone.len() as u64
     }
 
-    /// Returns how many payloads were pruned by sweeps.
     pub(super) const fn let_go_count(&self) -> u64 {
         self.let_go_count
     }
@@ -203,7 +195,6 @@ impl Replay {
         self.let_go_count += u64::from(self.gone.let_go(position));
     }
 
-    /// Returns how many current events there are.
     fn events_count(&self) -> i64 {
         // Events erased during the scan were current when it began, and their payloads may already be missing.
         let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(**position);
@@ -211,7 +202,6 @@ impl Replay {
         self.events_count.saturating_add_unsigned(unseen as u64)
     }
 
-    /// Returns how many event rows the entries created.
     pub(super) const fn event_rows(&self) -> u64 {
         self.event_rows
     }
@@ -220,12 +210,10 @@ impl Replay {
         self.interventions_count
     }
 
-    /// Returns the origin of a forked timeline, according to its entries.
     pub(super) const fn fork(&self) -> Option<&ForkRecord> {
         self.fork.as_ref()
     }
 
-    /// Returns the positions of entries that record erasures in a layer.
     pub(super) fn layers_told(&self) -> &[u64] {
         &self.layers_told
     }
@@ -234,22 +222,18 @@ impl Replay {
         self.data_count
     }
 
-    /// Records that the row of a sealed record is marked as erased by an entry.
     pub(super) fn data_is_gone(&mut self, position: u64, by: u64) {
         self.data_gone.insert(position, by);
     }
 
-    /// Takes the erasures of stored outcomes.
     pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
         std::mem::take(&mut self.forgotten)
     }
 
-    /// Returns the reason why the state cannot be compared, if there is one.
     pub(super) fn blind(&self) -> Option<&str> {
         self.blind.as_deref()
     }
 
-    /// Records that an entry cannot be read.
     pub(super) fn lose(&mut self, position: u64) {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
@@ -272,7 +256,7 @@ impl Replay {
         self
     }
 
-    /// Processes the next entry. `kept` is the stored data next to it, if it is to be compared.
+    /// `kept` is the stored data next to it, if it is to be compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
@@ -316,7 +300,7 @@ impl Replay {
         recorded
     }
 
-    /// Applies the effects of an entry. Returns `None` if it cannot be parsed.
+    /// Returns `None` if it cannot be parsed.
     #[expect(clippy::too_many_lines, reason = "an arm for each action")]
     fn follow(
         &mut self,

@@ -1,5 +1,3 @@
-//! The report of a scan.
-
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Hash};
 use timenav_core::scan::{Depth, Finding, Findings, open_signed};
@@ -7,14 +5,12 @@ use timenav_core::scan::{Depth, Finding, Findings, open_signed};
 use super::request::ScanRequest;
 use crate::ledger::head::Head;
 
-/// What was checked, and how much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub what: &'static str,
     pub count: u64,
 }
 
-/// The result of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scan {
     pub timeline_id: TimelineId,
@@ -25,7 +21,6 @@ pub struct Scan {
     pub findings: Vec<Finding>,
     /// Differences that are only counted, because there are too many of one kind.
     pub findings_untold: u64,
-    /// What was checked.
     pub checked: Vec<Checked>,
     /// What was not checked, one sentence each.
     pub not_checked: Vec<String>,
@@ -33,20 +28,16 @@ pub struct Scan {
     pub checkpoint: Option<String>,
     /// The scanned tree, if it is the one signed with the newest entries.
     pub signed: Option<Checkpoint>,
-    /// The number of entries in the scanned tree.
     pub size: u64,
-    /// The root of that tree.
     pub root: Option<Hash>,
 }
 
 impl Scan {
-    /// Returns whether there are findings.
     #[must_use]
     pub fn tampering_detected(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    /// Returns how many items of a kind were checked.
     #[must_use]
     pub fn checked_count(&self, what: &str) -> u64 {
         self.checked.iter().filter(|checked| checked.what == what).map(|checked| checked.count).sum()
@@ -81,7 +72,6 @@ pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoin
     kept.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
 }
 
-/// Returns the summary.
 pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
     let ScanRequest { timeline, depth, .. } = request;
     let count = outcome.findings.len() as u64 + outcome.untold;
@@ -104,7 +94,6 @@ pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -
     )
 }
 
-/// Returns what a scan of that depth does not check, one sentence each.
 pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) -> Vec<String> {
     let mut sentences = Vec::new();
     let tables = "The tables derived from the entries (clock, permissions, anchors, events, users, keys) were not \
@@ -176,7 +165,6 @@ fn sample_sentence(size: u64, sampled: u64) -> String {
     )
 }
 
-/// The sorted findings of a scan.
 pub(crate) struct Outcome {
     pub(crate) findings: Vec<Finding>,
     pub(crate) untold: u64,

@@ -1,5 +1,3 @@
-//! The request and the progress of a scan.
-
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
@@ -14,9 +12,7 @@ use crate::ports::gazetteer::Gazetteer;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub stage: ScanStage,
-    /// Entries read.
     pub entries: u64,
-    /// Entries to read.
     pub entries_total: u64,
     /// Bytes of entries and payloads read.
     pub bytes: u64,
@@ -25,14 +21,10 @@ pub struct Progress {
 /// The stages of a scan, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScanStage {
-    /// Verifying checkpoints.
     #[default]
     Checkpoints,
-    /// Comparing the tree with the checkpoints.
     Tree,
-    /// Reading entries.
     Entries,
-    /// Comparing tables with the entries.
     Tables,
 }
 
@@ -48,7 +40,6 @@ impl ScanStage {
     }
 }
 
-/// A checkpoint kept outside the database.
 #[derive(Clone, Debug)]
 pub struct KeptCheckpoint {
     /// Where it was kept, to follow "the checkpoint".
@@ -59,22 +50,17 @@ pub struct KeptCheckpoint {
 /// Verifies an Ed25519 signature by a public key over a message (RFC 8032).
 pub type VerifySignature = dyn Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool + Send + Sync;
 
-/// A request to scan a timeline.
 pub struct ScanRequest<'a> {
-    /// The stored data.
     pub source: &'a dyn ScanSource,
     pub timeline: TimelineId,
-    /// How much to read.
     pub depth: Depth,
     /// The trusted keys, named after the ledger.
     pub keys: TrustedKeys,
-    /// Verifies signatures.
     pub verify: &'a VerifySignature,
     /// The gazetteer used for coordinates of events. Without it, those are not compared.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
     /// The history of permissions, if scans of other timelines of the service have replayed it already.
     pub authority: &'a ReplayedAuthority,
-    /// The randomness for samples.
     pub entropy: &'a dyn Entropy,
     /// Checkpoints kept outside the database. They must have been read before the scan begins.
     pub kept: Vec<KeptCheckpoint>,

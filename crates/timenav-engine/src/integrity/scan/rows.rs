@@ -22,7 +22,6 @@ use crate::writer::project::EventMade;
 /// Upper bound of the rounding error of decimal numbers, in degrees.
 const ROUNDING_DEGREES: f64 = 1e-9;
 
-/// The fields of an event that determine its columns.
 #[derive(Deserialize)]
 struct Content<'a> {
     #[serde(borrow)]
@@ -126,11 +125,9 @@ pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record:
     record.erased
 }
 
-/// The source of a row's coordinates.
 pub(super) enum Place {
     /// The event itself, or there are none.
     Own,
-    /// The gazetteer, by the named place.
     OfGazetteer,
     /// They could come from the gazetteer, but are missing.
     Missing,

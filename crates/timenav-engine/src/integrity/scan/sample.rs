@@ -1,5 +1,3 @@
-//! Samples the entries that a scan reads.
-
 use std::collections::BTreeSet;
 
 /// Picks `count` positions, or all, uniformly at random (Floyd's algorithm: Bentley, Programming Pearls, CACM 30 (9),

@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 
 use timenav_core::scan::{FindingKind, Findings};
 
-/// Compares expected rows with those of a table.
 pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     findings: &mut Findings,
     table: &str,

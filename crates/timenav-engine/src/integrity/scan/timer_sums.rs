@@ -9,7 +9,6 @@ use timenav_core::timers::Fallen;
 
 use crate::ports::timer_rows::{AdvanceRow, FiringRow, TimerRow};
 
-/// The sum of some rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowSum {
     halves: [u128; 2],
@@ -30,7 +29,6 @@ impl RowSum {
         self.count += 1;
     }
 
-    /// Removes a row that was added.
     pub(super) fn remove(&mut self, row: &[u8; 32]) {
         for (half, bytes) in self.halves.iter_mut().zip(row.chunks_exact(16)) {
             let mut own = [0; 16];

@@ -1,5 +1,3 @@
-//! Computes roots of the tree from its tiles.
-
 use timenav_core::ledger::{Frontier, Hash, ProofNode, root_node};
 use timenav_core::scan::{FilledTile, FindingKind, Findings, LedgerScan, Mark};
 
@@ -27,7 +25,6 @@ pub(super) async fn hashes(
     }
 }
 
-/// Returns the root of the tiles at a size.
 pub(super) async fn root(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -52,7 +49,6 @@ pub(super) async fn find_marks(
     Ok(())
 }
 
-/// Returns the right edge of the tree at a size.
 pub(super) async fn frontier(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -66,7 +62,6 @@ pub(super) async fn frontier(
     Ok(Frontier::from_bytes(size, &bytes).ok())
 }
 
-/// Compares completed tiles with the stored ones.
 pub(super) async fn compare_tiles(
     source: &dyn ScanSource,
     key: TimelineKey,

@@ -1,5 +1,3 @@
-//! Timelines without a checkpoint outside the database.
-
 use std::collections::HashSet;
 
 use async_recursion::async_recursion as boxed;

@@ -1,5 +1,3 @@
-//! Walks through a ledger, block by block.
-
 use std::sync::Arc;
 
 use futures_util::future::OptionFuture;
@@ -39,7 +37,6 @@ use heads::Heads;
 const BLOCK_DATA: usize = 16;
 const BLOCK_ANCHORS: usize = 1_000;
 
-/// The state of a scan.
 struct Way<'a, 'b> {
     request: &'a ScanRequest<'b>,
     snapshot: Snapshot,
@@ -53,23 +50,18 @@ struct Way<'a, 'b> {
     missing: Vec<RecordedEvent>,
     /// Reads and rejections of a sample whose payloads are missing.
     missing_sampled: MissingPayloads,
-    /// Events without the coordinates of their place.
     unplaced: Unplaced,
-    /// The timelines named by `heads` entries.
     heads: Heads,
-    /// The progress, and its receiver.
     progress: Progress,
     tell: &'a mut (dyn FnMut(Progress) + Send),
 }
 
-/// State carried from block to block.
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
     let_go: LetGo,
 }
 
-/// Row counts of the large tables.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     events: u64,
@@ -77,7 +69,6 @@ struct Counts {
     data: u64,
 }
 
-/// Scans a timeline.
 pub(super) async fn walk(
     request: &ScanRequest<'_>,
     snapshot: Snapshot,
@@ -124,13 +115,11 @@ impl Way<'_, '_> {
         self.snapshot.head.frontier.size()
     }
 
-    /// Reports the start of a stage.
     fn enter(&mut self, stage: ScanStage, entries_total: u64) {
         self.progress = Progress { stage, entries_total, ..self.progress };
         (self.tell)(self.progress);
     }
 
-    /// Reports the number of entries read, and additional bytes.
     fn advance(&mut self, entries: u64, bytes: u64) {
         self.progress = Progress { entries, bytes: self.progress.bytes + bytes, ..self.progress };
         (self.tell)(self.progress);
@@ -159,7 +148,6 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares the stored tiles with the checkpoints.
     async fn compare_tree(&mut self, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         self.enter(ScanStage::Tree, 0);
@@ -172,7 +160,6 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Reads every entry from a position on, and compares its effects.
     async fn read_from(&mut self, first: u64, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let timeline = &self.request.timeline;
@@ -236,7 +223,6 @@ impl Way<'_, '_> {
         Ok(block.events)
     }
 
-    /// Stores the result of comparing events.
     fn keep(&mut self, compared: Result<Compared, StoreError>) -> Result<(), StoreError> {
         match compared {
             Ok(Compared { findings, missing, unplaced, .. }) => {
@@ -277,7 +263,6 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares the result of all entries.
     async fn end(&mut self, mut carried: Carried) -> Result<(), StoreError> {
         self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
@@ -400,7 +385,6 @@ impl Way<'_, '_> {
         Ok(replay.compare_anchors(&kept))
     }
 
-    /// Returns how many rows of events, interventions and sealed records there are.
     async fn count_rows(&mut self) -> Result<Counts, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         if self.request.depth != Depth::Full {
@@ -452,7 +436,6 @@ impl Way<'_, '_> {
 }
 
 impl Carried {
-    /// Processes the rows before position `end`.
     fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay, let_go } = &mut self;
         let is_let_go = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| let_go.entry(record, row, is_missing);

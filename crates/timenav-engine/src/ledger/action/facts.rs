@@ -76,7 +76,6 @@ impl Facts {
     }
 }
 
-/// A topic that listeners can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     Clock,
@@ -110,18 +109,13 @@ impl Topic {
     }
 }
 
-/// The effect of an action on an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnEvents {
-    /// It creates the first version.
     Records,
-    /// It replaces the current version.
     Corrects,
-    /// An intervention changes, cancels or restores it.
     Intervenes,
 }
 
-/// The effect of an action on users, keys, sessions and passwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDirectory {
     MakesUser,
@@ -140,42 +134,30 @@ pub(crate) enum OnDirectory {
 pub(crate) enum Audience {
     /// Callers who may read the timeline's clock, anchors and events, which follow from these entries.
     Readers,
-    /// Admins of the timeline.
     Admins,
 }
 
-/// The permissions required for an action on its timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Demanded {
-    /// All of these.
     All(&'static [Demand]),
     /// To manage one's own resources; for those of other users, to be an operator.
     Own,
-    /// Depends on what is read.
     Reading,
     /// Valid credentials only.
     Nothing,
-    /// To be the service itself.
     Service,
 }
 
-/// The effect of an action on timers and firings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnTimers {
-    /// A timer is created.
     Sets,
-    /// A timer is replaced.
     Changes,
     Cancels,
-    /// Timers fall due.
     Fires,
-    /// Firings get their outcomes.
     Settles,
-    /// Timers are restored to an earlier state.
     Restores,
 }
 
-/// A clock command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnClock {
     /// Go to an instant and, optionally, a place.
@@ -188,11 +170,9 @@ pub(crate) enum OnClock {
     /// Move back by a duration.
     GoesBack,
     SetsRate,
-    /// Return to an anchor.
     Returns,
 }
 
-/// The effect of an action on an advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnAdvance {
     /// Moves a running advance to its next instant.
@@ -202,14 +182,12 @@ pub(crate) enum OnAdvance {
     Nothing,
 }
 
-/// What an action erases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erases {
     /// The content of an event or a sealed record.
     Data,
     /// Events with all their versions.
     Events,
-    /// Single reads.
     Reads,
     /// Contents of reads or refusals.
     Contents,
@@ -222,7 +200,6 @@ pub(crate) enum Erases {
 pub(crate) enum Nobody {
     /// A caller without valid credentials, who was rejected.
     Stranger,
-    /// The service on its own.
     Service,
     /// A timer, on a timeline of users.
     Timer,

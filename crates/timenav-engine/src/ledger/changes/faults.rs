@@ -1,5 +1,3 @@
-//! Responses of fault injection.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::fault::Fault;
 use timenav_core::ids::{FollowerName, UserId};
@@ -7,12 +5,9 @@ use timenav_core::ids::{FollowerName, UserId};
 use super::Change;
 use crate::ledger::payload::{FaultRecord, whose};
 
-/// Fault injection for a follower was changed.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultSaid {
-    /// The follower.
     pub(crate) whose: (UserId, FollowerName),
-    /// The injected fault; `None` if there is none.
     pub(crate) fault: Option<Fault>,
 }
 

@@ -1,5 +1,3 @@
-//! The stored form of request outcomes.
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
@@ -10,12 +8,10 @@ use super::LedgerPosition;
 /// Replaces a stored change whose event content was erased.
 const FORGOTTEN: &str = r#"{"kind":"forgotten"}"#;
 
-/// Returns whether a stored change was erased.
 pub(crate) fn is_forgotten(kept: &str) -> bool {
     kept == FORGOTTEN
 }
 
-/// A stored outcome.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OutcomeRecord {
     timeline_id: String,
@@ -49,17 +45,15 @@ impl OutcomeRecord {
         Self::of(timeline, ledger, FORGOTTEN.to_owned())
     }
 
-    /// Sets whether the request wrote no entry.
     pub(crate) fn untold(self, untold: bool) -> Self {
         Self { untold, ..self }
     }
 
-    /// Returns whether the request wrote no entry.
     pub(crate) const fn is_untold(&self) -> bool {
         self.untold
     }
 
-    /// Returns the position, and the change as JSON. `None` if the record is invalid.
+    /// `None` if the record is invalid.
     pub(crate) fn parts(&self) -> Option<(TimelineId, LedgerPosition, &str)> {
         let root = Hash::from_hex(&self.root)?;
         let Self { position, size, timeline_created, .. } = *self;

@@ -1,5 +1,3 @@
-//! Responses of retention changes and sweeps.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::ledger::{LetGoClass, Retention};
 use timenav_core::time::{Instant, Wall};
@@ -8,7 +6,6 @@ use super::Change;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetentionSet {
-    /// The policy in force after it.
     pub(crate) retention: Retention,
 }
 
@@ -33,10 +30,8 @@ impl Change for RetentionSet {
     }
 }
 
-/// A sweep pruned contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LetGone {
-    /// Position of the sweep's entry.
     pub position: u64,
     pub class: LetGoClass,
     pub count: u64,
@@ -47,11 +42,9 @@ pub struct LetGone {
 /// A sweep, after the remainder of earlier ones was finished.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// What the sweep prunes.
     pub(crate) let_go: LetGone,
     /// Contents of earlier sweeps that were deleted first.
     pub(crate) finished: u64,
-    /// The policy in force.
     pub(crate) retention: Retention,
 }
 

@@ -1,5 +1,3 @@
-//! Responses of timer operations and firings.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{EventId, FiringId, LeaseId, QueueId, TimerId};
 use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
@@ -10,12 +8,9 @@ use timenav_core::timers::holds::Hold;
 use super::Change;
 use crate::ports::timer_rows::{TimerRow, TimersWanted};
 
-/// A timer was set, changed or canceled.
 #[derive(Clone, Debug)]
 pub(crate) struct TimerAfter {
-    /// The timer after the operation.
     pub(crate) timer: TimerRow,
-    /// Whether anything changed.
     pub(crate) changed: bool,
 }
 
@@ -114,7 +109,7 @@ impl Change for FiringsAfter {
     }
 }
 
-/// A hold on advances was set. No entry records it.
+/// No entry records it.
 #[derive(Clone, Debug)]
 pub(crate) struct AdvancesHeld {
     pub(crate) hold: Hold,
@@ -156,7 +151,6 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// Returns the smallest reach that suffices for this many timers falling due at once.
     pub(crate) const fn enough_for(count: u64) -> Self {
         if count <= Self::Few.timers_max() as u64 {
             Self::Few
@@ -175,7 +169,7 @@ impl Reach {
         }
     }
 
-    /// Returns the query. It asks for one more, to know what follows.
+    /// Asks for one more timer, to know what follows.
     pub(crate) const fn wanted(self) -> TimersWanted {
         TimersWanted::Earliest(self.timers_max() + 1)
     }
@@ -187,12 +181,10 @@ pub(crate) struct LookUp {
     pub(crate) reach: Reach,
     /// The clock's reading: later timers are not due.
     pub(crate) now: Option<Instant<Virtual>>,
-    /// The events with these ids.
     pub(crate) event_ids: Vec<EventId>,
 }
 
 impl LookUp {
-    /// Returns the same with the maximum reach.
     pub(crate) fn of_many(&self) -> Self {
         Self { reach: Reach::Many, ..self.clone() }
     }
@@ -201,9 +193,7 @@ impl LookUp {
 /// Timers fired, or an advance moved on. Only the service itself requests this.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TimersMoved {
-    /// How many firings were created.
     pub(crate) fired: u64,
-    /// Whether an advance ended.
     pub(crate) ended: bool,
     /// What to prefetch before trying again, if that is why nothing was decided.
     #[serde(skip)]

@@ -1,5 +1,3 @@
-//! The payloads of entries about rejected attempts.
-
 use serde::{Deserialize, Serialize};
 
 /// Payload of `unauthorized_access_attempt`.
@@ -18,22 +16,18 @@ pub(crate) struct AttemptsCounted {
     pub(crate) since: String,
     /// The most frequent sources: addresses, and networks for IPv6.
     pub(crate) networks: Vec<NetworkCount>,
-    /// Number of rejections from other sources.
     pub(crate) networks_unnamed: u64,
     /// The most frequent operations, with the reason of the rejection.
     pub(crate) operations: Vec<OperationCount>,
-    /// Number of rejections of other operations.
     pub(crate) operations_unnamed: u64,
 }
 
-/// Rejections by one network.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct NetworkCount {
     pub(crate) network: String,
     pub(crate) count: u64,
 }
 
-/// Rejections of one operation, for one reason.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OperationCount {
     pub(crate) operation: String,

@@ -1,5 +1,3 @@
-//! Advances in payloads.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::AdvanceId;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
@@ -27,7 +25,6 @@ impl AdvanceBegun {
         }
     }
 
-    /// Returns the advance that an entry began; `None` if the record is invalid.
     pub(crate) fn advance(&self, position: u64, host: Instant<Wall>) -> Option<Advance> {
         Some(Advance {
             advance_id: AdvanceId::new(&self.advance_id).ok()?,

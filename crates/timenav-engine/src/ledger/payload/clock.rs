@@ -1,5 +1,3 @@
-//! The payloads of entries about clocks and anchors.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
@@ -12,7 +10,6 @@ use crate::ledger::action::Action;
 use crate::ports::archive::EntryRow;
 use crate::requests::json::read;
 
-/// The state of a clock in payloads and outcomes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ClockRecord {
     pub(crate) running: bool,
@@ -37,7 +34,6 @@ impl ClockRecord {
         }
     }
 
-    /// Returns the clock; `None` if the record is invalid.
     pub(crate) fn clock(&self) -> Option<Clock> {
         let host: Instant<Wall> = parse_timestamp(&self.origin_host).ok()?;
         let at: Instant<Virtual> = parse_timestamp(&self.origin_virtual).ok()?;
@@ -61,18 +57,15 @@ pub(crate) struct ClockTold {
 }
 
 impl ClockTold {
-    /// Returns the clock; `None` if the payload is invalid.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.clock.clock()
     }
 
-    /// Returns whether the clock differs from the previous one.
     pub(crate) fn is_change(&self) -> bool {
         self.changed.unwrap_or(true)
     }
 }
 
-/// Returns the clock in a payload, if there is one.
 pub(crate) fn clock_in(payload: &[u8]) -> Option<Clock> {
     read::<ClockTold>(payload)?.clock()
 }
@@ -142,7 +135,6 @@ impl AnchorSet {
         }
     }
 
-    /// Returns the anchor that an entry set; `None` if its payload is invalid.
     pub(crate) fn anchor(self, position: u64, set_at: Instant<Wall>) -> Option<Anchor> {
         Some(Anchor {
             anchor_id: AnchorId::new(&self.anchor_id).ok()?,
@@ -156,7 +148,6 @@ impl AnchorSet {
     }
 }
 
-/// Returns the anchor that an entry set, if it set one.
 pub(crate) fn anchor_told(entry: &EntryRow) -> Option<Anchor> {
     let record = LeafRecord::decode(&entry.leaf).ok().filter(|record| Action::of(record) == Some(Action::SetAnchor))?;
     read::<AnchorSet>(&entry.payload)?.anchor(entry.position, parse_timestamp(&record.recorded_at).ok()?)

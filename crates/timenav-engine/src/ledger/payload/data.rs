@@ -1,5 +1,3 @@
-//! The payloads of entries about sealed records, erasures, and scans.
-
 use serde::{Deserialize, Serialize};
 
 use super::parts::is_not;
@@ -40,7 +38,6 @@ pub(crate) struct DataErased {
 }
 
 impl DataErased {
-    /// Returns whether an event was erased, as opposed to a sealed record.
     pub(crate) const fn is_event(&self) -> bool {
         self.event_id.is_some()
     }

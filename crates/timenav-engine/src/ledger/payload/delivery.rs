@@ -1,5 +1,3 @@
-//! The delivery of a timer's firings, in payloads and rows.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -31,7 +29,6 @@ impl std::fmt::Debug for WebhookTarget {
     }
 }
 
-/// The stored form of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     pub url: String,
@@ -39,18 +36,15 @@ pub struct Webhook {
     pub sealed: Option<String>,
 }
 
-/// The delivery of a timer's firings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivery {
     /// They wait in a queue until a worker claims them.
     Queue(QueueId),
     /// Each records this event on the timeline, with its own id and due time. The id and time of the draft are ignored.
     Timeline(Arc<EventDraft>),
-    /// The service sends each in a request.
     Webhook(WebhookTarget),
 }
 
-/// The stored form of a delivery.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct DeliverRecord<'a> {
     to: String,
@@ -59,10 +53,8 @@ pub(crate) struct DeliverRecord<'a> {
     /// The event that each firing records, without the fields it gets from the firing.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     event: Option<&'a RawValue>,
-    /// The webhook's URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// The sealed signing secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealed: Option<String>,
 }
@@ -77,7 +69,6 @@ impl DeliverRecord<'_> {
         Self { to: to.to_owned(), queue: None, event: None, url: None, sealed: None }
     }
 
-    /// Returns the queue of the firings.
     pub(crate) fn queue(&self) -> Option<QueueId> {
         match (self.to.as_str(), &self.queue, self.event, &self.url, &self.sealed) {
             (Self::QUEUE, Some(queue), None, None, None) => QueueId::new(queue).ok(),
@@ -89,7 +80,6 @@ impl DeliverRecord<'_> {
 }
 
 impl Delivery {
-    /// Returns the queue under which firings are stored.
     pub(crate) fn queue(&self) -> QueueId {
         match self {
             Self::Queue(queue) => queue.clone(),
@@ -98,7 +88,7 @@ impl Delivery {
         }
     }
 
-    /// Returns the stored form as JSON. A secret is only stored sealed.
+    /// A secret is only stored sealed.
     pub(crate) fn text(&self, sealed: Option<String>) -> String {
         match self {
             Self::Queue(queue) => {
@@ -117,7 +107,6 @@ impl Delivery {
 }
 
 impl Webhook {
-    /// Returns the webhook of a stored delivery, if it is one.
     pub(crate) fn of(deliver: &str) -> Option<Self> {
         let DeliverRecord { to, url, sealed, .. } = read(deliver.as_bytes())?;
         (to == DeliverRecord::WEBHOOK).then_some(Self { url: url?, sealed })
@@ -142,7 +131,6 @@ impl TimerRow {
         read::<DeliverRecord<'_>>(self.deliver.as_bytes())?.event
     }
 
-    /// Returns the webhook of the timer, if it has one.
     #[must_use]
     pub fn webhook(&self) -> Option<Webhook> {
         Webhook::of(&self.deliver)
@@ -167,7 +155,6 @@ impl FiringRow {
     }
 }
 
-/// Returns the default source of a timer's events.
 fn source_of(timer_id: &TimerId) -> String {
     format!("timer:{timer_id}")
 }

@@ -31,10 +31,8 @@ pub(crate) struct Intervened<'a> {
     pub(crate) effect: EffectRecord,
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     pub(crate) causes: Vec<CauseContent<'a>>,
-    /// The anchor that was returned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
-    /// The import that was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) import_id: Option<String>,
     /// Whether the event was current before.
@@ -44,7 +42,6 @@ pub(crate) struct Intervened<'a> {
     /// Whether the version before was inherited from the timeline that this one was forked from.
     #[serde(default, skip_serializing_if = "is_not")]
     pub(crate) inherited: bool,
-    /// The new version of the event, if there is one.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<&'a RawValue>,
 }
@@ -55,7 +52,6 @@ impl Intervened<'_> {
     }
 }
 
-/// The effect of an intervention on an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EffectRecord {
     pub(crate) kind: String,
@@ -92,7 +88,6 @@ impl EffectRecord {
         record
     }
 
-    /// Returns the effect; `None` if the record is invalid.
     pub(crate) fn effect(&self) -> Option<Effect> {
         let duration = || parse_duration(self.duration.as_deref()?).ok();
         Some(match self.kind.as_str() {

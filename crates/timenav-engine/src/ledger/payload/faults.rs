@@ -1,5 +1,3 @@
-//! The payloads of entries about injected faults.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::fault::{Fault, FaultWritten, Faults};
 use timenav_core::ids::{FollowerName, UserId};
@@ -21,7 +19,6 @@ pub(crate) struct FaultSet {
     pub(crate) before: Option<u64>,
 }
 
-/// A fault and the followers that have it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FaultOf {
     user_id: String,
@@ -29,7 +26,6 @@ pub(crate) struct FaultOf {
     fault: FaultRecord,
 }
 
-/// The written form of a fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FaultRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +53,6 @@ impl FaultRecord {
         Self { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear }
     }
 
-    /// Returns the fault; `None` if it is invalid.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let Self { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } = self.clone();
         let written =
@@ -66,7 +61,6 @@ impl FaultRecord {
     }
 }
 
-/// Returns the written form of faults.
 pub(crate) fn faults_record(faults: &Faults) -> Vec<FaultOf> {
     let record = |((user_id, follower), fault): (&(UserId, FollowerName), Fault)| FaultOf {
         user_id: user_id.to_string(),
@@ -76,13 +70,11 @@ pub(crate) fn faults_record(faults: &Faults) -> Vec<FaultOf> {
     faults.iter().map(record).collect()
 }
 
-/// Parses the result of [`faults_record`]; `None` if it is invalid.
 pub(crate) fn faults_of(record: &[FaultOf]) -> Option<Faults> {
     let one = |of: &FaultOf| Some((whose(&of.user_id, &of.follower)?, of.fault.fault()?));
     record.iter().map(one).collect::<Option<Vec<_>>>().map(Faults::carried)
 }
 
-/// Parses the user and the name of a follower.
 pub(crate) fn whose(user_id: &str, follower: &str) -> Option<(UserId, FollowerName)> {
     Some((UserId::new(user_id).ok()?, FollowerName::new(follower).ok()?))
 }

@@ -9,7 +9,6 @@ use super::{KeyRecord, LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, Use
 use crate::ledger::action::{Action, OnDirectory};
 use crate::requests::json::{json, read};
 
-/// Returns the action, the subject and the payload of a directory change's entry.
 pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
     match happened {
         Happened::UserMade(user) => (Action::CreateUser, user.user_id.as_str(), json(&UserRecord::of(user))),
@@ -88,7 +87,6 @@ pub(crate) fn happened_in<P: PasswordRow>(
     }))
 }
 
-/// An entry that cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 

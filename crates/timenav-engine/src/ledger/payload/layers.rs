@@ -15,13 +15,11 @@ use crate::requests::json::read;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LayerErased<'a> {
-    /// The payload of the entry.
     pub(crate) payload: Cow<'a, str>,
     /// Proof that the entry is in a later tree of its ledger, signed by the service that wrote it.
     pub(crate) proof: Cow<'a, str>,
     /// The salt of the entry, in hexadecimal.
     pub(crate) salt: Cow<'a, str>,
-    /// The timeline of the entry.
     pub(crate) timeline_id: Cow<'a, str>,
 }
 
@@ -34,9 +32,6 @@ pub(crate) struct LaterEntry {
 
 impl LayerErased<'_> {
     /// Returns the described entry, after checking its payload against the leaf. The signature is not checked.
-    ///
-    /// # Errors
-    /// A sentence describing the problem.
     pub(crate) fn entry(&self) -> Result<LaterEntry, String> {
         let proof = TlogProof::parse(self.proof.as_bytes()).map_err(|error| error.to_string())?;
         let record = LeafRecord::decode(&proof.extra).map_err(|error| error.to_string())?;
@@ -55,18 +50,12 @@ impl LayerErased<'_> {
 
 impl LaterEntry {
     /// Returns the erasure recorded by the payload of a `layer_erased` entry, through any number of services.
-    ///
-    /// # Errors
-    /// A sentence describing the problem.
     pub(crate) fn told_in(payload: &[u8]) -> Result<Self, String> {
         let told = read::<LayerErased<'_>>(payload).ok_or("its payload does not belong to `layer_erased`")?;
         told.entry()?.innermost()
     }
 
     /// Returns the erasure that this entry records or is.
-    ///
-    /// # Errors
-    /// As [`LaterEntry::told_in`].
     pub(crate) fn innermost(mut self) -> Result<Self, String> {
         // Terminates, because each entry is smaller than the one that contains it.
         while LeafRecord::decode(&self.leaf).is_ok_and(|record| is_layer_erased(&record)) {
@@ -77,16 +66,11 @@ impl LaterEntry {
         Ok(self)
     }
 
-    /// Returns its leaf.
-    ///
-    /// # Errors
-    /// It is not a valid leaf.
     pub(crate) fn record(&self) -> Result<LeafRecord<'_>, String> {
         LeafRecord::decode(&self.leaf).map_err(|error| error.to_string())
     }
 }
 
-/// Returns whether an entry explains an erasure in a layer.
 pub(crate) fn is_layer_erased(record: &LeafRecord<'_>) -> bool {
     Action::of(record) == Some(Action::LayerErased)
 }

@@ -1,5 +1,3 @@
-//! Helpers shared by several payloads.
-
 /// Parses 32 bytes from hexadecimal digits.
 pub(super) fn digest(text: &str) -> Option<[u8; 32]> {
     data_encoding::HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()

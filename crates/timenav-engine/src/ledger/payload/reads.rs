@@ -55,7 +55,6 @@ pub(crate) enum Reading {
         event_id: String,
     },
     ExportEvents(EventsExported),
-    /// Firings that match a filter.
     Firings {
         #[serde(skip_serializing_if = "Option::is_none")]
         advance_id: Option<String>,
@@ -66,11 +65,9 @@ pub(crate) enum Reading {
         #[serde(skip_serializing_if = "Option::is_none")]
         timer_id: Option<String>,
     },
-    /// The named followers of a clock.
     Followers {},
     /// A dry run of a clock change.
     Foresee {},
-    /// The fork of a timeline.
     Fork {
         timeline_id: String,
     },
@@ -116,10 +113,8 @@ pub(crate) enum Reading {
 /// The name of the order with the last ones first.
 pub(crate) const NEWEST: &str = "newest";
 
-/// Attribute keys, with the values to match.
 type Attributes = BTreeMap<String, Vec<String>>;
 
-/// A search for events.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsFound {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +135,6 @@ pub(crate) struct EventsFound {
     pub(crate) time_range: String,
 }
 
-/// An export of events.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsExported {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,7 +153,6 @@ pub(crate) struct EventsExported {
     pub(crate) time_range: String,
 }
 
-/// A stream of a ledger, with its event filter.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsWatched {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +169,6 @@ pub(crate) struct EventsWatched {
     pub(crate) topics: Vec<String>,
 }
 
-/// A count of events, and its grouping.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsCounted {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,7 +189,6 @@ pub(crate) struct EventsCounted {
 macro_rules! filtered {
     ($($name:ident),*) => {$(
         impl $name {
-            /// Adds the filter.
             pub(crate) fn filtered_by(&mut self, texts: &FilterTexts) {
                 let FilterTexts { text, actor, source, attributes } = texts.clone();
                 (self.text, self.actor, self.source, self.attribute) = (text, actor, source, attributes);
@@ -208,7 +199,6 @@ macro_rules! filtered {
 filtered!(EventsFound, EventsExported, EventsWatched, EventsCounted);
 
 impl Reading {
-    /// Returns the name of the operation.
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::AccessControl {} => "access_control",

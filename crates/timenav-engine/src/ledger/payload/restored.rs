@@ -8,7 +8,6 @@ use timenav_core::timers::{Fallen, FiringState};
 use super::timer_record::{TimerTold, is_zero};
 use crate::ports::timer_rows::{FiringRow, TimerRow};
 
-/// A timer whose state changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerRestored<'a> {
     pub(crate) position: u64,
@@ -52,17 +51,14 @@ pub(crate) fn is_same_timer(one: &TimerRow, other: &TimerRow) -> bool {
 /// A firing: the timer, the due time, and the round.
 pub(crate) type FallenRecord = (u64, i64, u32);
 
-/// Returns the record of a firing.
 pub(crate) const fn fallen_record(fallen: &Fallen) -> FallenRecord {
     (fallen.position, fallen.due.micros(), fallen.round)
 }
 
-/// Parses a firing; `None` if its due time is invalid.
 pub(crate) fn fallen_of(&(position, due, round): &FallenRecord) -> Option<Fallen> {
     Some(Fallen { due: Instant::from_micros(due)?, position, round })
 }
 
-/// A firing that is created again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FiredAgain {
     pub(crate) timer: u64,
@@ -87,8 +83,7 @@ impl FiredAgain {
         }
     }
 
-    /// Returns the row of the firing, created by the entry at a position of a timeline. `None` if the record is
-    /// invalid.
+    /// Returns the row of the firing, created by the entry at a position of a timeline.
     pub(crate) fn row(&self, timeline: &TimelineId, made: u64) -> Option<FiringRow> {
         let fallen = fallen_of(&(self.timer, self.due, self.round))?;
         Some(FiringRow {
@@ -109,14 +104,12 @@ impl FiredAgain {
 /// Payload of `restore_timers`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimersRestored<'a> {
-    /// The anchor that history returned to, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) anchor_id: Option<String>,
     /// Whether the timers are inherited from the timeline that this one was forked from, where they are in that state
     /// already.
     #[serde(default, skip_serializing_if = "super::parts::is_not")]
     pub(crate) inherited: bool,
-    /// Timers whose state changes.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) timers: Vec<TimerRestored<'a>>,
     /// Pending firings whose due times recur, or were not reached.

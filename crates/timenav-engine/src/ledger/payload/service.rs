@@ -1,5 +1,3 @@
-//! The payloads of entries about the service itself.
-
 use serde::{Deserialize, Serialize};
 
 /// Payload of `accept_rollback`. Entries of earlier versions have only `findings`.
@@ -16,7 +14,6 @@ pub(crate) struct RollbackAccepted {
     pub(crate) reason: Option<String>,
 }
 
-/// A signed tree that a timeline had, and its current one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LostTree {
     /// The complete signed note with size and root of the lost tree.
@@ -62,8 +59,6 @@ pub(crate) struct HostClockAccepted {
 /// Payload of `rotate_signing_key`: two public keys of the ledger, in their text form.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SigningKeyRotated {
-    /// The previous signing key.
     pub(crate) retired_verifier_key: String,
-    /// The key that replaces it.
     pub(crate) verifier_key: String,
 }

@@ -1,5 +1,3 @@
-//! The payloads of entries about sessions and passwords.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::directory::{KeptPassword, Session};
 use timenav_core::ids::{SessionId, UserId};
@@ -34,7 +32,6 @@ impl LoggedIn {
         }
     }
 
-    /// Returns the session that began at a host instant; `None` if the payload is invalid.
     pub(crate) fn session(&self, at: Instant<Wall>) -> Option<Session> {
         Some(Session {
             session_id: SessionId::new(&self.session_id).ok()?,
@@ -88,7 +85,6 @@ impl PasswordSet {
     }
 }
 
-/// Returns the ledger's digest of a stored password.
 fn password_sha256(password: &KeptPassword) -> String {
     data_encoding::HEXLOWER.encode(&password.digest())
 }

@@ -118,7 +118,6 @@ fn of_clock(action: Action, duration: Option<&str>, anchor_id: Option<&str>) -> 
     )
 }
 
-/// Faults of every kind.
 fn faults() -> Faults {
     let (second, smear) = (at(1), Span::from_micros(86_400_000_000));
     let ada = Fault {
@@ -133,7 +132,6 @@ fn faults() -> Faults {
     Faults::carried([(whose("ada", "web").unwrap(), ada), (whose("bob", "db").unwrap(), bob)])
 }
 
-/// The payloads of injected faults.
 fn of_faults() -> Vec<(Action, String)> {
     let faults = faults();
     let fault = faults.iter().next().map(|(_, fault)| FaultRecord::of(&fault));
@@ -144,7 +142,6 @@ fn of_faults() -> Vec<(Action, String)> {
     vec![set(fault, faults_record(&faults), Some(7)), set(None, Vec::new(), None)]
 }
 
-/// The payloads of changes of timelines, their clocks and their anchors.
 fn of_timelines() -> Vec<(Action, String)> {
     let created = |fork| {
         json(&TimelineCreated {
@@ -212,7 +209,6 @@ fn event(is_full: bool) -> String {
     event_content(&event_id, &if is_full { full } else { plain })
 }
 
-/// The payloads of undoing an import.
 fn of_undoing() -> Vec<(Action, String)> {
     let payload = json(&Intervened {
         intervention_id: "intervention_2".to_owned(),
@@ -256,7 +252,6 @@ fn erased(also: Vec<u64>, data_id: Option<&str>) -> String {
     json(&DataErased { position: 4, cancelled: !also.is_empty(), also, data_id, event_id })
 }
 
-/// The payloads of events and sealed data.
 fn of_events() -> Vec<(Action, String)> {
     let (plain, full) = (event(false), event(true));
     let hour = parse_duration("PT1H").unwrap();
@@ -297,7 +292,6 @@ fn of_events() -> Vec<(Action, String)> {
     written
 }
 
-/// The payloads of users and their credentials.
 fn of_users() -> Vec<(Action, String)> {
     let user = User {
         user_id: user_id("ada"),
@@ -335,7 +329,6 @@ fn layer_erased() -> LayerErased<'static> {
     }
 }
 
-/// The payloads of the service itself, and of rejections.
 fn accepted(is_full: bool) -> RollbackAccepted {
     let lost = LostTree {
         checkpoint: "timenav.local/main\n7\nAA==\n".to_owned(),
@@ -442,7 +435,6 @@ fn found(as_of: Option<&str>) -> EventsFound {
     EventsFound { as_of: as_of.map(str::to_owned), location, time_range, ..EventsFound::default() }
 }
 
-/// A filter with all fields.
 fn filter() -> FilterTexts {
     let some = |text: &str| Some(text.to_owned());
     let attributes = [("net".to_owned(), vec!["us".to_owned(), "ak".to_owned()])].into();
@@ -453,7 +445,6 @@ fn watched() -> EventsWatched {
     EventsWatched { topics: vec!["clock".to_owned(), "events".to_owned()], ..EventsWatched::default() }
 }
 
-/// Read operations with parameters.
 fn readings() -> Vec<Reading> {
     let text = str::to_owned;
     let range = || text("..");
@@ -512,7 +503,6 @@ fn readings() -> Vec<Reading> {
     ]
 }
 
-/// Read operations without parameters.
 const PLAIN_READINGS: [Reading; 20] = [
     Reading::AccessControl {},
     Reading::Anchors {},
@@ -543,7 +533,6 @@ fn of_reads() -> Vec<(Action, String)> {
     std::iter::once(json(&Reading::Clock {})).chain(some).map(read).collect()
 }
 
-/// The payloads of timelines that end.
 fn of_ends() -> Vec<(Action, String)> {
     let made = TimelineCreated {
         timeline_id: "job".to_owned(),
@@ -563,7 +552,6 @@ fn of_ends() -> Vec<(Action, String)> {
     vec![(Action::CreateTimeline, json(&made)), (Action::EndTimeline, ended)]
 }
 
-/// The payloads of erasures.
 fn of_erasures() -> Vec<(Action, String)> {
     let runs = |positions: &[u64]| {
         let mut runs = PositionRuns::default();
@@ -604,7 +592,6 @@ fn timer_row() -> TimerRow {
     }
 }
 
-/// The payloads of timers, and of clock changes that pass them.
 fn of_timers() -> Vec<(Action, String)> {
     let row = timer_row();
     let changed = TimerRow { round: 1, order_key: None, payload: "null".into(), ..row.clone() };
@@ -671,7 +658,6 @@ fn of_timers() -> Vec<(Action, String)> {
     ]
 }
 
-/// Restored timers: by the return to an anchor, or on a fork.
 fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a> {
     let timers = match anchor_id {
         Some(_) => vec![

@@ -1,5 +1,3 @@
-//! The payloads of entries about new timelines and permissions.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -31,10 +29,8 @@ impl TimelineCreated {
     }
 }
 
-/// The origin of a forked timeline.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ForkRecord {
-    /// The timeline it was forked from.
     pub(crate) fork_of: String,
     /// How many of its entries are shared.
     pub(crate) size: u64,
@@ -42,7 +38,6 @@ pub(crate) struct ForkRecord {
     pub(crate) root: String,
     /// A checkpoint of the origin that covers them: a signed note.
     pub(crate) checkpoint: String,
-    /// The number of current events after them.
     pub(crate) events_count: u64,
     /// The first position for timers set on the fork. Absent if there were no timers before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,12 +48,10 @@ pub(crate) struct ForkRecord {
     /// The first timer whose webhooks the service sends, if those of inherited timers are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) webhooks_from: Option<u64>,
-    /// The injected faults at its beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) faults: Vec<FaultOf>,
 }
 
-/// The permissions of a timeline: one list per role.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PermissionsRecord {
     read: Vec<String>,
@@ -69,7 +62,6 @@ pub(crate) struct PermissionsRecord {
     expires_at: EndsRecord,
 }
 
-/// When permissions expire, by user and list.
 #[derive(Default, Serialize, Deserialize)]
 struct EndsRecord {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -132,7 +124,6 @@ impl PermissionsTold {
         Self { permissions: PermissionsRecord::of(&set.0) }
     }
 
-    /// Returns the change; `None` if a list contains an invalid user.
     pub(crate) fn set(&self) -> Option<PermissionsSet> {
         self.permissions.permissions().map(PermissionsSet)
     }

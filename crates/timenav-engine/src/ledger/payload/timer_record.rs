@@ -1,5 +1,3 @@
-//! The definition and state of a timer, as used in several payloads.
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimerId;
@@ -10,7 +8,6 @@ use super::delivery::DeliverRecord;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::{raw, read};
 
-/// The definition of a timer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerRecord<'a> {
     timer_id: String,
@@ -36,7 +33,6 @@ impl<'a> TimerRecord<'a> {
         })
     }
 
-    /// Returns the schedule, as JSON.
     pub(super) fn schedule(&self) -> &'a str {
         self.schedule.get()
     }
@@ -61,7 +57,6 @@ impl<'a> TimerRecord<'a> {
     }
 }
 
-/// The current or earlier state of a timer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerTold<'a> {
     /// Its definition. Absent if that is known.
@@ -92,12 +87,10 @@ impl<'a> TimerTold<'a> {
         })
     }
 
-    /// Returns whether the definition is included.
     pub(crate) const fn is_whole(&self) -> bool {
         self.timer.is_some()
     }
 
-    /// Returns the due time that it is armed for, as text.
     pub(crate) fn next(&self) -> Option<&str> {
         self.next.as_deref()
     }
@@ -124,7 +117,6 @@ impl<'a> TimerTold<'a> {
         Some(TimerRow { next, round: self.round, is_cancelled: self.cancelled, ..row })
     }
 
-    /// Returns the state of the timer. `None` if the record is invalid.
     pub(crate) fn stood(&self, position: u64) -> Option<Stood<TimerRow>> {
         let definition = match &self.timer {
             Some(_) => Some(self.row(position, None)?),

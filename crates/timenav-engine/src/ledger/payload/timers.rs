@@ -1,5 +1,3 @@
-//! The payloads of entries about timers, and the timer summary of a head.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +10,6 @@ use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::{json, read};
 
-/// The schedule of a timer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScheduleRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +65,6 @@ impl ScheduleRecord {
         }
     }
 
-    /// Returns the schedule; `None` if the record is invalid.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
         let mut last_of_count = None;
         let source = match (&self.at, &self.every, &self.cron) {
@@ -87,7 +83,6 @@ impl ScheduleRecord {
     }
 }
 
-/// Returns the schedule of a stored timer.
 pub(crate) fn schedule_of(timer: &TimerRow) -> Option<Schedule> {
     read::<ScheduleRecord>(timer.schedule.as_bytes())?.schedule()
 }
@@ -104,7 +99,6 @@ pub(crate) struct TimerSet<'a> {
     next: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     round: u32,
-    /// The previous state, if this entry changes the timer.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     was: Option<Box<TimerTold<'a>>>,
     /// The last entry before that changed timers.
@@ -130,7 +124,6 @@ impl<'a> TimerSet<'a> {
         })
     }
 
-    /// Returns the position of the timer, if the entry changes one.
     pub(crate) const fn changes(&self) -> Option<u64> {
         self.position
     }
@@ -140,22 +133,18 @@ impl<'a> TimerSet<'a> {
         self.was.as_ref().is_some_and(|was| was.round() != self.round)
     }
 
-    /// Returns the schedule, as JSON.
     pub(crate) fn schedule(&self) -> &'a str {
         self.timer.schedule()
     }
 
-    /// Returns the previous state, if the entry changes a timer. `None` if it cannot be parsed.
     pub(crate) fn stood(&self) -> Option<Stood<TimerRow>> {
         self.was.as_ref()?.stood(self.position?)
     }
 
-    /// Returns the last entry before that changed timers.
     pub(crate) const fn before(&self) -> Option<u64> {
         self.before
     }
 
-    /// Returns the row of a timer set at a position. `None` if the payload is invalid.
     pub(crate) fn row(&self, position: u64, set_by: &str, set_at: Instant<Wall>) -> Option<TimerRow> {
         let row = self.timer.row(position, set_by, set_at)?;
         Some(TimerRow { next: self.next.as_deref().map(parse_timestamp).transpose().ok()?, round: self.round, ..row })
@@ -167,10 +156,8 @@ impl<'a> TimerSet<'a> {
 pub(crate) struct TimerCancelled {
     pub(crate) timer_id: String,
     pub(crate) position: u64,
-    /// The due time that it was armed for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
-    /// The last entry before that changed timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
 }
@@ -196,7 +183,6 @@ pub(crate) struct TimersFired {
     /// Due times of rules that did not fire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped: Vec<SkippedRecord>,
-    /// The last entry before that changed timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
 }
@@ -218,7 +204,6 @@ pub(crate) struct OutcomeOfFiring {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FiringsSettled {
     pub(crate) outcomes: Vec<OutcomeOfFiring>,
-    /// The last entry before that changed timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
 }
@@ -231,14 +216,12 @@ pub(crate) struct AdvanceOver {
     pub(crate) ended: AdvanceEnded,
 }
 
-/// The advances in a clock change's payload.
 #[derive(Deserialize)]
 pub(crate) struct AdvanceTold {
     pub(crate) advance: Option<AdvanceBegun>,
     pub(crate) ended: Option<AdvanceEnded>,
 }
 
-/// The timer summary of a head.
 #[derive(Serialize, Deserialize)]
 struct TimersRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,7 +295,6 @@ pub fn timers_text(timers: &Timers) -> String {
     })
 }
 
-/// Parses the result of [`timers_text`]; `None` if it is invalid.
 #[must_use]
 pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {

@@ -1,5 +1,3 @@
-//! The payloads of entries about users and their API keys.
-
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::directory::{ApiKey, User};
@@ -28,7 +26,6 @@ impl UserRecord {
         }
     }
 
-    /// Returns the user; `None` if the payload is invalid.
     pub(crate) fn user(&self) -> Option<User> {
         Some(User {
             user_id: self.user_id()?,
@@ -78,7 +75,6 @@ impl KeyRecord {
         }
     }
 
-    /// Returns the key that an entry created; `None` if its payload is invalid.
     pub(crate) fn key(self, created_at: Instant<Wall>) -> Option<ApiKey> {
         let scope = |word: &String| Scope::ALL.into_iter().find(|scope| scope.as_str() == word);
         let scopes = match &self.scopes {

@@ -1,5 +1,3 @@
-//! Converts ledger entries to records for a view.
-
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::ClockMoved;
 use timenav_core::event::{Cause, EventDraft};
@@ -15,7 +13,6 @@ use crate::ledger::payload::{self, Corrected, DataErased, clock_in};
 use crate::ports::archive::EntryRow;
 use crate::requests::json::read;
 
-/// Returns whether an entry erases an event.
 pub(super) fn erases(row: &EntryRow) -> bool {
     let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
     let erases = |action: Action| action.erases_events();
@@ -126,22 +123,18 @@ fn intervened(leaf: &LeafRecord<'_>, text: &str, stamp: Stamp, take: &mut dyn Fn
     Some(())
 }
 
-/// A change of an event.
 pub(super) struct Done<'a> {
     pub(super) event_id: EventId,
     pub(super) intervention_id: EventId,
     pub(super) time: Instant<Virtual>,
     pub(super) causes: Vec<Cause>,
-    /// The name of the effect.
     pub(super) effect: &'a str,
     pub(super) after: After,
 }
 
-/// The state of an event after a change.
 pub(super) enum After {
     Same,
     Cancelled,
-    /// The new version.
     Stands(Box<EventDraft>),
 }
 

@@ -142,7 +142,6 @@ impl Engine {
     }
 }
 
-/// Returns the layers at an earlier size of the last one.
 fn up_to(layers: &Arc<[Layer]>, size: u64) -> Arc<[Layer]> {
     let mut layers = layers.to_vec();
     if let Some(own) = layers.last_mut() {

@@ -1,5 +1,3 @@
-//! Converts ledger entries about timers to records for a view.
-
 use timenav_core::ids::{AnchorId, EventId, TimelineId, TimerId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Record, Stamp, TimerRecord};
@@ -14,7 +12,6 @@ use crate::ledger::payload::{
 use crate::ports::archive::EntryRow;
 use crate::requests::json::read;
 
-/// The effect of an entry on timers.
 pub(super) enum Done {
     /// A timeline was created.
     Begun {
@@ -31,7 +28,6 @@ pub(super) enum Done {
     Restored(Restored),
 }
 
-/// Restored timers.
 pub(super) struct Restored {
     anchor_id: Option<AnchorId>,
     superseded: Vec<Fallen>,

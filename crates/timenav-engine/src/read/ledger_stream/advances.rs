@@ -1,5 +1,3 @@
-//! Advances in ledger streams.
-
 use std::sync::Arc;
 
 use timenav_core::ledger::LeafRecord;
@@ -24,7 +22,6 @@ impl LedgerStream {
         Some(state)
     }
 
-    /// Returns the message of an entry about an advance.
     pub(super) async fn advance_of(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let told = |receipt: Receipt| News::Advance(Box::new(receipt));

@@ -36,12 +36,10 @@ impl FromStr for EntryMark {
 }
 
 impl LedgerStream {
-    /// Records the entry that was read last.
     pub(super) fn note_read(&mut self, position: u64, leaf: &[u8]) {
         self.read_last = Some((position, EntryMark::of(leaf)));
     }
 
-    /// Returns a message with the mark of its entry.
     pub(super) async fn marked(&self, told: Told) -> Result<Told, Refusal> {
         let entry = match self.read_last {
             Some((position, mark)) if position == told.position => Some(mark),

@@ -27,7 +27,6 @@ const PACE_MICROS: i64 = 100_000;
 /// Waits for a span of host time. The caller provides it, because the engine has no timer of its own.
 pub type Waiting = Arc<dyn Fn(Span) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// The progress of a clock for one listener.
 pub(super) struct Passing {
     /// The clock as of the entries that were read.
     clock: Clock,
@@ -43,14 +42,12 @@ pub(super) struct Passing {
 /// The time of the first event after the reported range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// It has to be looked up.
     Unknown,
     At(Instant<Virtual>),
     Never,
 }
 
 impl Passing {
-    /// Starts from the current clock.
     pub(super) fn now(state: &TimelineState, host: Instant<Wall>) -> Self {
         Self::since(state.head.clock.clone(), state.head.clock.now(host))
     }
@@ -76,7 +73,7 @@ impl Engine {
         })
     }
 
-    /// Returns the clock after an entry, and the entry's host time. `None` if there is no such entry.
+    /// Returns the clock after an entry, and the entry's host time.
     async fn clock_then(&self, key: TimelineKey, position: u64) -> Result<Option<(Clock, Instant<Wall>)>, Refusal> {
         let Some(entry) = self.store().entry(key, position).await? else { return Ok(None) };
         let host = LeafRecord::decode(&entry.leaf).ok().as_ref().and_then(record_host);

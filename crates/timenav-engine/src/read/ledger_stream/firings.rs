@@ -31,17 +31,14 @@ pub struct WatchFirings {
     pub seen: Option<Seen>,
 }
 
-/// A state change of a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FiringNews {
     /// It fell due and can be claimed.
     Offered,
     /// It replaces the failed firing of the previous round.
     Redelivered,
-    /// A worker has claimed it.
     Leased {
         holder: Arc<str>,
-        /// The number of the attempt.
         attempt: u32,
         /// End of the lease, in host time.
         until: Instant<Wall>,
@@ -57,7 +54,6 @@ pub enum FiringNews {
 /// The queue to observe; `None` for all.
 pub(super) struct OfQueue(pub(super) Option<QueueId>);
 
-/// A subscription to firings.
 pub(super) struct Observing {
     queue: Option<QueueId>,
     ear: Ear,
@@ -115,7 +111,6 @@ impl LedgerStream {
             .await
     }
 
-    /// Returns the messages of an entry about firings.
     pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let told = match Action::of(&record).and_then(Action::on_timers) {
@@ -137,7 +132,6 @@ impl LedgerStream {
         self.of_firings(firings.ok_or_else(unreadable)?).await
     }
 
-    /// Returns messages for the observed ones among some firings.
     async fn of_firings(&self, happened: Vec<(FiringId, FiringNews)>) -> Result<Vec<News>, Refusal> {
         let Some(observing) = self.firings.as_ref().filter(|_| !happened.is_empty()) else { return Ok(Vec::new()) };
         let named = happened.iter().map(|(firing_id, _)| firing_id.clone()).collect();

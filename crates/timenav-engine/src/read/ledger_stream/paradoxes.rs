@@ -1,5 +1,3 @@
-//! Paradoxes that entries create and heal, in ledger streams.
-
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
 
@@ -12,14 +10,11 @@ use crate::ports::one_fact::OneFact as _;
 use crate::read::look::Look;
 use crate::requests::refusal::Refusal;
 
-/// A filter for paradoxes.
 #[derive(Clone, Debug, Default)]
 pub struct WatchedParadoxes {
     /// The requested kinds. Defaults to all except observations.
     pub kinds: Option<Vec<Kind>>,
-    /// Whether to include observations about the data.
     pub observations: bool,
-    /// The paradox settings.
     pub settings: Settings,
 }
 

@@ -29,14 +29,11 @@ mod rotation;
 /// The content of a fully verified bundle.
 #[derive(Clone, Debug)]
 pub struct CheckedBundle {
-    /// The ledger's name.
     pub origin: String,
     pub timeline_id: TimelineId,
     /// The number of entries of each ancestor, the oldest first, and of the timeline itself.
     pub layers: Vec<(TimelineId, u64)>,
-    /// The root over the entries of the timeline.
     pub root: Hash,
-    /// The signed note over size and root.
     pub checkpoint: String,
     /// The key that signed it: the given one, or its successor.
     pub key: VerifierKey,
@@ -44,7 +41,6 @@ pub struct CheckedBundle {
     pub rotations_followed: u64,
     /// Host time of the last entry; `None` if there is none.
     pub recorded_at: Option<Instant<Wall>>,
-    /// Number of verified payloads.
     pub payloads: u64,
     /// Number of verified sealed records.
     pub data: u64,
@@ -68,7 +64,6 @@ pub struct BundleCheck<'a> {
     read: Vec<ReadLayer>,
     current: Option<LedgerScan>,
     gone: Gone,
-    /// The kind of the last entry.
     last: LastEntry,
     /// The position of a rotation of the trusted key that has no proof.
     unfollowed: Option<u64>,
@@ -80,7 +75,6 @@ pub struct BundleCheck<'a> {
 /// Maximum length of an error in characters, because it may quote a hostile file.
 const WRONG_CHARS_MAX: usize = 600;
 
-/// Truncates an error.
 fn shortened(wrong: String) -> String {
     match wrong.char_indices().nth(WRONG_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &wrong[..end]),
@@ -88,7 +82,6 @@ fn shortened(wrong: String) -> String {
     }
 }
 
-/// The result of a layer.
 struct ReadLayer {
     timeline_id: TimelineId,
     size: u64,
@@ -270,7 +263,6 @@ impl<'a> BundleCheck<'a> {
         Ok(())
     }
 
-    /// Returns the current layer according to the first line.
     fn named(&self) -> Result<&LayerLine<'static>, String> {
         let layers = self.header.as_ref().map_or(&[][..], |header| &header.layers);
         layers.get(self.read.len()).ok_or_else(|| "there are more layers than the first line lists".to_owned())
@@ -286,7 +278,6 @@ impl<'a> BundleCheck<'a> {
         Ok(())
     }
 
-    /// Ends the current layer, if there is one.
     fn end_layer(&mut self) -> Result<(), String> {
         let Some(scan) = self.current.take() else { return Ok(()) };
         let named = self.named()?;

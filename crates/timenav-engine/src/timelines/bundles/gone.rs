@@ -1,5 +1,3 @@
-//! Missing contents of a layer and the entries that explain them.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{
@@ -16,14 +14,12 @@ use crate::requests::json::read;
 /// Maximum number of missing contents without an explanation. They are remembered until a later entry explains them.
 pub const BUNDLE_GONE_MAX: usize = 1_000_000;
 
-/// A missing sealed record.
 #[derive(Debug)]
 struct GoneData {
     data_id: String,
     erased_by: u64,
 }
 
-/// The place of an explaining entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Teller {
     /// An entry of the layer itself.
@@ -39,7 +35,6 @@ pub(super) struct Gone {
     data: BTreeMap<u64, GoneData>,
     /// Indexes of single reads.
     reads: BTreeMap<u64, BTreeSet<u64>>,
-    /// Number of retention policies so far.
     policies: usize,
     /// Number of missing payloads, single reads and sealed records, explained or not.
     count: u64,
@@ -86,7 +81,6 @@ impl Gone {
         Ok(())
     }
 
-    /// Records that the sealed record of an entry is missing.
     pub(super) fn data(&mut self, position: u64, data_id: String, erased_by: u64) -> Result<(), String> {
         self.data.insert(position, GoneData { data_id, erased_by });
         self.count += 1;
@@ -148,12 +142,10 @@ impl Gone {
         is_told
     }
 
-    /// Returns the number of missing contents.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns how many missing payloads were pruned by sweeps.
     pub(super) const fn let_go(&self) -> u64 {
         self.let_go
     }

@@ -50,7 +50,6 @@ pub(super) struct Header<'a> {
     pub(super) verifier_key: Cow<'a, str>,
 }
 
-/// A timeline and its number of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LayerLine<'a> {
@@ -87,7 +86,6 @@ pub(super) struct NoteLine<'a> {
     pub(super) note: Cow<'a, str>,
 }
 
-/// Marks the complete end of the bundle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EndLine<'a> {
@@ -97,7 +95,6 @@ pub(super) struct EndLine<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns the line with its line end.
     pub(super) fn to_text(&self) -> String {
         json(self) + "\n"
     }
@@ -113,7 +110,6 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// Returns the kind of line.
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Bundle(_) => "bundle",
@@ -156,7 +152,6 @@ impl DataLine<'_> {
     }
 }
 
-/// Parses hexadecimal digits.
 pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
     HEXLOWER.decode(text.as_bytes()).map_err(|_| "a salt must be written in lower-case hexadecimal digits".to_owned())
 }

@@ -1,5 +1,3 @@
-//! Divergence points and ranges, without a store.
-
 use super::*;
 
 fn layers(of: &[(i64, u64)]) -> Vec<Layer> {

@@ -26,9 +26,7 @@ const BLOCK_FIRINGS: usize = 500;
 #[derive(Clone, Debug)]
 pub struct TimerDifference {
     pub timer_id: TimerId,
-    /// The timer on timeline `a`, if it exists there.
     pub a: Option<TimerView>,
-    /// The timer on timeline `b`, if it exists there.
     pub b: Option<TimerView>,
 }
 
@@ -129,7 +127,6 @@ impl Engine {
     }
 }
 
-/// Returns whether two timers are armed for the same due time and configured identically.
 fn is_alike(a: &TimerRow, b: &TimerRow) -> bool {
     a.next == b.next
         && a.schedule == b.schedule
@@ -138,7 +135,6 @@ fn is_alike(a: &TimerRow, b: &TimerRow) -> bool {
         && a.payload == b.payload
 }
 
-/// The armed timers of a timeline, by name.
 struct Armed {
     timeline: TimelineKey,
     after: Option<TimerId>,

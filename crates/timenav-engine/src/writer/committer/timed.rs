@@ -1,5 +1,3 @@
-//! Measures the parts of a commit.
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
@@ -30,7 +28,6 @@ impl Committer {
         grouped
     }
 
-    /// Runs and measures a part of a commit.
     fn timed<T>(&mut self, part: CommitPart, run: impl FnOnce(&mut Self) -> T) -> T {
         let shared = Arc::clone(&self.shared);
         let began = shared.doors.clock.measured();
@@ -53,7 +50,6 @@ impl Committer {
         committed
     }
 
-    /// Reads the commits of others on some timelines.
     pub(super) fn some_moved(&mut self, moved: &[TimelineKey]) -> Result<SomeMoved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
             let Self { store, heads, runtime, shared, .. } = committer;
@@ -61,7 +57,6 @@ impl Committer {
         })
     }
 
-    /// Reads the commits of others on all timelines.
     pub(super) fn heads_moved(&mut self) -> Result<Moved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
             let Self { store, heads, runtime, shared, .. } = committer;

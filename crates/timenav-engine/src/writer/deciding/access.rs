@@ -1,5 +1,3 @@
-//! Permissions of a timeline.
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -19,10 +17,8 @@ use crate::requests::options::LEVEL_OF_EXPIRING_PERMISSIONS;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
-/// Set the permissions of a timeline.
 pub(crate) struct SetPermissions {
     pub(crate) command: PermissionsCommand,
-    /// The precondition on the current permissions.
     pub(crate) expected: Option<Expected>,
 }
 
@@ -61,9 +57,6 @@ impl Deciding for SetPermissions {
 }
 
 /// Rejects expiring permissions while a service that does not support them may run.
-///
-/// # Errors
-/// One expires, and the database has an earlier feature level.
 pub(super) fn check_level(permissions: &Permissions, level: u64) -> Result<(), Refusal> {
     if permissions.ends.is_empty() || level >= LEVEL_OF_EXPIRING_PERMISSIONS {
         return Ok(());

@@ -31,7 +31,6 @@ pub(crate) struct StepAdvance {
     pub(crate) heard: HashSet<QueueId>,
     /// Whether every queue counts as having one.
     pub(crate) is_resumed: bool,
-    /// The prefetched state.
     pub(crate) look_up: LookUp,
     /// The instant to leave. No other may be left.
     pub(crate) left: SeenInstant,
@@ -47,7 +46,6 @@ pub(crate) struct StepAdvance {
 pub(crate) struct SeenInstant {
     /// The position of the entry that records it.
     stepped: u64,
-    /// How many firings were created there.
     fired: u64,
     /// Whether all of them must be settled. Otherwise, pending ones do not hold the instant.
     is_settled: bool,
@@ -186,7 +184,6 @@ pub(crate) struct StopAdvance {
     pub(crate) held_by: Option<String>,
     /// The instant to stop at, if the advance may have moved on since.
     pub(crate) at: Option<SeenInstant>,
-    /// The timekeeper, if several services share the store.
     pub(crate) keeper: Option<Keeper>,
     /// Set if no service may hold the instant: the position of the entry that records the instant to leave.
     pub(crate) unless_held: Option<u64>,

@@ -18,7 +18,6 @@ pub(crate) enum CatchUp {
     Aimed,
     /// On these timelines, and on all new ones.
     Some(Arc<[TimelineKey]>),
-    /// On every timeline.
     All,
 }
 

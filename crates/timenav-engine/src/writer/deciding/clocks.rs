@@ -1,5 +1,3 @@
-//! Clock changes, and the return to an anchor.
-
 use std::sync::Arc;
 
 use timenav_core::access::{Demand, Denial};
@@ -30,7 +28,6 @@ pub(crate) struct ChangeClock {
     pub(crate) refire: Option<GoingBack>,
 }
 
-/// How a clock change handles timers on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Passing {
     /// The id of a new advance. `None` if the clock jumps, so that timers fire afterwards.
@@ -106,9 +103,7 @@ pub(crate) struct ReturnToAnchor {
 }
 
 impl ReturnToAnchor {
-    /// The permissions required to return only the clock.
     pub(crate) const CLOCK_DEMANDS: &'static [Demand] = &[Demand::Steer];
-    /// The permissions required to return history too.
     pub(crate) const ALL_DEMANDS: &'static [Demand] = &[Demand::Steer, Demand::Intervene];
 }
 

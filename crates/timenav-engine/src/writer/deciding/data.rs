@@ -1,5 +1,3 @@
-//! Sealed records, and erasure of single events and records.
-
 use std::collections::BTreeSet;
 
 use timenav_core::data::{KeyKind, SealedData};
@@ -15,7 +13,6 @@ use crate::requests::json::json;
 use crate::requests::refusal::{Refusal, no_record};
 use crate::writer::draft::{Done, Draft, Ledger};
 
-/// Store a sealed record.
 pub(crate) struct EncryptData {
     pub(crate) data_id: DataId,
     pub(crate) kind: KeyKind,
@@ -31,7 +28,6 @@ pub(crate) struct EraseData {
     pub(crate) data_id: DataId,
 }
 
-/// Erase the content of all versions of an event.
 pub(crate) struct EraseEvent {
     pub(crate) event_id: EventId,
 }
@@ -178,7 +174,6 @@ impl Deciding for EraseEvent {
     }
 }
 
-/// Appends the entry of an erasure, and erases the content of these positions.
 fn erase(
     draft: &mut Draft<'_>,
     ledger: Ledger,

@@ -14,7 +14,7 @@ use crate::ledger::notes::newest_note;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
-/// End a timeline. It becomes unreadable, and its name is never used again.
+/// It becomes unreadable, and its name is never used again.
 pub(crate) struct EndTimeline;
 
 impl Asking for EndTimeline {

@@ -1,5 +1,3 @@
-//! Erasing all versions of events, and erasing single reads.
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +18,6 @@ use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft, Ledger};
 
-/// Erase one batch of events.
 pub(crate) struct EraseEvents {
     pub(crate) chosen: Vec<ChosenEvent>,
     pub(crate) by: ErasedBy,
@@ -31,7 +28,6 @@ pub(crate) struct EraseEvents {
     pub(crate) left: u64,
 }
 
-/// An event to erase.
 pub(crate) struct ChosenEvent {
     pub(crate) event_id: EventId,
     pub(crate) why: ChosenWhy,
@@ -48,13 +44,11 @@ pub(crate) enum ChosenWhy {
     Old(u64),
 }
 
-/// Erase single reads of an entry of reads.
 pub(crate) struct EraseReads {
     pub(crate) position: u64,
     pub(crate) which: WhichReads,
 }
 
-/// A selection of reads in an entry.
 #[derive(Clone, Debug)]
 pub enum WhichReads {
     /// By index, from 0.
@@ -174,7 +168,6 @@ impl EraseEvents {
     }
 }
 
-/// Returns the refusal for an event that was recorded on an ancestor of the timeline.
 pub(crate) fn not_own(event_id: &EventId) -> Refusal {
     let detail = format!(
         "`{event_id}` was recorded on a timeline this one was forked from; erase it there, with `include_forks`"
@@ -351,7 +344,6 @@ fn runs(positions: &mut std::iter::Peekable<impl Iterator<Item = u64>>) -> Posit
 }
 
 impl Holding {
-    /// Adds the entries of an event on a layer.
     fn add(&mut self, known: &KnownEvent, layer: usize, event_id: &EventId) {
         let inherited = known.versions.iter().rev().find(|version| version.layer < layer);
         let own: Vec<u64> =

@@ -1,5 +1,3 @@
-//! Recording events individually or all-or-nothing.
-
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -84,7 +82,6 @@ fn needs(events: &[PreparedEvent]) -> Needs<'_> {
     Needs { events, endings: true, ..Needs::default() }
 }
 
-/// An event, prepared as far as possible before its turn.
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
     /// Whether the caller chose the id. A generated id has 74 random bits.
@@ -96,7 +93,6 @@ pub(crate) struct PreparedEvent {
     pub(crate) payload_hash: Hash,
 }
 
-/// The result of comparing an event with the one recorded under its id.
 enum Compared {
     New,
     /// Already recorded at this position; 0 if the fork inherits it.

@@ -1,5 +1,3 @@
-//! Fault injection into followers' clocks.
-
 use std::sync::Arc;
 
 use timenav_core::fault::{Fault, Faults};

@@ -1,5 +1,3 @@
-//! New versions of events: corrections, interventions, and the return of history to an anchor.
-
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -31,14 +29,10 @@ pub(crate) struct CorrectEvent {
     pub(crate) expected: Option<Expected>,
 }
 
-/// Intervene in an event.
 pub(crate) struct Intervene {
-    /// The intervention's own id.
     pub(crate) id: InterventionId,
     pub(crate) event_id: EventId,
-    /// A description by the caller.
     pub(crate) action: String,
-    /// The virtual time of the intervention.
     pub(crate) time: Instant<Virtual>,
     pub(crate) effect: Effect,
     pub(crate) causes: Vec<Cause>,
@@ -46,7 +40,6 @@ pub(crate) struct Intervene {
     pub(crate) guard: Option<u64>,
 }
 
-/// The changes that restore history to its state at an anchor.
 pub(crate) struct HistoryRestored {
     pub(crate) compensations: Vec<Compensation>,
     /// The ledger's size for which they were decided.
@@ -64,13 +57,11 @@ pub(crate) struct Compensation {
 /// Why an event is removed instead of canceled, which frees its id.
 #[derive(Clone, Copy)]
 pub(super) enum TakenBack<'a> {
-    /// By the return to an anchor.
     ToAnchor(&'a str),
     /// By undoing the import that recorded it.
     OfImport(&'a str),
 }
 
-/// The state of an event before a change.
 pub(super) struct Before {
     version: Option<EventVersion>,
     /// Whether this timeline has no version of it yet.
@@ -194,9 +185,6 @@ pub(super) fn restore_history(
 }
 
 /// Rejects a decision for an earlier ledger size, if events have changed since.
-///
-/// # Errors
-/// They have changed.
 pub(super) fn check_unchanged(draft: &Draft<'_>, ledger: Ledger, guard: Option<u64>) -> Result<(), Refusal> {
     let changed_at = draft.state(ledger).events_changed_at;
     if guard.is_some_and(|size| changed_at > size) { Err(Refusal::ChangedMeanwhile) } else { Ok(()) }

@@ -14,12 +14,11 @@ use crate::ledger::payload::entry_of;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft, Ledger};
 
-/// Create, delete or restrict a user.
 pub(crate) struct ChangeUser(pub(crate) UserCommand);
 
 pub(crate) struct CreateKey(pub(crate) ApiKey);
 
-/// Revoke a key. `owner` is set for a key that was already revoked, because memory no longer has it.
+/// `owner` is set for a key that was already revoked, because memory no longer has it.
 pub(crate) struct RevokeKey {
     pub(crate) key_id: KeyId,
     pub(crate) owner: Option<UserId>,

@@ -20,7 +20,6 @@ pub(crate) struct LogRead {
     pub(crate) is_answered: bool,
 }
 
-/// Log a scan for tampering.
 pub(crate) struct LogScan {
     pub(crate) depth: String,
 }
@@ -30,7 +29,6 @@ pub(crate) struct LogRollbackAccepted {
     pub(crate) payload: RollbackAccepted,
 }
 
-/// Log a rejected attempt.
 pub(crate) struct LogRefusal {
     pub(crate) operation: String,
     pub(crate) code: &'static str,

@@ -1,5 +1,3 @@
-//! Entries of firing outcomes.
-
 use std::sync::Arc;
 
 use timenav_core::timers::FiringState;
@@ -12,15 +10,12 @@ use crate::requests::json::json;
 use crate::writer::draft::{Draft, Ledger};
 use crate::writer::project::firings_settled;
 
-/// The outcome of a firing.
 pub(super) struct Outcome<'a> {
     pub(super) firing: &'a FiringRow,
     pub(super) state: FiringState,
-    /// Why it failed.
     pub(super) reason: Option<String>,
 }
 
-/// Appends the entry of firing outcomes, and returns its position.
 pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[Outcome<'_>], host: Host) -> u64 {
     let told = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
         firing_id: firing.firing_id.to_string(),

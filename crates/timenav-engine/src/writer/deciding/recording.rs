@@ -81,10 +81,6 @@ pub(super) fn record_events(
     (!outcomes.is_empty()).then(|| tell_outcomes(draft, ledger, &outcomes, host))
 }
 
-/// Records the event of one firing.
-///
-/// # Errors
-/// Why it is not recorded.
 fn record_event(
     draft: &mut Draft<'_>,
     ledger: Ledger,

@@ -1,5 +1,3 @@
-//! Redelivery of a failed firing, in another round of its timer.
-
 use timenav_core::ids::FiringId;
 use timenav_core::timers::{Fallen, FiringState};
 

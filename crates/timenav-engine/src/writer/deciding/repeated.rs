@@ -1,5 +1,3 @@
-//! Responses to earlier requests.
-
 use std::marker::PhantomData;
 
 use timenav_core::access::{Demand, Denial};
@@ -23,7 +21,6 @@ pub(crate) struct Again<C> {
 
 /// Store the response to a request that has no entry, without another change.
 pub(crate) struct Keep<C> {
-    /// The operation's name in entries about rejected attempts.
     pub(crate) operation: &'static str,
     pub(crate) change: C,
 }
@@ -34,7 +31,6 @@ impl<C> Again<C> {
         Self { action, demands, aim: Aim::Timeline, change: PhantomData }
     }
 
-    /// Sets the kind of timeline.
     pub(crate) fn aimed(self, aim: Aim) -> Self {
         Self { aim, ..self }
     }

@@ -17,10 +17,8 @@ use crate::writer::project::{TimersEntry, firings_restored};
 
 /// Maximum number of timers and firings restored by one entry. More entries follow if needed.
 const RESTORED_AT_ONCE_MAX: usize = 512;
-/// Bytes of timers after which an entry is full.
 const RESTORED_BYTES_MAX: usize = 512 * 1024;
 
-/// A timer before and after; `None` if it does not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct TimerChanged {
     pub(crate) was: Option<TimerRow>,
@@ -53,7 +51,6 @@ pub(crate) struct Restoring {
     pub(crate) next: Option<Instant<Virtual>>,
 }
 
-/// The effect on the timers of a clock that goes back.
 #[derive(Clone, Debug)]
 pub(crate) struct GoingBack {
     pub(crate) restoring: Restoring,
@@ -65,9 +62,6 @@ pub(crate) struct GoingBack {
 
 impl GoingBack {
     /// Rejects an effect computed for a different state or another target.
-    ///
-    /// # Errors
-    /// It has to be computed again.
     pub(super) fn check(&self, known: &Arc<Timers>, to: Instant<Virtual>) -> Result<(), Refusal> {
         let nothing = Timers::default();
         let is_seen = Arc::ptr_eq(&self.seen, known) || (*self.seen == nothing && **known == nothing);
@@ -79,11 +73,9 @@ impl GoingBack {
     }
 }
 
-/// The reason for restoring timers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Restored<'a> {
     Rewind,
-    /// History returns to an anchor.
     Return(&'a str),
     Fork,
     Redeliver,
@@ -155,7 +147,6 @@ impl<'a> Iterator for Full<'a> {
     }
 }
 
-/// Appends one entry, and its rows.
 fn append(
     draft: &mut Draft<'_>,
     ledger: Ledger,

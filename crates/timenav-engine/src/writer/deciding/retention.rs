@@ -1,5 +1,3 @@
-//! Retention policies and sweeps.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -16,10 +14,8 @@ use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
-/// How long to keep the contents of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeptFor {
-    /// Unchanged.
     #[default]
     AsBefore,
     /// Seconds of host time.
@@ -38,7 +34,6 @@ impl KeptFor {
     }
 }
 
-/// Set how long to keep the contents of reads and refusals.
 pub(crate) struct SetRetention {
     pub(crate) reads: KeptFor,
     pub(crate) refusals: KeptFor,
@@ -47,7 +42,6 @@ pub(crate) struct SetRetention {
 /// Prune the entries named by a sweep, once this is committed.
 pub(crate) struct LetGo {
     pub(crate) sweep: Sweep<'static>,
-    /// The policies that it was chosen by.
     pub(crate) policies: Arc<RetentionPolicies>,
     pub(crate) mark: SweepMark,
     /// The ledger's size that it was chosen for, if other services may sweep too.
@@ -56,7 +50,6 @@ pub(crate) struct LetGo {
     pub(crate) finished: u64,
 }
 
-/// Confirm that the host's clock is right after an unexpected jump.
 pub(crate) struct AcceptHostClock {
     pub(crate) last: Instant<Wall>,
     pub(crate) now: Instant<Wall>,

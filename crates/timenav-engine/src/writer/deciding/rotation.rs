@@ -1,5 +1,3 @@
-//! Rotation of the signing key, on one ledger.
-
 use super::{Aim, Asking, Deciding};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;

@@ -9,7 +9,6 @@ use crate::ledger::changes::Logged;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
-/// Log in, renew or end sessions, or set a password.
 pub(crate) struct ChangeSessions(pub(crate) SessionCommand);
 
 impl Asking for ChangeSessions {

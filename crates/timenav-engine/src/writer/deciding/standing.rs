@@ -13,9 +13,6 @@ use crate::requests::refusal::{Refusal, denial_code};
 use crate::writer::draft::Draft;
 
 /// Authorizes a request, and creates its timeline if this is the first write to the name.
-///
-/// # Errors
-/// The actor is not authorized.
 pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Refusal> {
     // For a repeated request, this is checked when there is a response to return.
     if !matches!(draft.actor(), Actor::Caller(_)) || asking.demands().is_empty() || asking.is_asked_again() {
@@ -40,9 +37,6 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
 }
 
 /// Authorizes a request. Requests without fixed demands are authorized as part of their decision.
-///
-/// # Errors
-/// The actor is not authorized.
 pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
     let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());

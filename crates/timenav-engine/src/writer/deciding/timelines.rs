@@ -1,5 +1,3 @@
-//! Creating and forking timelines.
-
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::{Demand, Permissions};
@@ -23,7 +21,6 @@ use crate::requests::options::LEVEL_OF_SENDING_FORKS;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft, Ledger};
 
-/// Create a timeline, optionally as a fork.
 #[derive(Default)]
 pub(crate) struct CreateTimeline {
     pub(crate) fork: Option<Box<ForkPoint>>,
@@ -55,7 +52,6 @@ impl Deciding for CreateTimeline {
     }
 }
 
-/// The point at which a timeline is forked.
 pub(crate) struct ForkPoint {
     pub(crate) of: TimelineId,
     pub(crate) fork: Fork,
@@ -70,13 +66,10 @@ pub(crate) struct ForkPoint {
     pub(crate) at: Option<Instant<Virtual>>,
     /// The layers of the fork, the oldest first.
     pub(crate) ancestors: Arc<[Layer]>,
-    /// The names of their timelines.
     pub(crate) lineage: Arc<[TimelineId]>,
-    /// The timers at that point.
     pub(crate) carried: Carried,
     /// The first of them whose webhooks the service sends, if the caller wants that.
     pub(crate) sends_from: Option<u64>,
-    /// The injected faults at that point.
     pub(crate) faults: Arc<Faults>,
 }
 
@@ -85,7 +78,6 @@ pub(crate) const fn demand_to_fork(deliver_webhooks: bool) -> Demand {
     if deliver_webhooks { Demand::Record } else { Demand::Look }
 }
 
-/// The timers that a fork inherits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) restoring: Restoring,
@@ -120,7 +112,6 @@ impl ForkPoint {
         demand_to_fork(self.sends_from.is_some())
     }
 
-    /// Returns the clock of the fork, which continues from that point.
     fn clock_from(&self, host: Host) -> Clock {
         let now = self.clock.moment(host);
         let moment = Moment { at: self.at.unwrap_or(now.at), ..now };
@@ -228,7 +219,6 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     Ok((ledger, position))
 }
 
-/// Returns the permissions of a new timeline.
 fn first_permissions(draft: &Draft<'_>) -> Permissions {
     match draft.actor() {
         Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),

@@ -1,5 +1,3 @@
-//! Setting, changing, canceling and firing timers, and settling firings.
-
 use std::sync::Arc;
 
 use timenav_core::ids::{FiringId, QueueId, TimerId};
@@ -26,7 +24,6 @@ use crate::writer::project::{TimersEntry, timers_fired};
 /// The number of timers to read to find the next one other than a given one.
 const NEXT_BUT_ONE: usize = 2;
 
-/// The definition of a timer.
 #[derive(Clone, Debug)]
 pub(crate) struct TimerPlan {
     pub(crate) schedule: Schedule,
@@ -113,9 +110,7 @@ impl Deciding for SetTimer {
     }
 }
 
-/// A change of an armed timer.
 pub(crate) enum TimerChange {
-    /// Changes its definition.
     To(Box<TimerChanges>),
     Cancel,
 }
@@ -129,7 +124,6 @@ pub(crate) struct TimerChanges {
     pub(crate) payload: Option<Arc<str>>,
 }
 
-/// Change or cancel a timer.
 pub(crate) struct ChangeTimer {
     pub(crate) timer_id: TimerId,
     pub(crate) change: TimerChange,
@@ -232,7 +226,7 @@ fn changed(before: &TimerRow, changes: &TimerChanges, now: Instant<Virtual>) -> 
     Ok(timer)
 }
 
-/// Returns the new schedule of a timer. Past due times are not caught up with again.
+/// Past due times are not caught up with again.
 fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule, Refusal> {
     let misfire = match change {
         ScheduleChange::To(schedule) => return Ok(schedule.clone()),
@@ -249,7 +243,6 @@ fn schedule_after(before: &TimerRow, change: &ScheduleChange) -> Result<Schedule
     }
 }
 
-/// Returns the first due time of a timer set while the clock shows `now`.
 fn first_moment(schedule: &Schedule, now: Instant<Virtual>) -> Result<Instant<Virtual>, Refusal> {
     let field = match schedule {
         Schedule::At(_) => "at",
@@ -277,7 +270,6 @@ fn no_json() -> Refusal {
 pub(crate) struct FireTimers {
     /// The timekeeper, if several services share the store and this is not requested as part of a clock change.
     pub(crate) keeper: Option<Keeper>,
-    /// The prefetched state.
     pub(crate) look_up: LookUp,
 }
 
@@ -330,7 +322,6 @@ impl Deciding for FireTimers {
     }
 }
 
-/// Returns a request to look something up before the decision.
 pub(super) fn look_up_first(draft: &Draft<'_>, ledger: Ledger, look_up: LookUp) -> Done<TimersMoved> {
     let moved = TimersMoved { look_up: Some(look_up), ..TimersMoved::default() };
     draft.done(ledger, draft.last_position(ledger), moved)
@@ -389,7 +380,6 @@ pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upco
     timers.armed = timers.armed.saturating_sub(gone);
 }
 
-/// Settle firings.
 pub(crate) struct SettleFirings {
     pub(crate) firing_ids: Vec<FiringId>,
     /// Those to return unchanged.

@@ -17,16 +17,13 @@ pub(crate) struct UndoImport {
     pub(crate) events: Vec<ImportedEvent>,
 }
 
-/// An event recorded by an import.
 pub(crate) struct ImportedEvent {
     pub(crate) event_id: EventId,
-    /// The position at which it was recorded.
     pub(crate) position: u64,
     /// The id of the intervention that cancels it.
     pub(crate) intervention_id: InterventionId,
 }
 
-/// The current state of an imported event.
 enum Found {
     AsImported,
     Changed,

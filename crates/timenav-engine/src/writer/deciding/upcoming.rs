@@ -1,5 +1,3 @@
-//! The armed timers that are due next, during a decision.
-
 use std::collections::HashMap;
 
 use timenav_core::ids::QueueId;
@@ -17,7 +15,6 @@ use crate::writer::draft::{Draft, Ledger};
 pub(super) struct Upcoming {
     rows: Vec<TimerRow>,
     timers: Vec<Timer>,
-    /// Index of each timer by its position.
     places: HashMap<u64, usize>,
     /// The due time of the first timer that was not read: the others are not due earlier.
     known_until: Option<Instant<Virtual>>,

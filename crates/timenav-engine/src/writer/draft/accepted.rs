@@ -1,5 +1,3 @@
-//! Decisions of the group that precede a draft.
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -26,7 +24,6 @@ pub(crate) struct GatheredReads {
     pub(crate) reads: ReadsDraft,
 }
 
-/// A read decided by a draft.
 pub(crate) struct DraftedRead {
     pub(crate) timeline: TimelineId,
     pub(crate) host: Host,
@@ -43,7 +40,6 @@ pub(crate) struct Accepted {
     /// Reads for the next entry of their ledger. It is written before any other.
     pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     pub(super) events: HashMap<(TimelineKey, EventId), KnownEvent>,
-    /// Settled firings.
     settled: HashSet<(TimelineKey, Fallen)>,
     pub(super) data_erased: HashSet<DataId>,
     pub(super) reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
@@ -58,7 +54,6 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
-    /// Returns the state before any draft was accepted.
     pub(crate) fn nothing(heads: &Heads) -> Self {
         Self {
             steps: BTreeMap::new(),
@@ -126,14 +121,11 @@ pub(crate) struct Ground<'a> {
     pub(crate) accepted: &'a Accepted,
     pub(crate) doors: &'a Doors,
     pub(crate) options: &'a Options,
-    /// The feature level of the database.
     pub(crate) level: u64,
     /// The reading of the host's clock. One instant is used for all decisions of a submission, so that a key that
     /// passes the check is still valid when the entry is recorded.
     pub(crate) now: Host,
-    /// The host time for destructive decisions: anything that has not expired by then is kept.
     pub(crate) sure: Host,
-    /// The host time by which keys and permissions expire.
     pub(crate) for_expiry: Host,
 }
 

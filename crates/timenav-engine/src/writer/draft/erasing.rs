@@ -75,7 +75,6 @@ impl Draft<'_> {
         Some(entry)
     }
 
-    /// Stores the remainder of an entry of reads.
     pub(crate) fn leave_reads(&mut self, ledger: Ledger, position: u64, left: Vec<u8>) {
         let key = (self.state(ledger).head.key, position);
         self.drafted.reads_left.insert(key, left);

@@ -1,5 +1,3 @@
-//! Entries about events, and their rows.
-
 use std::sync::Arc;
 
 use timenav_core::ids::EventId;
@@ -16,7 +14,6 @@ use crate::writer::project::{EventChange, EventMade};
 pub(crate) type NewVersion = (Arc<EventColumns>, Arc<str>);
 
 impl Draft<'_> {
-    /// Appends an entry about an event and applies its changes. Returns its position.
     pub(crate) fn append_event(
         &mut self,
         ledger: Ledger,
@@ -52,7 +49,6 @@ impl Draft<'_> {
         position
     }
 
-    /// Ends the current version of this timeline.
     fn end_version(&mut self, ledger: Ledger, event_id: &EventId, until: u64) {
         let layer = self.own_layer(ledger);
         let last = self.known_event_mut(ledger, event_id).versions.last_mut();

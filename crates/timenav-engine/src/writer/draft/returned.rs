@@ -6,7 +6,6 @@ use crate::ports::rows::{KnownEvent, StoredEntry};
 use crate::requests::json::read;
 
 impl Draft<'_> {
-    /// Returns whether an event was removed by a return to an anchor or by undoing an import, rather than canceled.
     pub(crate) fn is_taken_back(&self, ledger: Ledger, event: &KnownEvent) -> bool {
         let Some((layer, position)) = event.ending() else { return false };
         let state = self.state(ledger);

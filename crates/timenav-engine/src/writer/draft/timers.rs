@@ -1,5 +1,3 @@
-//! Prefetched timer state of a draft.
-
 use timenav_core::ids::{FiringId, TimerId};
 
 use super::{Accepted, Draft, Known, Ledger};

@@ -1,5 +1,3 @@
-//! Stored responses for repeated requests.
-
 use timenav_core::time::{Instant, Wall};
 
 use crate::ledger::changes::OutcomeRecord;
@@ -34,7 +32,6 @@ pub(super) fn kept_outcome(
     })
 }
 
-/// Returns a stored outcome with its content erased.
 pub(super) fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
     let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
     let outcome = kept.as_ref().and_then(|kept| {

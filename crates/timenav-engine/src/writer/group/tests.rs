@@ -1,5 +1,3 @@
-//! Groups with rejected submissions, and groups that are decided again.
-
 use timenav_core::ledger::{KeptReads, LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Runtime;
@@ -16,7 +14,6 @@ use crate::writer::deciding::Deciding;
 use crate::writer::deciding::logged::{LogRead, LogScan};
 use crate::writer::deciding::timelines::CreateTimeline;
 
-/// Test doubles without any function.
 struct Nowhere;
 
 impl WallClock for Nowhere {
@@ -82,7 +79,6 @@ fn doors(runtime: &Runtime) -> Doors {
     }
 }
 
-/// The receiver of a submission's result.
 type Outcome<C> = oneshot::Receiver<Result<Answer<C>, Refusal>>;
 
 fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, Outcome<D::Change>) {

@@ -1,5 +1,3 @@
-//! Projection of entries about events.
-
 #[cfg(test)]
 mod tests;
 
@@ -15,10 +13,8 @@ pub(crate) struct EventChange<V> {
     pub(crate) overrides: bool,
 }
 
-/// The row that an entry creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventMade<V> {
-    /// A version of the event.
     Version(V),
     /// A row that hides an inherited event.
     Tombstone,

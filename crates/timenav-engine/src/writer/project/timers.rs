@@ -1,5 +1,3 @@
-//! Projection of entries about timers.
-
 use std::collections::BTreeSet;
 
 use timenav_core::ids::TimelineId;

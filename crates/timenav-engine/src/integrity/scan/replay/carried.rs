@@ -1,5 +1,3 @@
-//! Handover and adoption of timelines.
-
 use timenav_core::access::Permissions;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord};
@@ -67,7 +65,6 @@ impl Replay {
         }
     }
 
-    /// Compares an adoption with the entries before it.
     pub(in crate::integrity::scan) fn compare_adopted(&mut self, position: u64, payload: Option<&[u8]>, root: Hash) {
         let told = payload.and_then(|payload| Adopted::decode(payload).ok());
         let Some(told) = told.filter(|_| self.timeline_id != TimelineId::SYSTEM) else { return };

@@ -1,5 +1,3 @@
-//! Checks of the clock's readings and changes.
-
 use std::collections::BTreeMap;
 
 use timenav_core::anchor::Anchor;
@@ -19,7 +17,6 @@ use crate::requests::json::read;
 /// by up to three days.
 const CALENDARS_DIFFER_MAX: Span = Span::from_micros(5 * 86_400 * 1_000_000);
 
-/// Anchors, and the readings after returns to them.
 #[derive(Default)]
 pub(in crate::integrity::scan) struct Marked {
     /// The reading after a return to an anchor of this ledger.
@@ -29,7 +26,6 @@ pub(in crate::integrity::scan) struct Marked {
 }
 
 impl Marked {
-    /// Adds an anchor that an entry set.
     pub(super) fn set(&mut self, anchor: &Anchor) {
         self.own.insert(anchor.anchor_id.clone(), anchor.restored());
     }
@@ -106,7 +102,6 @@ impl Replay {
         if expected == *after { Ok(()) } else { Err(differs(&expected, after, host)) }
     }
 
-    /// Returns the reading of the anchor named by an entry, if it is known by now.
     fn marked_by(&mut self, told: &ClockChanged, position: u64, now: &Moment) -> Result<Option<Moment>, String> {
         let anchor_id = told.anchor_id.as_deref().and_then(|id| AnchorId::new(id).ok());
         let anchor_id = anchor_id.ok_or("but it names no anchor")?;
@@ -129,7 +124,6 @@ impl Replay {
         self.marked.inherited.clone()
     }
 
-    /// Compares the clock at the end of an advance with its target.
     pub(super) fn check_advanced(&mut self, told: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
         let (Some(before), Some(advance)) = (self.clock.as_ref(), self.timers.advance()) else { return };
         let state = AdvanceState::parse(&told.ended.state).filter(|_| self.blind.is_none());
@@ -142,7 +136,6 @@ impl Replay {
         }
     }
 
-    /// Updates the clock from an entry.
     pub(super) fn change_clock(&mut self, position: u64, payload: &[u8]) {
         let Some(told) = read::<ClockTold>(payload) else { return };
         let Some(clock) = told.clock() else { return };
@@ -181,7 +174,6 @@ fn nearby(command: &ClockCommand, decided: Instant<Virtual>, told: Instant<Virtu
     if is_by_calendar && apart <= CALENDARS_DIFFER_MAX.micros().unsigned_abs() { told } else { decided }
 }
 
-/// Describes the differences of two clocks.
 fn differs(expected: &Clock, found: &Clock, host: Instant<Wall>) -> String {
     let (shown, is_shown) = (expected.now(host), found.now(host));
     if shown == is_shown {

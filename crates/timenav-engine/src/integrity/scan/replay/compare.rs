@@ -1,5 +1,3 @@
-//! Compares the result of a replay with the tables.
-
 use std::collections::BTreeMap;
 
 use timenav_core::anchor::Anchor;
@@ -53,7 +51,7 @@ impl Replay {
         }
     }
 
-    /// Compares the state with the stored one. Returns the number of compared rows.
+    /// Returns the number of compared rows.
     pub(in crate::integrity::scan) fn finish(&mut self, snapshot: &Snapshot) -> u64 {
         if self.blind.is_some() {
             self.compare_needed();
@@ -138,12 +136,12 @@ impl Replay {
         if counted.abs_diff(found) <= self.gone.events_gone_later() { found } else { counted }
     }
 
-    /// Returns the single reads that entries name as erased. Each must be missing, or its whole entry.
+    /// Each must be missing, or its whole entry.
     pub(in crate::integrity::scan) fn reads_told(&self) -> Vec<(u64, u64, PositionRuns)> {
         self.gone.reads_told().to_vec()
     }
 
-    /// Compares retention policies and sweeps with their rows. Returns the number of compared rows.
+    /// Returns the number of compared rows.
     pub(in crate::integrity::scan) fn compare_retention(&mut self, snapshot: &Snapshot, sweeps: &[u64]) -> u64 {
         if self.blind.is_some() || !self.from_the_start {
             return 0;
@@ -156,7 +154,7 @@ impl Replay {
         rows + compare_rows(&mut self.findings, "sweeps", &expected, &kept)
     }
 
-    /// Compares a page of stored anchors. Returns the number of compared rows.
+    /// Returns the number of compared rows.
     pub(in crate::integrity::scan) fn compare_anchors(&mut self, kept: &[Anchor]) -> u64 {
         if self.blind.is_some() || !self.from_the_start {
             return 0;

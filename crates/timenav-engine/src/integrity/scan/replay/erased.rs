@@ -8,13 +8,11 @@ use crate::ledger::payload::DataErased;
 use crate::requests::json::read;
 
 impl Replay {
-    /// Returns how many events were erased during the scan.
     pub(in crate::integrity::scan) fn events_erased_later(&self) -> u64 {
         let told = self.told_later.values().filter(|erased| erased.is_event).count() as u64;
         told + self.gone.positions_erased_later()
     }
 
-    /// Returns whether an event was erased during the scan.
     pub(in crate::integrity::scan) fn is_erased_later(&self, position: u64) -> bool {
         self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
     }
@@ -38,7 +36,6 @@ impl Replay {
     }
 }
 
-/// Returns the erasures of an entry, by the erased position.
 pub(super) fn erasures(payload: &DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> + use<> {
     let is_event = payload.is_event();
     let DataErased { position, also, cancelled, .. } = payload;

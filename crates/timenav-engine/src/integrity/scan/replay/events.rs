@@ -1,5 +1,3 @@
-//! Replays entries about events: their versions, and the number of current events.
-
 use timenav_core::ledger::LeafRecord;
 
 use super::{Followed, Recorded, RecordedEvent, Replay};

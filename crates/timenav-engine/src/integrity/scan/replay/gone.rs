@@ -1,5 +1,3 @@
-//! Missing contents, and contents that entries name as erased.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{EventsErased, LeafRecord, PositionRuns, ReadsEntry, ReadsErased, reads_in};
@@ -24,17 +22,14 @@ pub(super) struct Gone {
     pub(super) is_needed: bool,
 }
 
-/// A missing payload.
 #[derive(Clone, Copy)]
 struct GonePayload {
-    /// Whether it was of an event.
     is_event: bool,
     /// Whether an `erase_events` entry names it.
     is_named: bool,
 }
 
 impl Gone {
-    /// Processes an entry: its payload or single reads may be missing.
     pub(super) fn entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) {
         let Some(payload) = payload else {
             let is_event = Action::of(record).is_some_and(Action::changes_events);
@@ -52,7 +47,7 @@ impl Gone {
         }
     }
 
-    /// Processes an erasure of events. Entries before `first` were not read.
+    /// Entries before `first` were not read.
     pub(super) fn events_erased(
         &mut self,
         (by, first): (u64, u64),
@@ -83,13 +78,11 @@ impl Gone {
         }
     }
 
-    /// Processes an erasure of single reads.
     pub(super) fn reads_erased(&mut self, by: u64, erased: &ReadsErased<'_>) {
         self.explain(erased);
         self.reads_told.push((by, erased.position, erased.reads.clone()));
     }
 
-    /// Processes an erasure of events written after the scan began.
     pub(super) fn events_erased_later(&mut self, erased: Option<EventsErased<'_>>) {
         let Some(EventsErased { versions, interventions, events_count, .. }) = erased else { return };
         self.later_events = self.later_events.saturating_add(events_count);
@@ -106,7 +99,7 @@ impl Gone {
         }
     }
 
-    /// Removes a payload that a sweep pruned. Returns whether it was missing.
+    /// Returns whether it was missing.
     pub(super) fn let_go(&mut self, position: u64) -> bool {
         self.payloads.remove(&position).is_some()
     }
@@ -115,12 +108,10 @@ impl Gone {
         self.payloads.contains_key(&position)
     }
 
-    /// Returns how many payloads and single reads are missing.
     pub(super) fn count(&self) -> u64 {
         self.payloads.len() as u64 + self.reads_count
     }
 
-    /// Returns the missing payloads that no `erase_events` entry names, and whether each was of an event.
     pub(super) fn unnamed(&self) -> impl Iterator<Item = (u64, bool)> {
         let unnamed = |(position, gone): (&u64, &GonePayload)| {
             let is_named = gone.is_named || (gone.is_event && self.is_erased_later(*position));
@@ -129,7 +120,6 @@ impl Gone {
         self.payloads.iter().filter_map(unnamed)
     }
 
-    /// Returns the entries with missing single reads that no entry names.
     pub(super) fn reads_unnamed(&self) -> impl Iterator<Item = u64> {
         self.reads.iter().filter(|(_, numbers)| !numbers.is_empty()).map(|(position, _)| *position)
     }
@@ -139,7 +129,6 @@ impl Gone {
         &self.reads_told
     }
 
-    /// Returns whether the event of an entry was erased after the scan began.
     pub(super) fn is_erased_later(&self, position: u64) -> bool {
         self.later.iter().any(|runs| runs.contains(position))
     }

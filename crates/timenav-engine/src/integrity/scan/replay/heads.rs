@@ -1,5 +1,3 @@
-//! Commitments of `system` in `heads` entries.
-
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHeads, LeafRecord};
 
@@ -9,7 +7,6 @@ use crate::ledger::payload::RollbackAccepted;
 /// Maximum number of accepted losses that a scan reports as sentences.
 const ACCEPTED_TOLD_MAX: usize = 32;
 
-/// The content of a `heads` entry, to be compared with the ledgers.
 #[derive(Clone, Debug)]
 pub(in crate::integrity::scan) struct ToldHeads {
     pub(in crate::integrity::scan) position: u64,
@@ -18,29 +15,24 @@ pub(in crate::integrity::scan) struct ToldHeads {
     pub(in crate::integrity::scan) heads: CommittedHeads,
 }
 
-/// Accepted rollbacks according to entries.
 #[derive(Default)]
 pub(super) struct AcceptedTold {
-    /// The newest of them.
     newest: Option<u64>,
-    /// A sentence for each loss.
     sentences: Vec<String>,
 }
 
 impl Replay {
-    /// Processes a `heads` entry. Returns `None` if it cannot be parsed or is not on `system`.
+    /// Returns `None` if it cannot be parsed or is not on `system`.
     pub(super) fn committed(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) -> Option<()> {
         let heads = CommittedHeads::decode(payload).ok().filter(|_| record.timeline_id == TimelineId::SYSTEM)?;
         self.heads.push(ToldHeads { position, subject: record.subject.to_string(), heads });
         Some(())
     }
 
-    /// Takes the `heads` entries so far.
     pub(in crate::integrity::scan) fn take_heads(&mut self) -> Vec<ToldHeads> {
         std::mem::take(&mut self.heads)
     }
 
-    /// Processes an accepted rollback.
     pub(super) fn accept_rollback(&mut self, position: u64, payload: Option<&[u8]>) {
         self.accepted.newest = Some(position);
         let told: Option<RollbackAccepted> = payload.and_then(|payload| serde_json::from_slice(payload).ok());
@@ -50,12 +42,10 @@ impl Replay {
         }
     }
 
-    /// Takes the sentences about accepted losses.
     pub(in crate::integrity::scan) fn take_accepted(&mut self) -> Vec<String> {
         std::mem::take(&mut self.accepted.sentences)
     }
 
-    /// Returns the position of the newest accepted rollback.
     pub(in crate::integrity::scan) const fn rollback_accepted(&self) -> Option<u64> {
         self.accepted.newest
     }

@@ -1,12 +1,9 @@
-//! The parts of entries that are compared with rows.
-
 use timenav_core::ledger::Hash;
 use timenav_core::scan::ReadBy;
 use timenav_core::time::{Instant, Wall};
 
 use crate::writer::project::EventMade;
 
-/// An entry about an event, to be compared with its rows.
 #[derive(Clone, Debug)]
 pub(in crate::integrity::scan) struct RecordedEvent {
     pub(in crate::integrity::scan) position: u64,
@@ -14,11 +11,9 @@ pub(in crate::integrity::scan) struct RecordedEvent {
     pub(in crate::integrity::scan) made: EventMade<Vec<u8>>,
     /// Whether it ends the previous version on this timeline.
     pub(in crate::integrity::scan) ends: bool,
-    /// The id of the intervention, if the entry is one.
     pub(in crate::integrity::scan) intervention_id: Option<String>,
 }
 
-/// An entry about a sealed record, to be compared with its row.
 #[derive(Clone, Debug)]
 pub(in crate::integrity::scan) struct RecordedData {
     pub(in crate::integrity::scan) position: u64,
@@ -32,21 +27,17 @@ pub(in crate::integrity::scan) struct Beside<'a> {
     pub(in crate::integrity::scan) position: u64,
     /// `None` if it was erased or pruned.
     pub(in crate::integrity::scan) payload: Option<&'a [u8]>,
-    /// The callers of its reads, if they are known already.
     pub(in crate::integrity::scan) readers: Option<&'a [ReadBy]>,
 }
 
-/// Rows that follow from an entry.
 #[derive(Clone, Debug)]
 pub(in crate::integrity::scan) enum Recorded {
     Event(RecordedEvent),
     Data(RecordedData),
 }
 
-/// An erasure according to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Erased {
-    /// Position of the erasing entry.
     pub(super) by: u64,
     /// Whether an event was erased, whose payload is missing; the payload of a sealed record stays.
     pub(super) is_event: bool,
@@ -54,22 +45,16 @@ pub(super) struct Erased {
     pub(super) stood: bool,
 }
 
-/// Stored outcomes that an entry names as erased.
 #[derive(Clone, Debug)]
 pub(in crate::integrity::scan) struct ForgottenOutcomes {
-    /// The position of the erasure.
     pub(in crate::integrity::scan) position: u64,
-    /// Host time of the erasure.
     pub(in crate::integrity::scan) recorded_at: Instant<Wall>,
     /// Hashes of their keys.
     pub(in crate::integrity::scan) names: Vec<Hash>,
 }
 
-/// The effect of an entry.
 pub(super) enum Followed {
-    /// Rows to compare with the stored ones.
     Row(Recorded),
-    /// A change of the state.
     State,
     /// None: it was a read or a rejection, or the service logged something about itself.
     Nothing,

@@ -1,5 +1,3 @@
-//! Authorization of entries.
-
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, ReadBy};

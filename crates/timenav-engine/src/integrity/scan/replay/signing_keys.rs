@@ -1,5 +1,3 @@
-//! Rotations of the signing key according to entries.
-
 use timenav_core::ledger::{LeafRecord, VerifierKey};
 use timenav_core::scan::{FindingKind, Findings};
 
@@ -7,7 +5,6 @@ use super::Replay;
 use crate::ledger::payload::SigningKeyRotated;
 use crate::requests::json::read;
 
-/// A rotation.
 #[derive(Debug)]
 struct Rotated {
     position: u64,
@@ -15,12 +12,11 @@ struct Rotated {
     new: VerifierKey,
 }
 
-/// The last rotation so far.
 #[derive(Debug, Default)]
 pub(super) struct SigningKeys(Option<Rotated>);
 
 impl SigningKeys {
-    /// Processes a rotation. Returns `None` if it cannot be parsed.
+    /// Returns `None` if it cannot be parsed.
     pub(super) fn rotated(
         &mut self,
         record: &LeafRecord<'_>,

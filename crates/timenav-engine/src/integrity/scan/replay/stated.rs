@@ -1,5 +1,3 @@
-//! Compares the stored head statement with the state computed from entries.
-
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts, TimelineFacts};
 use timenav_core::scan::FindingKind;
@@ -44,7 +42,6 @@ impl Replay {
         1
     }
 
-    /// Returns the expected statement, if it is known.
     fn statement(
         &self,
         request: &ScanRequest<'_>,

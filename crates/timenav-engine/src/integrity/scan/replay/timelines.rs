@@ -1,5 +1,3 @@
-//! Replays the creation and the end of timelines.
-
 use std::collections::BTreeMap;
 
 use timenav_core::ids::TimelineId;
@@ -11,7 +9,6 @@ use crate::ledger::head::{EndedTimeline, TimelineKey};
 use crate::ledger::payload::TimelineCreated;
 use crate::requests::json::read;
 
-/// The expected row of an ended timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) size: u64,
@@ -20,7 +17,6 @@ pub(super) struct Ended {
     pub(super) fork: Option<ForkedFrom>,
 }
 
-/// The origin of a forked timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ForkedFrom {
     /// The other timeline; `None` if no stored timeline has that number.
@@ -64,7 +60,6 @@ impl Replay {
         Some(())
     }
 
-    /// Moves a timeline to the ended ones.
     pub(super) fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
         let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
         self.timelines.remove(&timeline_id);

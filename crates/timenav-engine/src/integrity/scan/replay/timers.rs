@@ -1,5 +1,3 @@
-//! Replays entries about timers.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -36,7 +34,6 @@ pub(super) struct TimersTold {
     advances: RowSum,
 }
 
-/// The sums of the timer tables of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::integrity::scan) struct TimerSums {
     pub(in crate::integrity::scan) timers: RowSum,
@@ -45,7 +42,7 @@ pub(in crate::integrity::scan) struct TimerSums {
 }
 
 impl TimerSums {
-    /// Compares the stored sums with the expected ones. Returns the number of rows.
+    /// Returns the number of rows.
     pub(in crate::integrity::scan) fn compare(&self, kept: &Self, findings: &mut Findings) -> u64 {
         let tables = [
             ("timers", self.timers, kept.timers),
@@ -68,7 +65,7 @@ impl TimerSums {
 }
 
 impl TimersTold {
-    /// Adds a new timer. `None` if it has no due time.
+    /// `None` if it has no due time.
     fn arm(&mut self, row: TimerRow) -> Option<()> {
         row.next?;
         let definition = definition_of(&row);
@@ -96,7 +93,7 @@ impl TimersTold {
         self.state.next = self.by_next.first().map(|(next, _)| *next);
     }
 
-    /// Restores a timer. `None` if its previous state is not the one in the entry.
+    /// `None` if its previous state is not the one in the entry.
     fn restore(&mut self, told: &TimerRestored<'_>) -> Option<()> {
         let TimerRestored { position, was, is } = told;
         let known = match was {
@@ -177,7 +174,7 @@ impl TimersTold {
 }
 
 impl Replay {
-    /// Processes an entry about timers. Returns `None` if it cannot be parsed.
+    /// Returns `None` if it cannot be parsed.
     pub(super) fn timers_told(
         &mut self,
         action: Action,
@@ -220,19 +217,17 @@ impl Replay {
         Some(())
     }
 
-    /// Sets the first position for timers of a fork.
     pub(super) const fn timers_begin(&mut self, base: u64, sends_from: u64) {
         self.timers.state.base = base;
         self.timers.state.sends_from = sends_from;
     }
 
-    /// Sets the faults at the beginning of a fork.
     pub(super) fn faults_begin(&mut self, fork: &ForkRecord) -> Option<()> {
         self.timers.state.faults = faults_of(&fork.faults)?.into();
         Some(())
     }
 
-    /// Applies a change of faults. `None` if it does not follow from the previous ones.
+    /// `None` if it does not follow from the previous ones.
     pub(super) fn fault_told(&mut self, position: u64, payload: &[u8]) -> Option<()> {
         let told: FaultSet = read(payload)?;
         let faults = Arc::make_mut(&mut self.timers.state.faults);
@@ -259,7 +254,6 @@ impl Replay {
         Some(())
     }
 
-    /// Processes the end of an advance.
     pub(super) fn advance_over(&mut self, (position, recorded_at): (u64, Instant<Wall>), payload: &[u8]) -> Option<()> {
         let told: AdvanceOver = read(payload)?;
         self.check_advanced(&told, (position, recorded_at));
@@ -363,7 +357,6 @@ impl Replay {
     }
 }
 
-/// Returns whether an entry changes timer rows.
 pub(in crate::integrity::scan) fn is_of_timers(record: &LeafRecord<'_>, payload: &[u8]) -> bool {
     let Some(action) = Action::of(record) else { return false };
     let ends_advance = match action.on_advance() {

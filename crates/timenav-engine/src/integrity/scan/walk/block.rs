@@ -1,5 +1,3 @@
-//! A block of entries.
-
 use timenav_core::ledger::{ADOPT_ACTION, LeafRecord};
 use timenav_core::scan::{FilledTile, LedgerScan};
 
@@ -10,7 +8,6 @@ use crate::integrity::scan::replay::{
 use crate::ports::archive::EntryRow;
 use crate::read::long_work::giving_way;
 
-/// The parts of a block to compare with stored data.
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) events: Vec<RecordedEvent>,
@@ -20,8 +17,7 @@ pub(super) struct Block {
     pub(super) heads: Vec<ToldHeads>,
 }
 
-/// Processes the rows before position `end`. `is_let_go` returns whether the payload of an entry was pruned, given
-/// whether it is missing.
+/// `is_let_go` returns whether the payload of an entry was pruned, given whether it is missing.
 pub(super) fn take(
     (ledger, replay): (&mut LedgerScan, &mut Replay),
     rows: &[HashedRow],

@@ -1,5 +1,3 @@
-//! Reads, hashes and replays all entries from a position on, and compares their effects.
-
 use timenav_core::scan::{FactKey, Fingerprint, LedgerScan};
 
 use super::super::compared::Compared;

@@ -1,5 +1,3 @@
-//! Checks of a fork's origin.
-
 use std::collections::BTreeMap;
 
 use timenav_core::clock::Moment;

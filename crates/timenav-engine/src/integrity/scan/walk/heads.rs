@@ -1,5 +1,3 @@
-//! Compares commitments in `heads` entries with the timelines.
-
 use std::collections::HashMap;
 
 use timenav_core::ids::TimelineId;
@@ -13,12 +11,9 @@ use crate::integrity::scan::tree;
 use crate::ledger::head::TimelineKey;
 use crate::ports::store_error::StoreError;
 
-/// The timelines named by `heads` entries, and their differences.
 #[derive(Default)]
 pub(super) struct Heads {
-    /// The number and size of each timeline.
     known: HashMap<TimelineId, Option<(TimelineKey, u64)>>,
-    /// The findings: the entry, and the difference.
     found: Vec<(u64, FindingKind, String)>,
     count: u64,
 }
@@ -62,7 +57,6 @@ impl Way<'_, '_> {
         }))
     }
 
-    /// Returns the number and size of a timeline, which may have ended.
     async fn known_timeline(&mut self, timeline: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
         if let Some(known) = self.heads.known.get(timeline) {
             return Ok(*known);

@@ -19,7 +19,6 @@ use crate::ports::store_error::StoreError;
 /// Entries that explain erasures in an earlier layer: ledger and positions.
 type Tellers = Vec<(TimelineKey, Vec<u64>)>;
 
-/// State carried from block to block.
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
@@ -50,7 +49,6 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Reads every entry of a layer, and compares its effects.
     async fn walk_layer(&mut self, ended: &EndedTimeline, tellers: &Tellers) -> Result<(Replay, Findings), StoreError> {
         let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
         let (EndedTimeline { key, size, root, .. }, told) = (ended.clone(), ended.id.told());
@@ -140,7 +138,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Compares the timer rows of a layer. They do not change, so they must match its entries.
+    /// They do not change, so they must match its entries.
     async fn compare_timers_of_layer(&mut self, key: TimelineKey, replay: &mut Replay) -> Result<(), StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(()) };
         match self.timer_sums_kept(key).await {
@@ -191,7 +189,6 @@ impl Way<'_, '_> {
 }
 
 impl Carried {
-    /// Processes the rows before position `end`.
     fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay } = &mut self;
         let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_let_go(record, is_missing));

@@ -19,7 +19,6 @@ use crate::requests::idempotency::Idempotency;
 /// Outcomes read at a time; each contains an event or two.
 const OUTCOMES_MAX: usize = 100;
 
-/// The parsed parts of an outcome.
 struct Answer {
     timeline: TimelineId,
     position: u64,
@@ -37,7 +36,6 @@ struct Recorded {
 }
 
 impl Answer {
-    /// Parses a row. `None` if that fails.
     fn of(kept: &KeptOutcome) -> Option<Self> {
         let told: OutcomeRecord = serde_json::from_str(&kept.record.outcome).ok()?;
         let (timeline, ledger, change) = told.parts()?;
@@ -52,13 +50,11 @@ impl Answer {
         Some(Self { timeline, position: ledger.position, is_untold: told.is_untold(), fault })
     }
 
-    /// Returns the entries needed to check its time.
     fn entries(&self) -> [(TimelineId, u64); 3] {
         let positions = [self.position, self.position.saturating_sub(1), self.position.saturating_add(1)];
         positions.map(|position| (self.timeline.clone(), position))
     }
 
-    /// Returns how the row contradicts the entries.
     fn compare(&self, expires_at: Instant<Wall>, recorded: &Recorded) -> Option<String> {
         if let Some(fault) = self.fault {
             return Some(fault.to_owned());
@@ -95,12 +91,10 @@ fn event_kept(kept: &str) -> Result<Option<EventId>, ()> {
     EventId::new(&told.event_id.ok_or(())?).map(Some).map_err(|_| ())
 }
 
-/// Returns the host time of an entry.
 fn recorded_at(leaf: Option<&[u8]>) -> Option<Instant<Wall>> {
     parse_timestamp(&LeafRecord::decode(leaf?).ok()?.recorded_at).ok()
 }
 
-/// Formats a key.
 fn shown(key: &[u8; 32]) -> String {
     key.iter().fold(String::new(), |mut shown, byte| {
         // Writing to a string cannot fail.

@@ -1,5 +1,3 @@
-//! Sampled entries, each of which is proven to be in the tree.
-
 use timenav_core::ledger::{LetGoClass, inclusion_nodes, is_erasable, leaf_hash, verify_inclusion};
 use timenav_core::scan::{FindingKind, LedgerScan};
 
@@ -60,7 +58,7 @@ impl Way<'_, '_> {
         Ok(let_go)
     }
 
-    /// Verifies one entry against the tree. Returns the number of bytes read.
+    /// Returns the number of bytes read.
     pub(super) async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let Some(row) = source.entry_row(key, position).await? else {

@@ -1,5 +1,3 @@
-//! Erased single reads.
-
 use timenav_core::ledger::{LeafRecord, ReadsEntry, reads_in};
 use timenav_core::scan::FindingKind;
 

@@ -58,7 +58,6 @@ impl Way<'_, '_> {
         Telling { rows: rows.into_iter(), ledger: Some(ledger), is_proven }
     }
 
-    /// Returns the content and position of the next of these entries.
     pub(super) async fn next_told(&mut self, telling: &mut Telling) -> Result<Option<(u64, Told)>, StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         while let Some((position, is_policy)) = telling.rows.next() {

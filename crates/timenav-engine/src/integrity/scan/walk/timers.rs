@@ -1,5 +1,3 @@
-//! Compares timers, firings and advances by their sums.
-
 use timenav_core::ledger::LeafRecord;
 
 use super::{BLOCK_ENTRIES, Way};
@@ -27,7 +25,6 @@ impl Way<'_, '_> {
         Ok(expected.compare(&kept, &mut self.findings))
     }
 
-    /// Returns the sums of the stored rows of a timeline.
     pub(super) async fn timer_sums_kept(&mut self, key: TimelineKey) -> Result<TimerSums, StoreError> {
         let source = self.request.source;
         let mut sums = TimerSums::default();

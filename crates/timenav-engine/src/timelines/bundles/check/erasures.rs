@@ -1,5 +1,3 @@
-//! Later entries that explain erasures in a layer.
-
 use timenav_core::ledger::{Checkpoint, LeafRecord, TlogProof, VerifierKey, leaf_hash, origin, verify_inclusion};
 
 use super::BundleCheck;
@@ -53,7 +51,6 @@ impl BundleCheck<'_> {
         Ok(())
     }
 
-    /// Marks an erasure in an earlier layer as explained by an entry. Returns whether it was.
     fn explain_earlier(&mut self, number: usize, told: &LaterEntry) -> Result<bool, String> {
         let is_known = self.header.as_ref().is_some_and(|header| header.format == BUNDLE_FORMAT_OF_LAYERS);
         let Some(record) = told.record().ok().filter(|_| is_known) else { return Ok(false) };

@@ -1,5 +1,3 @@
-//! State that is prefetched before events are recorded.
-
 use timenav_core::time::Instant;
 
 use super::*;
