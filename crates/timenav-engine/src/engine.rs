@@ -1,5 +1,3 @@
-//! The engine: dependencies, startup, and the checks that every use case passes.
-
 mod submitting;
 
 use async_recursion::async_recursion as boxed;
@@ -293,7 +291,6 @@ impl Engine {
         self.0.shared.timelines.read().page(user, after, items_max)
     }
 
-    /// Returns the timelines that readers see, including ended ones.
     pub(crate) fn published(&self) -> &RwLock<Published> {
         &self.0.shared.timelines
     }
@@ -338,7 +335,6 @@ impl Engine {
         access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.for_expiry()), demand)
     }
 
-    /// Returns the host time by which keys and permissions expire.
     pub(crate) fn for_expiry(&self) -> Instant<Wall> {
         self.host_clock().for_expiry(self.now())
     }

@@ -1,5 +1,3 @@
-//! Permissions of timelines, and time travel restrictions of users.
-
 use std::collections::BTreeSet;
 
 use async_recursion::async_recursion as boxed;

@@ -157,7 +157,6 @@ impl Engine {
         Ok(page)
     }
 
-    /// Returns the positions of entries recorded in a range of host time, both ends inclusive.
     async fn logged(&self, key: TimelineKey, range: TimeRange<Wall>, size: u64) -> Result<Range<u64>, Refusal> {
         let first = self.store().first_recorded_at(key, range.first(), size).await?;
         let end = match range.last().micros().checked_add(1).and_then(Instant::from_micros) {
@@ -195,7 +194,6 @@ impl LogOrder {
         }
     }
 
-    /// Returns the unread range after an entry was read.
     fn after(self, left: Range<u64>, position: u64) -> Range<u64> {
         match self {
             Self::Oldest => position + 1..left.end,
@@ -203,7 +201,6 @@ impl LogOrder {
         }
     }
 
-    /// Returns the end of the unread range from which reading continues.
     const fn edge(self, left: &Range<u64>) -> u64 {
         match self {
             Self::Oldest => left.start,
@@ -211,7 +208,6 @@ impl LogOrder {
         }
     }
 
-    /// Returns the unread range after the previous page.
     fn rest(self, all: Range<u64>, edge: u64) -> Range<u64> {
         match self {
             Self::Oldest => edge.max(all.start)..all.end,
@@ -232,7 +228,6 @@ impl AccessLogs {
     }
 }
 
-/// The log entries of a ledger entry.
 struct Told {
     entries: Vec<LogEntry>,
     gap: Option<LogGap>,

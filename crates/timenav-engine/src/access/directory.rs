@@ -5,7 +5,6 @@ use timenav_core::time::{Instant, Wall};
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::requests::caller::{AuthFailure, Caller, Credential};
 
-/// A change to users, keys, passwords or sessions, or the end of a timeline.
 pub type DirectoryChange = directory::DirectoryChange<KeptPassword, EndedTimeline>;
 
 /// Checks that a caller's credentials are still valid: the key or session is live, and the user exists. Sessions expire

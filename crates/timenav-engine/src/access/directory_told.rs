@@ -15,7 +15,6 @@ pub(crate) struct EndTold {
     pub(crate) root: Hash,
 }
 
-/// A change to the rows, as far as entries contain it.
 pub(crate) type Change = DirectoryChange<PasswordTold, EndTold>;
 
 /// `None` if it cannot be parsed.

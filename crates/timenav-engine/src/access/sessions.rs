@@ -30,7 +30,6 @@ const BUSY_SECONDS: u64 = 1;
 pub struct SessionView {
     pub session_id: SessionId,
     pub created_at: Instant<Wall>,
-    /// When activity was last recorded, in host time.
     pub last_seen_at: Instant<Wall>,
     pub idle_expires_at: Instant<Wall>,
     pub expires_at: Instant<Wall>,
@@ -52,7 +51,6 @@ pub struct PasswordRequest {
     pub current: Option<Password>,
 }
 
-/// The code of a cross-site request that carries a user's cookie.
 pub const CROSS_SITE_CODE: &str = "cross_site_request";
 
 impl Engine {
@@ -216,7 +214,6 @@ impl Engine {
         self.directory().users.get(&caller.user_id).cloned()
     }
 
-    /// Returns whether no operator has a password yet.
     #[must_use]
     pub fn is_first_run(&self) -> bool {
         let directory = self.directory();

@@ -45,7 +45,6 @@ impl Engine {
         Ok((layer, anchor))
     }
 
-    /// Returns the tree of a layer of a timeline. Each timeline records its origin.
     async fn tree_of_layer(&self, state: &TimelineState, layer: usize) -> Result<SignedTree, Refusal> {
         let ancestors = state.ancestors.iter().map(|layer| layer.timeline).zip(state.lineage.iter().cloned());
         let inherited = ancestors.skip(layer).collect::<Vec<_>>();

@@ -21,7 +21,6 @@ use crate::writer::deciding::restoring::{GoingBack, Restoring, TimerChanged};
 const BLOCK_TIMERS: usize = 1_000;
 const BLOCK_FIRINGS: usize = 500;
 
-/// The current and earlier state of timers.
 struct Then {
     undo: Undo<TimerRow>,
     rows: BTreeMap<u64, TimerRow>,
@@ -127,7 +126,6 @@ impl Engine {
         if left.is_empty() { Ok(found) } else { Err(Refusal::Damaged("a firing is missing".to_owned())) }
     }
 
-    /// Returns the earliest due time of the armed timers that do not change.
     async fn next_of_others(
         &self,
         key: TimelineKey,

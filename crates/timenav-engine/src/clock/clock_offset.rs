@@ -38,7 +38,6 @@ impl ClockOffset {
         Self { micros: middle - database.micros(), uncertainty_micros, behind_newest_micros: behind, max_micros }
     }
 
-    /// Returns the reference that the host's clock is too far from, if that is certain.
     #[must_use]
     pub fn fault(&self) -> Option<ClockFault> {
         if self.micros.saturating_abs().saturating_sub(self.uncertainty_micros) > self.max_micros {

@@ -54,11 +54,9 @@ pub struct DeliveryLag {
     pub oldest: Instant<Virtual>,
 }
 
-/// A clock change that stops at each timer, while it is running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceSeen {
     pub advance_id: AdvanceId,
-    /// How many instants it has passed so far.
     pub step: u64,
     pub to: Instant<Virtual>,
 }
@@ -115,7 +113,6 @@ pub struct ClockChanges {
     engine: Engine,
     timeline: TimelineId,
     growth: Growth,
-    /// The generation of the last change that was read.
     read: u64,
     untold: VecDeque<ClockNews>,
     last: Option<Clock>,

@@ -65,7 +65,6 @@ impl Engine {
         Ok(FaultStep { timeline_id: timeline, user_id, name, fault, ledger, replayed })
     }
 
-    /// Returns the user and name of a follower, if it supports faults as far as this service knows.
     async fn follower_named(
         &self,
         timeline: &TimelineId,

@@ -85,7 +85,6 @@ pub struct Foresight {
     pub to: Instant<Virtual>,
     pub is_back: bool,
     pub firings: Vec<ForeseenFiring>,
-    /// The number of firings, as far as they were counted.
     pub count: u64,
     pub by_timer: Vec<(TimerId, u64)>,
     pub is_complete: bool,
@@ -176,7 +175,6 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Returns the firings on the way to an instant, with timers in the state they would have then.
     async fn foretold(
         &self,
         look: &Look,
@@ -222,7 +220,6 @@ impl Engine {
         })
     }
 
-    /// Rejects a clock change that would pass too many firings.
     pub(crate) async fn check_firings(&self, timeline: &TimelineId, command: &ClockCommand) -> Result<(), Refusal> {
         let Some(state) = self.state(timeline) else { return Ok(()) };
         // Missing authorization and errors of the clock are reported when the change is decided.
@@ -265,7 +262,6 @@ impl Engine {
         moved.map_or_else(|| state.head.clock.now(self.host(state)), |moved| moved.at)
     }
 
-    /// Returns the firings up to an instant, with some timers in a different state.
     async fn foreseen(
         &self,
         state: &TimelineState,
@@ -295,7 +291,6 @@ impl Engine {
     }
 }
 
-/// Returns the effect on timers and firings of going back to an instant.
 fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
     let Restoring { timers, mut superseded, .. } = restoring;
     let (mut rearmed, mut disarmed) = (Vec::new(), Vec::new());

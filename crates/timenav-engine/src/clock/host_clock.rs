@@ -40,7 +40,6 @@ pub(crate) struct HostClock {
 }
 
 impl HostClock {
-    /// `kept` is the stored value.
     pub(crate) fn known(last: Instant<Wall>, kept: Option<Instant<Wall>>) -> Self {
         Self {
             last: AtomicI64::new(last.micros()),

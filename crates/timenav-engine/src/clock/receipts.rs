@@ -61,7 +61,6 @@ impl Engine {
         Ok(receipt)
     }
 
-    /// Returns where an advance began, and its result without firings.
     pub(crate) async fn told_of_advance(
         &self,
         state: &TimelineState,
@@ -117,7 +116,6 @@ pub(crate) fn running(state: &TimelineState, advance: &Advance, host: Instant<Wa
 }
 
 impl AdvanceEnded {
-    /// `None` if the record is invalid.
     pub(crate) fn receipt(&self, timeline_id: TimelineId) -> Option<Receipt> {
         let moment = |text: &str| timenav_core::time::parse_timestamp(text).ok();
         Some(Receipt {

@@ -36,7 +36,6 @@ pub(crate) fn becomes(
     })
 }
 
-/// Returns the event after an effect; `None` if it would be canceled.
 pub(crate) fn preview(
     known: &KnownEvent,
     event_id: &EventId,

@@ -48,7 +48,6 @@ pub struct ImportBatch {
     /// The position of each of these; 0 if the fork inherits it. In a dry run, an event of an earlier record in the
     /// file has the next position.
     pub unchanged_at: Vec<u64>,
-    /// Events that are already recorded with different content.
     pub refused: Vec<RefusedRecord>,
     pub ledger: LedgerPosition,
 }
@@ -56,21 +55,17 @@ pub struct ImportBatch {
 /// An import record that was rejected because another event has its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedRecord {
-    /// Its index in the batch, from 0.
     pub index: usize,
     pub event_id: EventId,
 }
 
 #[derive(Clone, Debug)]
 pub struct MonitorEvents {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     pub location_text: String,
     pub location: LocationQuery,
     pub range: TimeRange<Virtual>,
-    /// Whether to include events that begin before the range and last into it.
     pub overlapping: bool,
-    /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
     pub filter: Arc<EventFilter>,
     pub newest_first: bool,
@@ -97,7 +92,6 @@ pub struct EventPage {
 
 struct Found {
     events: Vec<StoredEvent>,
-    /// Time, layer and position of the last event examined, if there are more.
     next: Option<EventPlace>,
     is_cut: bool,
 }
@@ -177,7 +171,6 @@ impl Engine {
         Ok(found.0)
     }
 
-    /// Finds events. Also returns the query and the state that it was evaluated on.
     pub(crate) async fn find_events(
         &self,
         caller: &Caller,
@@ -255,7 +248,7 @@ impl Engine {
         Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
     }
 
-    /// Returns the results of a query. Stops after [`EVENTS_PAGE_BYTES_MAX`].
+    /// Stops after [`EVENTS_PAGE_BYTES_MAX`].
     async fn events_in_pieces(&self, caller: &Caller, mut query: EventQuery) -> Result<Vec<StoredEvent>, Refusal> {
         let mut events = Vec::new();
         let mut left = query.items_max;

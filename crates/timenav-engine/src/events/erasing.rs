@@ -33,17 +33,14 @@ use crate::writer::deciding::repeated::Again;
 
 /// Maximum number of events per batch. Counted on each timeline that may hold them: the timeline itself and its forks.
 pub const ERASE_EVENTS_BATCH_MAX: usize = 1_000;
-/// Maximum number of events that a query or an age may select.
 pub const ERASE_EVENTS_SELECTED_MAX: usize = 100_000;
 const FORESEEN_IDS_MAX: usize = 100;
 
 #[derive(Clone, Debug)]
 pub struct EventErasure {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     pub which: WhichEvents,
     pub include_forks: bool,
-    /// The ledger size that a dry run returned.
     pub evaluated_at: Option<u64>,
 }
 
@@ -67,13 +64,11 @@ pub enum WhichEvents {
 pub struct ForeseenErasure {
     pub timeline_id: TimelineId,
     pub events_count: u64,
-    /// The first of them.
     pub event_ids: Vec<EventId>,
     pub evaluated_at: u64,
     pub forks: Vec<ForkSeen>,
 }
 
-/// A fork of the timeline on which events are erased.
 #[derive(Clone, Debug)]
 pub struct ForkSeen {
     pub timeline_id: TimelineId,
@@ -98,7 +93,6 @@ pub struct ErasedEvents {
 
 #[derive(Clone, Debug)]
 pub struct ReadErasure {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     pub position: u64,
     pub which: WhichReads,
@@ -373,7 +367,6 @@ impl Engine {
         }
     }
 
-    /// Returns the events that were recorded on a timeline that this one was forked from.
     async fn inherited(&self, state: &TimelineState, event_ids: Vec<EventId>) -> Result<Vec<EventId>, Refusal> {
         if state.ancestors.is_empty() {
             return Ok(Vec::new());
@@ -413,7 +406,6 @@ impl WhichEvents {
     }
 }
 
-/// Returns the read to log when nothing was erased.
 fn reading(which: &WhichEvents, dry_run: bool) -> Reading {
     let by = which.by().as_str();
     let (location, time_range, older_than) = match which {

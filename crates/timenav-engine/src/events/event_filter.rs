@@ -22,14 +22,12 @@ pub struct FilterTexts {
     pub text: Option<String>,
     pub actor: Option<String>,
     pub source: Option<String>,
-    /// Attribute keys, each with values to match.
     pub attributes: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
     pub field: String,
-    /// What would be valid.
     pub detail: String,
 }
 
@@ -178,7 +176,6 @@ fn at<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
     attribute_at(attributes, key, &|of, key| of.get(key))
 }
 
-/// The unparsed fields of an event that are used for grouping.
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow)]

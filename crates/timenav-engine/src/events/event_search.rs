@@ -35,7 +35,6 @@ const SPOTS_AT_ONCE: usize = 32;
 pub(crate) struct EventSearch {
     query: EventQuery,
     filter: Arc<EventFilter>,
-    /// How many more events may be examined.
     left: usize,
 }
 
@@ -66,7 +65,6 @@ impl EventSearch {
 }
 
 impl Engine {
-    /// Runs a search to its end: until all events are found, or the limit is reached.
     pub(crate) async fn search(&self, caller: &Caller, mut search: EventSearch) -> Result<EventsPassing, Refusal> {
         let mut found = EventsPassing::default();
         while !search.is_over() {

@@ -24,12 +24,10 @@ const PART_SEARCHED_MAX: usize = 1_000;
 
 #[derive(Clone, Debug)]
 pub struct ExportEvents {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     pub location_text: String,
     pub location: LocationQuery,
     pub range: TimeRange<Virtual>,
-    /// The state to export instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
     pub filter: Arc<EventFilter>,
     pub newest_first: bool,
@@ -124,7 +122,6 @@ impl EventExport {
     }
 }
 
-/// Returns the next events of a file, and the place of the last one examined if there may be more.
 async fn part(
     engine: &Engine,
     query: EventQuery,

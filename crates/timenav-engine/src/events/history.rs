@@ -34,7 +34,6 @@ pub struct CorrectedEvent {
     pub event_id: EventId,
     /// The current event as JSON.
     pub content: Arc<str>,
-    /// Whether this created a new version.
     pub changed: bool,
     pub ledger: LedgerPosition,
     pub replayed: bool,
@@ -68,9 +67,7 @@ pub struct EventHistory {
     pub timeline_id: TimelineId,
     pub known: KnownEvent,
     pub interventions: Vec<ToldIntervention>,
-    /// The layers of versions and interventions, by the name of their timeline.
     pub layers: Vec<TimelineId>,
-    /// The last visible ledger position; `None` if there is no such entry.
     pub as_of: Option<u64>,
 }
 
@@ -181,7 +178,6 @@ impl Engine {
         Ok(EventHistory { timeline_id: look.timeline(), known, interventions, layers, as_of })
     }
 
-    /// Computes the changes needed to restore events to their state on these layers.
     pub(crate) async fn history_at(&self, state: &TimelineState, then: &[Layer]) -> Result<HistoryRestored, Refusal> {
         let guard = state.head.frontier.size();
         let now = state.layers(guard);

@@ -26,7 +26,6 @@ pub struct ImportRehearsal {
     would_be: HashMap<u64, u64>,
 }
 
-/// The result of comparing a record with earlier ones in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     None,

@@ -38,7 +38,6 @@ pub enum Understood {
 }
 
 impl Understood {
-    /// Returns the patterns to search for, any of which may match.
     pub(crate) fn patterns(&self) -> Vec<Pattern> {
         match self {
             Self::Form(query) => vec![Pattern::Location(query.clone())],

@@ -26,13 +26,11 @@ use crate::requests::refusal::Refusal;
 pub struct Surroundings {
     /// Some of its causes, nearest first.
     pub causes: Vec<Ancestor>,
-    /// Some of its direct effects, by id.
     pub effects: Vec<(EventId, CauseKind)>,
     /// The number of current events that require it, directly or indirectly, counted up to [`IMPACT_EVENTS_MAX`].
     pub consequences_count: usize,
     /// Some of them, nearest first.
     pub consequences: Vec<EventId>,
-    /// Some of the paradoxes that it is part of.
     pub paradoxes: Vec<Paradox>,
 }
 
@@ -144,7 +142,6 @@ impl Engine {
 }
 
 impl TimelineCheck {
-    /// Returns the time of the event, if it is current.
     #[must_use]
     pub fn event_time(&self) -> Option<Instant<Virtual>> {
         let (_, history) = self.event.as_ref()?;

@@ -126,7 +126,6 @@ pub enum OpenError {
          service"
     )]
     OtherKey { timeline: TimelineId },
-    /// A later version wrote an entry that this version does not know.
     #[error(transparent)]
     UnknownEntry(#[from] UnknownEntry),
     #[error("the first start failed: {0}")]
@@ -183,7 +182,6 @@ pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<Ti
     heads.into_iter().map(state_of).collect()
 }
 
-/// Returns the ancestors of a fork as layers, the oldest first.
 fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
     let mut layers = Vec::new();
     let mut next = fork;

@@ -130,7 +130,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns a description of the difference.
     async fn compare_head(&self, state: &TimelineState, head: &CommittedHead) -> Result<Option<String>, Refusal> {
         let size = state.head.frontier.size();
         if size < head.size {

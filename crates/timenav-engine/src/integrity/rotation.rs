@@ -26,7 +26,6 @@ use crate::writer::deciding::sessions::ChangeSessions;
 /// Ledgers or users submitted to the writer before the first response is awaited.
 const WAITING_MAX: usize = 1_024;
 
-/// A finished rotation, except for the key file.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     /// The size of the checkpoint that both keys have signed, for every ledger.

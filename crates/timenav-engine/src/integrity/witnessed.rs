@@ -84,7 +84,6 @@ impl Default for WitnessStatus {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadAt {
-    /// The position of the entry on `system`.
     pub(crate) position: u64,
     pub(crate) index: usize,
     pub(crate) size: u64,
@@ -108,7 +107,6 @@ impl Told {
         *newest = at;
     }
 
-    /// Adds a commitment of an entry older than the known ones.
     pub(crate) fn insert_earlier(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
         let (newest, before) = self.heads.entry(key).or_insert((at, None));
         if newest.position >= cosigned_size && at.position < cosigned_size {

@@ -347,7 +347,6 @@ impl Engine {
         self.witnessed().log(timeline).map(|log| log.board.lock().clone()).unwrap_or_default()
     }
 
-    /// Returns the timelines that are shown to witnesses individually, in addition to `system`.
     pub fn named_to_witnesses(&self) -> impl Iterator<Item = &TimelineId> {
         self.witnessed().named.get().into_iter().flat_map(BTreeMap::keys)
     }
@@ -431,7 +430,6 @@ impl WitnessedProof {
 
 const NO_COSIGNATURE: &str = "proving an entry with witnesses, which have not cosigned anything yet,";
 
-/// The result of searching for `heads` entries at startup.
 pub(crate) struct Recall {
     pub(crate) newest: Option<u64>,
     pub(crate) is_accepted: bool,

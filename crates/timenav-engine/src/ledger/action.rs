@@ -101,7 +101,6 @@ actions! {
     SetPassword = "set_password": admins(Demanded::Own).directory(OnDirectory::SetsPassword),
     /// Earlier versions wrote one entry per read.
     Read = "read": admins(Demanded::Reading),
-    /// Several reads, each with its caller.
     Reads = "reads": admins(Demanded::Reading),
     Attempt = "unauthorized_access_attempt": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
     /// Rejected attempts without valid credentials, as a count.
@@ -109,7 +108,6 @@ actions! {
     RotateSigningKey = "rotate_signing_key": admins(Demanded::Service).by_nobody(Nobody::Service),
     /// An operator accepted that the database differs from what was signed.
     AcceptRollback = "accept_rollback": admins(Demanded::Service).by_nobody(Nobody::Service),
-    /// A timeline of another service was adopted.
     Adopt = "adopt": admins(CREATE),
     /// A timeline was handed over to another service. Nothing is written to it here any more.
     HandedOver = "handed_over": admins(HAND_OVER),
@@ -119,7 +117,6 @@ actions! {
     SetFault = "set_fault": admins(RECORD),
     /// Contents of reads or refusals were pruned.
     Sweep = "sweep": admins(ADMINISTER).erases(Erases::Contents).by_nobody(Nobody::Service),
-    /// An operator confirmed that the host's clock is right.
     AcceptHostClock = "accept_host_clock": admins(OPERATE),
     /// `system` was committed to the trees of other timelines, for witnesses to cosign.
     Heads = "heads": admins(Demanded::Service).by_nobody(Nobody::Service),

@@ -58,7 +58,6 @@ pub(crate) trait Change: Clone + Send + 'static {
         json(&Kept { kind: Self::KIND.to_owned(), record: self.record() })
     }
 
-    /// Parses the result of [`Change::keep`].
     fn read(kept: &str) -> Option<Self> {
         let kept: Kept<Self::Record> = serde_json::from_str(kept).ok()?;
         (kept.kind == Self::KIND).then_some(kept.record).and_then(Self::of)

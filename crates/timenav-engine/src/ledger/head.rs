@@ -7,7 +7,6 @@ use timenav_core::ledger::{Frontier, Hash, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::Timers;
 
-/// The store's key of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimelineKey(pub i64);
 
@@ -33,7 +32,6 @@ pub struct Head {
     pub fork: Option<Fork>,
     /// How many inherited events were changed on this timeline.
     pub overrides_count: u64,
-    /// The creator: a user, or the service.
     pub created_by: UserId,
     /// The number of sealed records, including erased ones.
     pub data_count: u64,
@@ -91,9 +89,7 @@ pub struct EndedTimeline {
     pub fork: Option<Fork>,
     /// Whether inherited events were changed on it.
     pub overrides: bool,
-    /// When its contents may be pruned, in host time.
     pub due_at: Instant<Wall>,
-    /// Whether its contents were pruned.
     pub is_let_go: bool,
 }
 

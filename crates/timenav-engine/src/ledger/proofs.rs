@@ -40,7 +40,6 @@ pub struct InclusionProof {
 /// Proves that the tree of a checkpoint extends an earlier tree.
 #[derive(Clone, Debug)]
 pub struct ConsistencyProof {
-    /// Size of the earlier tree.
     pub from: u64,
     pub from_root: Hash,
     pub hashes: Vec<Hash>,
@@ -51,7 +50,6 @@ pub struct ConsistencyProof {
 #[derive(Clone, Debug)]
 pub struct SignedHead {
     pub statement: HeadStatement,
-    /// The statement with its signature, in its text form.
     pub text: String,
     pub verifier_key: String,
 }
@@ -124,7 +122,6 @@ impl Engine {
         self.prove_entry(&look.state, position).await
     }
 
-    /// Proves that an entry is in a timeline's newest tree, for an authorized caller.
     pub(crate) async fn prove_entry(&self, state: &TimelineState, position: u64) -> Result<InclusionProof, Refusal> {
         let (key, checkpoint) = (state.head.key, self.newest_checkpoint(state)?);
         let nodes = inclusion_nodes(position, checkpoint.size).map_err(|error| proof_refusal("position", &error))?;

@@ -16,7 +16,6 @@ use crate::ledger::head::{EndedTimeline, TimelineKey, TimelineState};
 #[derive(Default)]
 pub(crate) struct Published {
     by_id: BTreeMap<TimelineId, Arc<TimelineState>>,
-    /// The timelines on which each user has permissions.
     of_users: HashMap<UserId, BTreeSet<TimelineId>>,
     /// Timelines with an expiry, the next one first.
     expiring: BTreeSet<(Instant<Wall>, TimelineId)>,

@@ -21,7 +21,6 @@ pub(crate) struct SignedTree {
     pub(crate) root: Hash,
 }
 
-/// Returns the root of a timeline's tree at `size` entries, from stored tiles.
 pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64) -> Result<Hash, Refusal> {
     let hashes = node_hashes(source, key, &[root_node(size)]).await?;
     hashes.first().copied().ok_or_else(|| Refusal::Damaged("a tree has no root".to_owned()))
@@ -119,7 +118,6 @@ impl SignedTree {
     }
 }
 
-/// Returns the hashes of proof nodes, reading each tile once.
 pub(crate) async fn node_hashes(
     source: &dyn ScanSource,
     key: TimelineKey,

@@ -1,5 +1,3 @@
-//! Listing paradoxes, and interventions with their effects on paradoxes.
-
 use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
@@ -31,7 +29,6 @@ const ATTEMPTS_MAX: usize = 8;
 
 #[derive(Clone, Debug)]
 pub struct MonitorParadox {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     /// Paradoxes with an event in this range, both ends inclusive.
     pub range: TimeRange<Virtual>,
@@ -40,7 +37,6 @@ pub struct MonitorParadox {
     pub observations: bool,
     /// The paradox settings. `None` for the defaults.
     pub settings: Option<Settings>,
-    /// The state to query instead of the current one; also as written by the caller.
     pub as_of: Option<(String, AsOf)>,
     pub items_max: usize,
     pub cursor: Option<String>,
@@ -283,7 +279,6 @@ fn page(
     (all.into_iter().skip(skip).take(items_max).collect(), total)
 }
 
-/// Searches for events that depend on an event: some of them, and their number.
 fn downstream_of(event_id: EventId) -> impl FnOnce(&mut Kept) -> (Vec<EventId>, usize) + Send + 'static {
     move |kept| {
         let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);

@@ -20,7 +20,6 @@ const PARADOX_WEIGHT: usize = 8;
 /// listeners get `reset`.
 pub const VIEWS_BEHIND_MAX: usize = 4;
 
-/// A view, and the ledger size it includes.
 pub(crate) struct Kept {
     pub(crate) view: View,
     /// How many entries of the timeline itself are included.
@@ -36,7 +35,6 @@ pub(crate) struct Kept {
     deltas_from: u64,
 }
 
-/// A view that several tasks may wait for.
 pub(crate) type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
 /// All cached views, the most recently used one last.
@@ -141,7 +139,6 @@ impl Views {
 }
 
 impl Kept {
-    /// Returns a view up to a ledger size, without known changes.
     pub(crate) const fn new(view: View, size: u64, offset: u64, changed_at: u64) -> Self {
         Self { view, size, offset, changed_at, deltas: VecDeque::new(), delta_paradoxes: 0, deltas_from: size }
     }
@@ -155,7 +152,6 @@ impl Kept {
         self.size <= size || self.changed_at <= size
     }
 
-    /// Returns the paradoxes created and healed by an entry, if they are still known.
     pub(crate) fn delta(&self, position: u64) -> Option<Delta> {
         if position < self.deltas_from || position >= self.size {
             return None;
@@ -202,7 +198,6 @@ pub(crate) struct Behind {
 }
 
 impl Views {
-    /// Reserves a private view, unless all are taken.
     pub(crate) fn place_behind(&self) -> Option<PlaceBehind> {
         let mut board = self.0.lock();
         if board.private_views == VIEWS_BEHIND_MAX {

@@ -48,7 +48,6 @@ pub struct Orphan {
     pub timeline: i64,
 }
 
-/// A stored response for a repeated request.
 #[derive(Clone, Debug)]
 pub struct KeptOutcome {
     pub record: IdempotencyRecord,
@@ -114,7 +113,6 @@ pub struct KeptEvent {
     pub place: Option<String>,
     pub name_key: Option<String>,
     pub length_class: Option<i64>,
-    /// Its source and actors, if they are stored in the row.
     pub parties: Option<String>,
     pub content: String,
 }
@@ -150,7 +148,6 @@ pub struct KeptRows {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptEnd {
-    /// The position; `None` if it is current.
     pub until: Option<u64>,
 }
 

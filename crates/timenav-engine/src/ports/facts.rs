@@ -25,7 +25,6 @@ pub struct Wanted {
     /// API keys, valid or not.
     pub keys: Vec<KeyId>,
     pub data: Vec<DataId>,
-    /// Checkpoints signed by two keys, by the position of their last entry.
     pub rotation_notes: Vec<(TimelineKey, u64)>,
     pub timers: Vec<(TimelineKey, TimersWanted)>,
     /// Activity on timelines, if several services share the store and their heads are locked. It cannot change until

@@ -37,7 +37,6 @@ pub struct LeaseRow {
     pub queue: QueueId,
     /// The last claim that it was handed out by.
     pub lease_id: LeaseId,
-    /// The current or last holder.
     pub holder: String,
     /// How often it was handed out.
     pub attempts: u32,
@@ -65,7 +64,6 @@ pub enum LeasesWanted {
 pub struct LeasesFound {
     /// The reading of the database's clock.
     pub now: Instant<Wall>,
-    /// The firings, if those of a queue were requested.
     pub firings: Vec<FiringRow>,
     pub leases: Vec<LeaseRow>,
 }
@@ -85,7 +83,6 @@ pub type ChangeLeases = Box<dyn FnOnce(LeasesFound) -> LeaseChanges + Send>;
 pub struct Presence {
     /// Id of the service, unique per start.
     pub service: String,
-    /// The name of the service for operators.
     pub name: String,
     pub version: String,
     pub level: u64,
@@ -105,7 +102,6 @@ pub struct AtWorkWanted {
     pub timeline: TimelineKey,
     /// Set to find out whether firings that were created at or after that position are held.
     pub open_since: Option<u64>,
-    /// Firings whose holders are requested.
     pub firings: Vec<FiringId>,
 }
 

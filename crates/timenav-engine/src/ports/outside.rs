@@ -18,7 +18,6 @@ impl From<std::io::Error> for OutsideError {
 
 const SEAL_LABEL: &str = "kept checkpoint";
 
-/// A signed checkpoint of a timeline, as kept outside the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptOutside {
     pub timeline: TimelineId,

@@ -41,7 +41,6 @@ pub enum ErasedContent {
     Reads(Vec<u8>),
 }
 
-/// The access log data of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRow {
     pub position: u64,
@@ -96,7 +95,6 @@ impl StoredEntry {
 /// A stored event version, as used by queries.
 #[derive(Clone, Debug)]
 pub struct EventRow {
-    /// Position of the entry that created it.
     pub position: u64,
     /// Whether this row hides an event inherited from the timeline that this one was forked from. Its content is empty.
     pub is_tombstone: bool,
@@ -190,7 +188,6 @@ impl KnownEvent {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Described {
     pub event_id: Option<EventId>,
-    /// Whether the search stopped at its limit.
     pub is_cut_off: bool,
 }
 
@@ -198,7 +195,6 @@ pub struct Described {
 pub struct StoredEvent {
     pub time: Instant<Virtual>,
     pub layer: usize,
-    /// The position that created the current version.
     pub position: u64,
     pub content: String,
 }

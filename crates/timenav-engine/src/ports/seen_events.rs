@@ -4,7 +4,6 @@
 pub struct SeenEvent<'a> {
     pub event_id: &'a str,
     pub position: u64,
-    /// The position at which the version ended.
     pub until: Option<u64>,
     /// In microseconds since 1970.
     pub time_micros: i64,

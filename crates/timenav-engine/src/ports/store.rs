@@ -95,7 +95,6 @@ pub struct TimelineCommit {
 #[derive(Clone, Debug)]
 pub struct RotationNote {
     pub timeline: TimelineKey,
-    /// The position of the entry that records the rotation.
     pub position: u64,
     pub note: Arc<str>,
 }
@@ -129,7 +128,6 @@ pub struct EventQuery {
 /// Events that pass a filter, as far as the search went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsPassing {
-    /// The events in the requested order.
     pub events: Vec<StoredEvent>,
     /// How many events that the filter does not hide were examined.
     pub searched: usize,
@@ -163,7 +161,6 @@ pub struct StoredTree {
     pub statement: Arc<[u8]>,
 }
 
-/// Usage of the database connection pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionsUse {
     pub max: u64,
@@ -434,7 +431,6 @@ pub trait Upkeep: Send + Sync + 'static {
     /// Does nothing to a timeline that has not ended.
     async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
 
-    /// Returns the unfinished sweeps: timelines and positions of the sweeps' entries.
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError>;
 
     /// Prunes payload and salt of entries named by a committed sweep; their leaves stay. With `finished`, also marks
@@ -454,6 +450,5 @@ pub trait Upkeep: Send + Sync + 'static {
 
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError>;
 
-    /// Stores a host time known to be right.
     async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError>;
 }

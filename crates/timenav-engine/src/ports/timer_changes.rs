@@ -11,7 +11,6 @@ pub enum ScheduleChange {
 pub enum OrderKeyChange {
     /// Firings with the same key are worked on one after the other.
     To(String),
-    /// Firings are worked on in any order.
     Removed,
 }
 

@@ -33,7 +33,6 @@ impl TimerRow {
     }
 }
 
-/// The new state of a timer after it fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerMove {
     pub position: u64,
@@ -68,13 +67,10 @@ pub struct FiringEnd {
     pub reason: Option<String>,
 }
 
-/// An advance that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceRow {
-    /// Position of the entry that began it.
     pub position: u64,
     pub advance_id: AdvanceId,
-    /// Position of the entry that ended it.
     pub ended: u64,
     /// Its result, as JSON.
     pub record: Arc<str>,

@@ -27,7 +27,6 @@ pub struct BootClock {
     pub host_ahead_nanos: i128,
 }
 
-/// The origin of a clock on the boot clock of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginBoot {
     pub boot_id: String,

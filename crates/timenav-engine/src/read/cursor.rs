@@ -16,7 +16,6 @@ const FIELDS_BYTES: usize = 25;
 const MAC_BYTES: usize = 16;
 const LABEL: &str = "timenav cursor v1";
 
-/// The end of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) as_of: u64,

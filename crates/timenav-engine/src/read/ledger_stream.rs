@@ -64,7 +64,6 @@ impl Told {
     }
 }
 
-/// The last message that a listener has received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub position: u64,
@@ -77,7 +76,6 @@ pub struct Seen {
 
 #[derive(Clone, Debug)]
 pub struct WatchLedger {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     pub topics: Vec<Topic>,
     /// A filter for paradoxes, if these are among the topics.
@@ -138,11 +136,9 @@ pub struct LedgerStream {
     next: u64,
     read_last: Option<(u64, EntryMark)>,
     leaves: VecDeque<Vec<u8>>,
-    /// Messages to send before the next entry.
     first: VecDeque<Told>,
     /// How many messages about the next entry were sent already.
     told_parts: usize,
-    /// Entries since the last message.
     silent: u64,
     paradoxes: Option<Watch>,
     firings: Option<Observing>,
@@ -328,7 +324,6 @@ impl LedgerStream {
         })
     }
 
-    /// Restarts from the current state, and sends it.
     fn start_over(&mut self, first: Option<News>) {
         let Some(state) = self.engine.state(&self.timeline_id) else { return };
         self.next = state.head.frontier.size();
@@ -363,7 +358,6 @@ impl LedgerStream {
         Ok(Some(news))
     }
 
-    /// Returns the message about an entry's subject, if it is of a requested topic.
     async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // The action may be unknown if another version wrote it. Its payload may still change the clock.

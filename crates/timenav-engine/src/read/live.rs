@@ -12,7 +12,6 @@ use tokio::sync::watch;
 #[derive(Default)]
 pub(crate) struct Live {
     sizes: Rooms,
-    /// Signals changes of the permissions of any timeline.
     permissions: watch::Sender<()>,
 }
 
@@ -75,7 +74,7 @@ impl AccessChanges {
 }
 
 impl Live {
-    /// Signals a change of permissions. Never blocks.
+    /// Never blocks.
     pub(crate) fn permit(&self) {
         self.permissions.send_replace(());
     }
@@ -85,7 +84,7 @@ impl Live {
         AccessChanges { identity, permissions: self.permissions.subscribe() }
     }
 
-    /// Publishes the sizes of ledgers. Never blocks.
+    /// Never blocks.
     pub(crate) fn grow(&self, sizes: &[(TimelineId, u64)]) {
         let rooms = self.sizes.lock();
         for (timeline, size) in sizes {
@@ -95,7 +94,6 @@ impl Live {
         }
     }
 
-    /// Wakes the listeners of a ledger that has ended.
     pub(crate) fn wake(&self, timeline: &TimelineId) {
         if let Some(room) = self.sizes.lock().get(timeline) {
             room.send_modify(|_| ());

@@ -33,7 +33,6 @@ pub(crate) struct Admitted<'a> {
     /// The timeline at the time of the authorization.
     state: Arc<TimelineState>,
     moment: Moment,
-    /// The ledger size that the first page of the query saw.
     first_page: Option<u64>,
 }
 
@@ -46,7 +45,6 @@ enum Moment {
     Size(usize, u64),
 }
 
-/// The state that a read is answered from.
 #[derive(Clone)]
 pub(crate) struct Look {
     /// The timeline right after the entry or somewhat later, for its name and for data without history, such as
@@ -54,7 +52,6 @@ pub(crate) struct Look {
     pub(crate) state: Arc<TimelineState>,
     /// The layers to read. All queries to the store must use them.
     pub(crate) layers: Arc<[Layer]>,
-    /// Host time of the response.
     pub(crate) host: Instant<Wall>,
     /// Whether this is the state as of the entry and not an earlier one.
     pub(crate) is_of_now: bool,
@@ -206,7 +203,6 @@ impl Admitted<'_> {
         self.state.layers(self.first_page.unwrap_or_else(|| self.state.head.frontier.size()))
     }
 
-    /// Selects a state of the past, if one is requested.
     pub(crate) async fn at(mut self, as_of: Option<&AsOf>) -> Result<Self, Refusal> {
         self.moment = self.engine.moment(&self.state, as_of).await?;
         Ok(self)
@@ -218,7 +214,6 @@ impl Admitted<'_> {
         self
     }
 
-    /// Logs the read and returns the state to read from.
     pub(crate) async fn look(self) -> Result<Look, Refusal> {
         let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;

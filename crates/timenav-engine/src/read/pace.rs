@@ -2,7 +2,6 @@
 
 const FIRST_ROWS: usize = 32;
 
-/// The number of rows to query: as many as fit into a number of bytes, based on the last ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     rows_max: usize,

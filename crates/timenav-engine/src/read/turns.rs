@@ -70,7 +70,6 @@ impl<K: Clone + Eq> Board<K> {
         &mut self.callers[at]
     }
 
-    /// Grants turns as long as one is free and a request waits.
     fn hand_out(&mut self, board: &Arc<Mutex<Self>>) {
         while self.free > 0 {
             let waiting = self.callers.iter().enumerate().filter(|(_, queue)| !queue.waiting.is_empty());

@@ -18,7 +18,6 @@ pub struct FollowerRow {
     pub timeline: TimelineKey,
     pub user_id: UserId,
     pub name: FollowerName,
-    /// Whether it confirms each step of an advance.
     pub steps: bool,
     /// Host time at which the stream was opened.
     pub since: Instant<Wall>,

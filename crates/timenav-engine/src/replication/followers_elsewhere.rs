@@ -113,7 +113,6 @@ impl Engine {
         Ok(told?)
     }
 
-    /// Confirms a change for a follower whose stream is open at another service.
     pub(crate) async fn confirm_elsewhere(
         &self,
         (state, user_id): (&TimelineState, &UserId),

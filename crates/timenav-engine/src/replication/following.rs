@@ -13,9 +13,7 @@ pub(crate) struct Following {
     pub(crate) caught_up_at: AtomicI64,
     /// How many entries were unknown at that time.
     pub(crate) lag_positions: AtomicU64,
-    /// How often a group was decided again.
     pub(crate) retries: AtomicU64,
-    /// How often all timelines were reloaded.
     pub(crate) loads: AtomicU64,
     /// Signals that the directory was updated from entries, so that its rows must be compared.
     pub(crate) rows_moved: Notify,

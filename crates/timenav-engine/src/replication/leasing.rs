@@ -25,7 +25,6 @@ const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
 /// The result of ended attempts: the retry of each firing, or those held by others.
 type Ended = Result<Vec<(FiringId, Retry)>, Vec<HeldByOther>>;
 
-/// The lease rows of one timeline, with the context to interpret them.
 struct Rows {
     key: TimelineKey,
     timeline: TimelineId,
@@ -176,7 +175,6 @@ fn told(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
 }
 
 pub(crate) struct AttemptsEnded {
-    /// Firings with the maximum number of attempts.
     pub(crate) exhausted: Vec<FiringId>,
     pub(crate) is_any: bool,
 }

@@ -36,7 +36,6 @@ pub struct ReplicaStats {
 pub struct TimekeepingStats {
     /// Timelines with timers or pending firings that are assigned to this service.
     pub timelines: u64,
-    /// How often it took over a timeline since startup.
     pub takeovers: u64,
 }
 

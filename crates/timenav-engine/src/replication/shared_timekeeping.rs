@@ -45,7 +45,6 @@ impl Engine {
         self.hear_of_known_followers().await
     }
 
-    /// Reports a new listener of a queue to other services immediately.
     pub(crate) async fn tell_listening(&self, timeline: &TimelineId, queue: &QueueId) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
         let listening = (timeline.clone(), queue.clone());
@@ -174,7 +173,6 @@ impl Engine {
         self.sharing().is_none_or(|sharing| sharing.keeper(timeline).is_some())
     }
 
-    /// Returns this service as the keeper of a timeline; `None` if it is the only service.
     pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
         self.sharing()?.keeper(timeline)
     }

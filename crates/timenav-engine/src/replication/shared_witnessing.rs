@@ -190,7 +190,6 @@ impl Engine {
         key.map_err(|error| Refusal::Damaged(error.to_string()))
     }
 
-    /// Adds a verified cosignature requested by another service, and updates the status of the witness.
     fn take_cosignature(
         &self,
         checkpoint: &SignedCheckpoint,

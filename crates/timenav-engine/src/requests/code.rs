@@ -24,7 +24,6 @@ pub enum Code {
     TimeTravelRestricted,
     InsufficientScope,
     WrongEncryptionKey,
-    /// The operator has disabled it.
     FeatureDisabled,
     RateLimited,
     /// It does not exist, or is hidden.
@@ -44,14 +43,11 @@ pub enum Code {
     /// A clock can be advanced by the cost of work only while it is paused.
     ClockRunning,
     NothingDue,
-    /// Another worker holds the lease of the firing.
     LeaseLost,
-    /// More timers would fire than one clock change may pass.
     TooManyFirings,
     ContentTooLarge,
     UnsupportedMediaType,
     TimeOutOfRange,
-    /// A timeline would have no admin left.
     LastAdmin,
     PreconditionFailed,
     IdempotencyKeyReused,

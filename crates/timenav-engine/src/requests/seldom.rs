@@ -3,7 +3,6 @@
 use parking_lot::Mutex;
 use timenav_core::time::{Instant, Wall};
 
-/// Minimum interval between two lines of a kind, in microseconds.
 const EVERY_MICROS: i64 = 60_000_000;
 
 #[derive(Debug, Default)]

@@ -39,7 +39,6 @@ const BLOCK_ENTRIES: u64 = 100;
 const PART_BYTES: usize = 256 * 1024;
 /// Blocks searched for erasures in one turn. They may result in no line.
 const BLOCKS_PER_TURN: usize = 4;
-/// The name of the export in rejections and in the ledger.
 const OPERATION: &str = "bundle";
 
 /// An authorized and logged export of a bundle, which is written in parts.

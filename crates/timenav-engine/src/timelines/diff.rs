@@ -65,9 +65,7 @@ pub struct DiffPage {
 #[derive(Clone, Debug)]
 pub struct DiffSide {
     pub timeline_id: TimelineId,
-    /// The last ledger position visible to all pages.
     pub as_of: Option<u64>,
-    /// The timelines that its events are recorded on, by layer. The timeline itself comes last.
     pub layers: Vec<TimelineId>,
 }
 
@@ -234,7 +232,6 @@ impl Engine {
         Ok((found, last))
     }
 
-    /// Returns a cursor with the sizes of both ledgers and the end of the page.
     fn diff_cursor(&self, caller: &Caller, asked: &str, (size_a, size_b): (u64, u64), last: &str) -> String {
         let place = self.cursor(caller, &format!("{asked} {last}"), size_a, 0, size_b);
         format!("{place}.{}", BASE64URL_NOPAD.encode(last.as_bytes()))

@@ -17,7 +17,6 @@ use crate::requests::refusal::Refusal;
 use crate::writer::asked::Answer;
 use crate::writer::deciding::ends::EndTimeline;
 
-/// Outcomes deleted per transaction.
 const OUTCOMES_FORGOTTEN_MAX: usize = 1_000;
 /// Batches of outcomes deleted per call. The rest waits for the next call.
 const OUTCOMES_BATCHES_MAX: usize = 64;
@@ -30,7 +29,6 @@ pub struct TimelineEnd {
     pub contents_until: Instant<Wall>,
     /// The number of timelines forked from it. Contents they inherit are kept until all of them have ended.
     pub heirs_count: usize,
-    /// The position of its end in the ledger `system`.
     pub ledger: LedgerPosition,
     pub replayed: bool,
 }

@@ -49,7 +49,6 @@ pub struct RetentionRequest {
 #[derive(Clone, Debug)]
 pub struct Pruned {
     pub retention: Retention,
-    /// What a new sweep pruned.
     pub let_go: Option<LetGone>,
     /// For a dry run, what the next sweep would prune.
     pub foreseen: Option<ForeseenSweep>,

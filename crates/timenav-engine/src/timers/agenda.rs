@@ -22,7 +22,6 @@ enum Listed {
     Until(Next),
 }
 
-/// The timelines with timers, and when to check each.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     timelines: HashMap<TimelineId, Listed>,

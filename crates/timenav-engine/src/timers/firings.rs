@@ -73,7 +73,6 @@ pub struct FiringAnswer {
     pub timeline_id: TimelineId,
     /// Each requested firing, in request order.
     pub firings: Vec<(FiringId, FiringState)>,
-    /// The ledger position, if there is an entry.
     pub ledger: Option<LedgerPosition>,
     pub replayed: bool,
 }
@@ -232,7 +231,6 @@ impl Engine {
         Ok(claimed)
     }
 
-    /// Notifies observers about changes of firings that are not in the ledger.
     pub(crate) fn tell_attempts(&self, state: &TimelineState, firings: impl FnOnce() -> Vec<(FiringId, Attempt)>) {
         let note = || Note { size: state.head.frontier.size(), firings: firings() };
         self.timing().observers().tell(&state.head.id, note);

@@ -27,7 +27,6 @@ pub(crate) enum Attempt {
     Ended(Instant<Wall>),
 }
 
-/// Changes of firings of one timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
     /// The ledger size at that time: this is sent after the messages of those entries.
@@ -45,7 +44,6 @@ pub(crate) enum Heard {
 #[derive(Debug, Default)]
 pub(crate) struct Observers(Mutex<HashMap<TimelineId, Vec<Arc<Unheard>>>>);
 
-/// The buffer of an observer.
 #[derive(Debug, Default)]
 struct Unheard {
     notes: Mutex<Notes>,

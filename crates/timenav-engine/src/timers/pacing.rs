@@ -17,7 +17,6 @@ pub(crate) struct KnownFiring {
     pub(crate) made: u64,
 }
 
-/// The retry delays of a timeline's firings.
 pub(crate) struct Paces {
     known: HashMap<FiringId, Pace>,
     other: Pace,

@@ -17,10 +17,8 @@ use crate::timers::timers_then::{TimerEntries, taken_back};
 /// How many entries are searched for skipped due times. They are only in entries, so that this rare case costs nothing
 /// otherwise.
 const ENTRIES_LOOKED_MAX: u64 = 4_096;
-/// Maximum number of due times that are counted.
 const COUNTED_MAX: u64 = 100_000;
 
-/// Skipped due times of a timer, according to the newest entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedMoments {
     pub count: u64,

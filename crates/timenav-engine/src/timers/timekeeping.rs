@@ -220,7 +220,6 @@ impl Engine {
         Next::At(self.now().checked_add(AFTER_FAILURE).unwrap_or(Instant::MAX))
     }
 
-    /// Returns the deadline for followers that the firings of a held instant wait for.
     fn until_followed(&self, state: &TimelineState) -> Option<Instant<Wall>> {
         let waited_for = self.follow_steps(state);
         if waited_for.is_none() && self.roll().followers().any_confirms_steps(&state.head.id) {
@@ -230,7 +229,6 @@ impl Engine {
         waited_for.map(|(_, until)| until)
     }
 
-    /// Moves an advance on, unless its instant is held.
     async fn take_on(
         &self,
         state: &TimelineState,

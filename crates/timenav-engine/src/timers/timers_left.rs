@@ -16,7 +16,6 @@ use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_then::{AboutTimers, EntryTold, TimerEntries};
 
-/// The timers to find, and their state according to later entries.
 #[derive(Debug, Default)]
 struct Left {
     wanted: BTreeMap<u64, Standing>,

@@ -76,7 +76,6 @@ impl Engine {
         Ok(next)
     }
 
-    /// Returns the origin of a forked timeline according to its first entry.
     pub(crate) async fn forked(&self, key: TimelineKey) -> Result<Option<ForkRecord>, Refusal> {
         let wanted = Wanted { entries: vec![(key, 0)], ..Wanted::default() };
         let first = self.store().facts(wanted, Asker::Reader).await?.entries.pop().flatten();

@@ -25,7 +25,6 @@ pub(crate) struct Handed {
 }
 
 impl Handed {
-    /// Returns whether a caller waits for a response.
     pub(crate) fn is_awaited(&self) -> bool {
         self.each().any(|one| one.asked.is_awaited())
     }
@@ -75,7 +74,6 @@ pub(crate) trait Asked: Send {
     /// Returns the stored response as JSON.
     fn keep(&self) -> Option<String>;
 
-    /// Returns the event whose content is in the stored response.
     fn event(&self) -> Option<EventId>;
 
     fn is_awaited(&self) -> bool;

@@ -132,7 +132,6 @@ impl CommitTimes {
         self.committing.begin(now)
     }
 
-    /// Marks groups as being sealed, until the result is dropped.
     pub(crate) fn begin_seal(&self, now: Instant<Wall>) -> Waiting<'_> {
         self.sealing.begin(now)
     }
@@ -178,7 +177,6 @@ impl Default for Since {
     }
 }
 
-/// Marks work as running until this is dropped.
 pub(crate) struct Waiting<'a>(&'a Since);
 
 impl Drop for Waiting<'_> {

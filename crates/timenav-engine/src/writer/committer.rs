@@ -466,7 +466,6 @@ impl From<Refusal> for NotCommitted {
 
 struct Grouped {
     sealed: Sealed,
-    /// Submissions to decide in another group.
     later: Vec<Submission>,
     salts: SaltPool,
 }

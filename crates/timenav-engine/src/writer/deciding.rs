@@ -60,7 +60,6 @@ pub(crate) trait Asking: Send + Sync + 'static {
         self.action().word()
     }
 
-    /// Returns the state to prefetch from the store before the decision.
     fn needs(&self) -> Needs<'_> {
         Needs::default()
     }
@@ -152,7 +151,6 @@ impl Aim {
 
 #[derive(Default)]
 pub(crate) struct Needs<'a> {
-    /// Events of the request's timeline.
     pub(crate) events: Vec<&'a EventId>,
     /// Whether to fetch these events on every fork too.
     pub(crate) forks: bool,
@@ -161,7 +159,6 @@ pub(crate) struct Needs<'a> {
     /// Whether to fetch what ended those events that are not current.
     pub(crate) endings: bool,
     pub(crate) data: Option<&'a DataId>,
-    /// The position of an entry of the request's timeline.
     pub(crate) entry: Option<u64>,
     pub(crate) timers: TimersNeeded,
     /// The activity on the request's timeline, if several services share the store.

@@ -38,12 +38,10 @@ pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
 pub(crate) use events::NewVersion;
 pub(crate) use salts::SaltPool;
 
-/// State prefetched from the store for a group of submissions.
 #[derive(Default)]
 pub(crate) struct Known {
     pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
     pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
-    /// Outcomes that contain an event's content.
     pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<IdempotencyRecord>>,
     /// Sealed records that are not erased: timeline and position of their entry.
     pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
@@ -67,7 +65,6 @@ impl Known {
 }
 
 pub(crate) struct Step {
-    /// The ledger's size before the step; `None` for a new timeline.
     pub(crate) expected_size: Option<u64>,
     pub(crate) state: TimelineState,
     pub(crate) permissions_changed: bool,
@@ -134,7 +131,6 @@ pub(crate) struct Draft<'a> {
     drafted: Drafted,
 }
 
-/// The decisions of a draft.
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
@@ -146,13 +142,10 @@ pub(crate) struct Drafted {
     reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
     outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     forget_fingerprints: bool,
-    /// A read, to be logged together with other reads.
     pub(crate) read: Option<DraftedRead>,
-    /// Whether the read has an entry already.
     pub(crate) is_told: bool,
 }
 
-/// The result of a submission, and the position of its last entry.
 pub(crate) struct Done<C> {
     pub(crate) timeline_id: TimelineId,
     pub(crate) position: u64,
@@ -190,7 +183,6 @@ impl<'a> Draft<'a> {
         self.ground.level
     }
 
-    /// Returns the directory as of before this draft.
     pub(crate) fn directory(&self) -> &'a Directory {
         &self.ground.accepted.directory
     }
@@ -237,7 +229,6 @@ impl<'a> Draft<'a> {
         self.ground.heads.made_by(user_id) + self.ground.accepted.made_by.get(user_id).copied().unwrap_or(0)
     }
 
-    /// Opens the ledger of the request's timeline.
     pub(crate) fn aimed(&mut self) -> Result<Ledger, Refusal> {
         self.ledger(self.timeline)
     }
@@ -314,7 +305,6 @@ impl<'a> Draft<'a> {
         (salt, hash, payload.into_bytes())
     }
 
-    /// Appends an entry with an already hashed payload, and returns its position.
     pub(crate) fn append_hashed(
         &mut self,
         ledger: Ledger,
@@ -417,7 +407,6 @@ impl<'a> Draft<'a> {
         self.drafted.events.entry(key).or_default()
     }
 
-    /// Returns the timeline of a sealed record that is not erased, and the position of its entry.
     pub(crate) fn known_data(&self, data_id: &DataId) -> Option<&'a (TimelineId, u64)> {
         let Ground { known, accepted, .. } = self.ground;
         known.data.get(data_id).filter(|_| !accepted.data_erased.contains(data_id))

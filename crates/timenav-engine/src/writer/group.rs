@@ -54,7 +54,6 @@ pub(crate) struct Group<'a> {
     now: Host,
     /// Timelines with an end that is postponed to a later group.
     put_off: BTreeSet<TimelineId>,
-    /// New submissions of this group by idempotency key.
     by_key: HashMap<[u8; 32], usize>,
     /// Why a read cannot be logged, if so. The whole group is dropped then.
     untold: Option<Refusal>,
@@ -165,7 +164,6 @@ impl<'a> Group<'a> {
         self.put_off.contains(timeline)
     }
 
-    /// Returns whether prefetched timer rows are outdated after a step of this group.
     fn is_late(&self, step: &Step, TimersNeeded { wanted, is_exact }: &TimersNeeded) -> bool {
         let key = step.state.head.key;
         let found = |wanted: &TimersWanted| {
@@ -345,7 +343,6 @@ impl<'a> Group<'a> {
         (Ground { heads, known, accepted, doors, options, level: *level, now: *now, sure, for_expiry }, salts)
     }
 
-    /// Returns the first refusal so far.
     pub(crate) fn refused(&self) -> Option<&Refusal> {
         self.decided.iter().flatten().find_map(|decided| decided.outcome.as_ref().err())
     }

@@ -15,12 +15,10 @@ pub(crate) struct Heads {
     directory: Arc<Directory>,
     /// The rows of the directory, including those of credentials that are no longer valid.
     rows: Arc<DirectoryRows>,
-    /// The highest store key assigned to a timeline.
     last_key: i64,
     /// The negative store keys, which belong to adopted timelines, ended or not.
     arrived: BTreeSet<TimelineKey>,
     made_by: HashMap<UserId, usize>,
-    /// How many timelines there are, including adopted layers.
     counted: usize,
 }
 

@@ -32,7 +32,6 @@ use crate::writer::heads::Heads;
 use crate::writer::lingering::Bell;
 
 pub(crate) struct Committed {
-    /// New and grown timelines.
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
@@ -52,9 +51,7 @@ pub(crate) struct Shared {
     pub(crate) long_work: LongWork,
     /// Timelines left to sweep in this round. Locked while sweeping.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
-    /// Signals that a caller waits for the committer.
     pub(crate) bell: Bell,
-    /// Committed groups that are not sealed yet.
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
     pub(crate) directory: ArcSwap<Directory>,
@@ -173,7 +170,6 @@ impl Shared {
         self.groups.fetch_add(u64::from(entries_count > 0), Ordering::Relaxed);
     }
 
-    /// Stops all writing until a restart.
     pub(crate) fn fail(&self, reason: &str) {
         self.stop(Refusal::Unavailable(reason.to_owned()));
     }
@@ -204,7 +200,6 @@ impl Shared {
         self.left_behind(store.feature_level().await.ok()?)
     }
 
-    /// Records whether the store accepted the last group.
     pub(crate) fn note_commit(&self, taken: bool) {
         if self.is_refused.swap(!taken, Ordering::AcqRel) && taken {
             tracing::info!("the store accepts writes again");

@@ -54,14 +54,13 @@ impl LogGap {
         true
     }
 
-    /// Returns whether an entry listed by the page lies between this and the next gap.
     fn is_behind(&self, page: &LogPage, next: &Self) -> bool {
         let (low, high) = (self.last.min(next.last), self.first.max(next.first));
         page.logs.last().is_some_and(|entry| (low..=high).contains(&entry.position))
     }
 }
 
-/// Adds a gap to a page. Returns whether there was room for it.
+/// Returns whether there was room for the gap.
 pub(super) fn add(page: &mut LogPage, gap: Option<LogGap>, items_max: usize) -> bool {
     let Some(gap) = gap else { return true };
     let before = page.gone.last().copied();

@@ -1,6 +1,5 @@
 use timenav_core::time::{Instant, Virtual};
 
-/// Equal ranges between the first and the last of some times.
 pub(crate) struct Stretches {
     first: i64,
     /// The total length in microseconds.

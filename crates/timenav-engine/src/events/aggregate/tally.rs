@@ -26,7 +26,6 @@ const KNOWN_MAX: usize = 4_096;
 enum Key {
     /// The first microsecond of a bucket.
     Time(i64),
-    /// Row and column.
     Cell(i64, i64),
     Text(String),
 }

@@ -38,7 +38,6 @@ pub(crate) type LostTrees = HashSet<(TimelineId, u64, Hash)>;
 pub(crate) struct AcceptedFinding {
     /// The timeline, if it still exists and can record an entry of its own.
     pub(crate) timeline: Option<TimelineId>,
-    /// A sentence describing it.
     pub(crate) text: String,
     pub(crate) lost: Option<LostTree>,
 }
@@ -87,7 +86,6 @@ impl<'a> Accepting<'a> {
         Self { store, heads, doors, options, accepted, explained: None, has_explained: false }
     }
 
-    /// Handles the result of a comparison: a difference is accepted or ends the startup.
     pub(super) fn take(&mut self, compared: Result<(), OpenError>) -> Result<(), OpenError> {
         match compared {
             Err(error) if self.options.accept_rollback.is_some() && error.is_about_history() => {

@@ -21,7 +21,6 @@ use crate::writer::heads::Heads;
 /// checkpoint there.
 const LOOKED_AT_MIN: u64 = 4_096;
 
-/// Returns the first unknown entry of `system` from a position on.
 pub(crate) async fn later_entry(
     store: &dyn Store,
     system: &Head,

@@ -208,7 +208,6 @@ impl Taking<'_> {
         Ok(grown)
     }
 
-    /// Checks that missing timelines have ended.
     fn check_missing(
         &self,
         asked: &BTreeSet<TimelineKey>,
@@ -241,7 +240,6 @@ impl Taking<'_> {
         Ok(check_signed(store, state, directory_root, doors, options).await.map_err(refused)?)
     }
 
-    /// Returns the ancestors of a timeline, which may be ended or new.
     async fn origin_of(
         &self,
         head: &Head,

@@ -177,7 +177,6 @@ fn compare_one(
     Compared { is_kept, is_sealed: is_kept && is_sealed, rows, has_gone_over, error }
 }
 
-/// Checks that the tree of a timeline is signed, and that its rows are those that were signed with it.
 pub(crate) async fn check_signed(
     store: &dyn Store,
     state: &TimelineState,
@@ -258,7 +257,6 @@ fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> b
     known.any(|key| key.id() == last)
 }
 
-/// Compares a timeline with its head statement, given these rows of the directory.
 pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
     how_stated(state, directory_root, &signers(doors), &options.service_name)
 }
@@ -436,7 +434,6 @@ async fn compare_with_tree(
     }
 }
 
-/// Compares kept checkpoints of ended timelines with their last trees, which `system` records.
 async fn compare_with_ended<'k>(
     store: &dyn Store,
     ended: &[EndedTimeline],

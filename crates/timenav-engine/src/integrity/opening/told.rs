@@ -62,7 +62,6 @@ pub(crate) enum Untold {
 #[derive(Debug)]
 pub(crate) enum NotTold {
     Untold(Untold),
-    /// The store cannot be read, or its content must not be used.
     Refused(Refusal),
 }
 
@@ -148,7 +147,6 @@ async fn read_changes(
     if frontier.root() == system.frontier.root() { Ok(told) } else { Err(Untold::Entry(first).into()) }
 }
 
-/// Returns the changes by an entry; `None` if they cannot be determined.
 fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let action = Action::of(&record)?;

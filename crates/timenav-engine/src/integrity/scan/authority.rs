@@ -24,7 +24,6 @@ use crate::ports::store_error::StoreError;
 use crate::read::long_work::giving_way;
 use crate::requests::json::read;
 
-/// The parts of an entry that its authorization depends on.
 pub(super) struct Claim<'a> {
     pub(super) record: &'a LeafRecord<'a>,
     pub(super) authority: &'a Authority<'a>,
@@ -191,7 +190,6 @@ fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether the actor acts on their own resource.
 fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) -> bool {
     let Claim { record, payload, .. } = claim;
     let is_of_actor = |id: &str| powers.shown(id).is_some_and(|shown| shown.user_id == *actor);
@@ -264,7 +262,6 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     Ok(Ok(told.into_powers()))
 }
 
-/// Returns the keys of `system`, given those of another ledger of the service.
 fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
     let (service, _) = keys.current.name().rsplit_once('/')?;
     let name = origin(service, TimelineId::SYSTEM);

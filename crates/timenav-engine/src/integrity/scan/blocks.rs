@@ -8,7 +8,6 @@ use crate::ports::store_error::StoreError;
 /// read, one being hashed, one being replayed, and one whose events are compared.
 pub(super) const BLOCK_ENTRIES: u64 = 1_024;
 
-/// Returns the existing entries from a position on, and the end of the block, at most `size`.
 pub(super) async fn read(
     source: &dyn ScanSource,
     key: TimelineKey,

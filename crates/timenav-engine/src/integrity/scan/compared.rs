@@ -56,7 +56,6 @@ impl Unplaced {
         self.events.extend(other.events.into_iter().take(room));
     }
 
-    /// Reports the events after the first one with coordinates.
     pub(super) fn tell(self, findings: &mut Findings) {
         let Some(first) = self.first_placed else { return };
         for (position, event_id) in self.events.into_iter().filter(|(position, _)| *position > first) {

@@ -83,7 +83,6 @@ async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: See
     Ok(seen)
 }
 
-/// Returns the facts of the row locations in the index; `None` if the index is the table itself.
 async fn pass_index(
     source: &dyn ScanSource,
     timeline: TimelineKey,

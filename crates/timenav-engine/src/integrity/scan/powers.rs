@@ -19,7 +19,6 @@ pub(super) struct UserPower {
     pub(super) restriction: RestrictionLevel,
 }
 
-/// A key or a session.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) user_id: UserId,
@@ -116,7 +115,6 @@ impl Powers {
     }
 }
 
-/// Returns the last change up to a version.
 fn at<T: Copy>(changes: &[(u64, T)], version: u64) -> Option<T> {
     let count = changes.partition_point(|(from, _)| *from <= version);
     changes.get(count.checked_sub(1)?).map(|(_, what)| *what)

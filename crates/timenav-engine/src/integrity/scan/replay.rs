@@ -52,7 +52,6 @@ pub(super) use timers::{TimerSums, is_of_timers};
 pub(super) struct Replay {
     timeline_id: String,
     from_the_start: bool,
-    /// The position where reading began.
     first: u64,
     clock: Option<Clock>,
     permissions: Option<Permissions>,
@@ -94,23 +93,19 @@ pub(super) struct Replay {
     told: BTreeMap<u64, Erased>,
     /// The same, for entries after the scan began.
     told_later: BTreeMap<u64, Erased>,
-    /// Erasures of stored outcomes since they were last taken.
     forgotten: Vec<ForgottenOutcomes>,
     /// Commitments of `heads` entries since they were last taken.
     heads: Vec<ToldHeads>,
     accepted: heads::AcceptedTold,
     changes_count: u64,
-    /// Entries that record erasures in a layer.
     layers_told: Vec<u64>,
     timers: TimersTold,
     marks: Marks,
-    /// The services that wrote the first entries, according to entries.
     origins: Vec<Origin>,
     /// The entry that handed the timeline over, unless a later one adopted it.
     handed_over: Option<u64>,
     /// The expected event rows, if they are compared with all stored rows.
     facts: Option<RowFacts>,
-    /// The reason why the state cannot be compared.
     blind: Option<String>,
     pub(super) findings: Findings,
 }
@@ -190,7 +185,6 @@ impl Replay {
         self.let_go_count
     }
 
-    /// Records that a sweep committed after the scan began pruned the payload of an entry.
     pub(super) fn let_go_later(&mut self, position: u64) {
         self.let_go_count += u64::from(self.gone.let_go(position));
     }

@@ -15,14 +15,12 @@ pub struct Checked {
 pub struct Scan {
     pub timeline_id: TimelineId,
     pub depth: Depth,
-    /// A summary in a sentence.
     pub details: String,
     /// The differences, by position.
     pub findings: Vec<Finding>,
     /// Differences that are only counted, because there are too many of one kind.
     pub findings_untold: u64,
     pub checked: Vec<Checked>,
-    /// What was not checked, one sentence each.
     pub not_checked: Vec<String>,
     /// The checkpoint of the scanned tree, if it is stored.
     pub checkpoint: Option<String>,
@@ -44,7 +42,6 @@ impl Scan {
     }
 }
 
-/// Returns the report of a scan without a head to start from.
 pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) -> Scan {
     let outcome = Outcome::new(findings, &[]);
     Scan {
@@ -151,7 +148,6 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     sentences
 }
 
-/// States the probability that a sample detects a change.
 #[expect(clippy::cast_precision_loss, reason = "odds are rounded to a tenth of a percent")]
 fn sample_sentence(size: u64, sampled: u64) -> String {
     let share = if size == 0 { 0.0 } else { sampled as f64 / size as f64 };

@@ -14,7 +14,6 @@ pub struct Progress {
     pub stage: ScanStage,
     pub entries: u64,
     pub entries_total: u64,
-    /// Bytes of entries and payloads read.
     pub bytes: u64,
 }
 

@@ -162,7 +162,6 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
     if cell == row.cell { Ok(place) } else { Err("the cell") }
 }
 
-/// Returns the source of the coordinates; `None` if they are wrong.
 fn compare_point(row: &SeenEvent<'_>, own: Option<&Geo>, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
     let is_near = |lat: f64, lon: f64| {
         let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;

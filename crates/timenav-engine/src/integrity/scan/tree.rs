@@ -7,7 +7,6 @@ use crate::ports::archive::ScanSource;
 use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
 
-/// Returns hashes of the tree, or a finding if its tiles are damaged.
 pub(super) async fn hashes(
     source: &dyn ScanSource,
     key: TimelineKey,
@@ -35,7 +34,6 @@ pub(super) async fn root(
     Ok(found.and_then(|hashes| hashes.first().copied()))
 }
 
-/// Computes the root at each mark within the first `size` entries.
 pub(super) async fn find_marks(
     source: &dyn ScanSource,
     key: TimelineKey,

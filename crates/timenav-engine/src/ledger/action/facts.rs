@@ -1,5 +1,3 @@
-//! Properties of ledger actions.
-
 use timenav_core::access::Demand;
 
 /// A row of the table of actions. Properties that are not set are empty, and entries without an actor are not allowed.
@@ -82,7 +80,6 @@ pub enum Topic {
     /// Events that are recorded or corrected.
     Events,
     Interventions,
-    /// Paradoxes that are created or healed.
     Paradoxes,
     /// Advances: begun, at another instant, ended.
     Advances,
@@ -143,7 +140,6 @@ pub(crate) enum Demanded {
     /// To manage one's own resources; for those of other users, to be an operator.
     Own,
     Reading,
-    /// Valid credentials only.
     Nothing,
     Service,
 }
@@ -186,7 +182,6 @@ pub(crate) enum OnAdvance {
 pub(crate) enum Erases {
     /// The content of an event or a sealed record.
     Data,
-    /// Events with all their versions.
     Events,
     Reads,
     /// Contents of reads or refusals.

@@ -27,7 +27,6 @@ pub(crate) struct OutcomeRecord {
 }
 
 impl OutcomeRecord {
-    /// Returns the record of a change that is already JSON.
     pub(crate) fn of(timeline: &TimelineId, ledger: LedgerPosition, change: String) -> Option<Self> {
         Some(Self {
             timeline_id: timeline.to_string(),

@@ -77,10 +77,8 @@ impl Change for TimerAfter {
     }
 }
 
-/// Firings were settled, now or earlier.
 #[derive(Clone, Debug)]
 pub(crate) struct FiringsAfter {
-    /// The current state of each requested firing.
     pub(crate) firings: Vec<(FiringId, FiringState)>,
     /// Whether they are only retried, so that no entry was written.
     pub(crate) is_untold: bool,

@@ -3,7 +3,6 @@ use timenav_core::ids::AdvanceId;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 use timenav_core::timers::{Advance, AdvanceState, Counts};
 
-/// The part of a clock change that begins an advance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AdvanceBegun {
     pub(crate) advance_id: String,

@@ -89,7 +89,6 @@ pub(crate) struct ClockChanged {
     pub(crate) ended: Option<AdvanceEnded>,
 }
 
-/// The reading of a clock, with everything needed to restore it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MomentRecord {
     at: String,
@@ -114,7 +113,6 @@ impl MomentRecord {
     }
 }
 
-/// Payload of `set_anchor`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct AnchorSet {
     anchor_id: String,

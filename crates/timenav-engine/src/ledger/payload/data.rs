@@ -14,13 +14,11 @@ pub(crate) struct DataEncrypted {
     pub(crate) bytes: usize,
 }
 
-/// Payload of `decrypt_data`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct DataDecrypted {
     pub(crate) data_id: String,
 }
 
-/// Payload of `erase_data`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct DataErased {
     /// Position of the entry whose content is erased.
@@ -32,7 +30,6 @@ pub(crate) struct DataErased {
     pub(crate) data_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) event_id: Option<String>,
-    /// Whether the event was canceled before.
     #[serde(default, skip_serializing_if = "is_not")]
     pub(crate) cancelled: bool,
 }

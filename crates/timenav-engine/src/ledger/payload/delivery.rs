@@ -64,7 +64,6 @@ impl DeliverRecord<'_> {
     const TIMELINE: &'static str = "timeline";
     const WEBHOOK: &'static str = "webhook";
 
-    /// Returns a record with only the kind of delivery.
     fn to(to: &str) -> Self {
         Self { to: to.to_owned(), queue: None, event: None, url: None, sealed: None }
     }

@@ -9,7 +9,6 @@ use timenav_core::time::{parse_duration, parse_timestamp};
 use super::parts::is_not;
 use crate::events::event_content::{CauseContent, GeoContent};
 
-/// Payload of `correct_event`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Corrected<'a> {
     #[serde(borrow)]

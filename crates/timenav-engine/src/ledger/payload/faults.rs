@@ -2,7 +2,6 @@ use serde::{Deserialize, Serialize};
 use timenav_core::fault::{Fault, FaultWritten, Faults};
 use timenav_core::ids::{FollowerName, UserId};
 
-/// Payload of `set_fault`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FaultSet {
     /// The user whose followers with the name `follower` have the fault.

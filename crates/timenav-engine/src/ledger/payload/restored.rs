@@ -83,7 +83,6 @@ impl FiredAgain {
         }
     }
 
-    /// Returns the row of the firing, created by the entry at a position of a timeline.
     pub(crate) fn row(&self, timeline: &TimelineId, made: u64) -> Option<FiringRow> {
         let fallen = fallen_of(&(self.timer, self.due, self.round))?;
         Some(FiringRow {
@@ -101,7 +100,6 @@ impl FiredAgain {
     }
 }
 
-/// Payload of `restore_timers`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimersRestored<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +113,6 @@ pub(crate) struct TimersRestored<'a> {
     /// Pending firings whose due times recur, or were not reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) superseded: Vec<FallenRecord>,
-    /// Firings that were pending then, and are created again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) fired: Vec<FiredAgain>,
     /// The last entry before that changed timers.

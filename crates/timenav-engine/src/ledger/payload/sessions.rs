@@ -61,7 +61,6 @@ impl SessionsEnded {
     }
 }
 
-/// Payload of `renew_session`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SessionRenewed {
     pub(crate) session_id: String,

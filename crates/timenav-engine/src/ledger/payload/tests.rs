@@ -779,7 +779,6 @@ fn written_payloads_match_the_frozen_ones() {
     }
 }
 
-/// Parses a payload into the struct of its action, and writes it again.
 fn written_again(action: Action, payload: &str) -> Option<String> {
     let bytes = payload.as_bytes();
     Some(match action {

@@ -151,7 +151,6 @@ impl<'a> TimerSet<'a> {
     }
 }
 
-/// Payload of `cancel_timer`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimerCancelled {
     pub(crate) timer_id: String,
@@ -168,7 +167,6 @@ pub(crate) type FiredRecord = (u64, i64, u32, Option<i64>);
 /// Skipped due times of a rule: the timer, the first, the last, and the timer's next due time.
 pub(crate) type SkippedRecord = (u64, i64, i64, Option<i64>);
 
-/// Payload of `fire_timers`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct TimersFired {
     /// The clock, if an advance reached another instant.
@@ -180,7 +178,6 @@ pub(crate) struct TimersFired {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<u64>,
     pub(crate) fired: Vec<FiredRecord>,
-    /// Due times of rules that did not fire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped: Vec<SkippedRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +197,6 @@ pub(crate) struct OutcomeOfFiring {
     pub(crate) reason: Option<String>,
 }
 
-/// Payload of `settle_firings`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FiringsSettled {
     pub(crate) outcomes: Vec<OutcomeOfFiring>,

@@ -73,7 +73,6 @@ impl Engine {
         })
     }
 
-    /// Returns the clock after an entry, and the entry's host time.
     async fn clock_then(&self, key: TimelineKey, position: u64) -> Result<Option<(Clock, Instant<Wall>)>, Refusal> {
         let Some(entry) = self.store().entry(key, position).await? else { return Ok(None) };
         let host = LeafRecord::decode(&entry.leaf).ok().as_ref().and_then(record_host);

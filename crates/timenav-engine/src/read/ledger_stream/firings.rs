@@ -23,11 +23,9 @@ use crate::timers::observing::{Attempt, Ear, Heard};
 
 #[derive(Clone, Debug)]
 pub struct WatchFirings {
-    /// Defaults to the key's own timeline.
     pub timeline: Option<TimelineId>,
     /// `None` for all queues.
     pub queue: Option<QueueId>,
-    /// Where to resume. `None` to start now.
     pub seen: Option<Seen>,
 }
 
@@ -91,7 +89,6 @@ impl Observing {
 }
 
 impl LedgerStream {
-    /// Returns the next changes that are not in the ledger.
     pub(super) async fn attempts(&mut self) -> Result<Vec<News>, Refusal> {
         let Some(heard) = self.firings.as_ref().and_then(|observing| observing.ear.next(self.next)) else {
             return Ok(Vec::new());

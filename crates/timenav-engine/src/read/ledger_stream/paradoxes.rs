@@ -18,7 +18,6 @@ pub struct WatchedParadoxes {
     pub settings: Settings,
 }
 
-/// The filter of a listener, and the state in which paradoxes are found.
 pub(super) struct Watch {
     wanted: WatchedParadoxes,
     following: Following,

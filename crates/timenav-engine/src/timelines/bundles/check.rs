@@ -26,7 +26,6 @@ use crate::requests::json::read;
 mod erasures;
 mod rotation;
 
-/// The content of a fully verified bundle.
 #[derive(Clone, Debug)]
 pub struct CheckedBundle {
     pub origin: String,
@@ -107,7 +106,6 @@ struct Counts {
     recorded_at: Option<Instant<Wall>>,
 }
 
-/// The origin of a layer according to its first entry.
 #[derive(Deserialize)]
 struct Begun {
     #[serde(default)]

@@ -28,17 +28,14 @@ pub(super) enum Teller {
     After(u64),
 }
 
-/// The missing contents, by the position of their entry.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
     payloads: MissingPayloads,
     data: BTreeMap<u64, GoneData>,
-    /// Indexes of single reads.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     policies: usize,
     /// Number of missing payloads, single reads and sealed records, explained or not.
     count: u64,
-    /// Number of payloads pruned by sweeps.
     let_go: u64,
 }
 
@@ -150,7 +147,6 @@ impl Gone {
         self.let_go
     }
 
-    /// Returns the first position with an unexplained missing content.
     pub(super) fn first(&self) -> Option<u64> {
         let payload = self.payloads.positions().next();
         let firsts = [payload, self.data.keys().next().copied(), self.reads.keys().next().copied()];

@@ -18,7 +18,6 @@ use crate::timers::commands::TimerView;
 
 /// Maximum number of rows examined per page. If few of them differ, pages are short.
 const ROWS_MAX: usize = 50_000;
-/// Timers read at a time, each of which may be large.
 const BLOCK_TIMERS: usize = 100;
 const BLOCK_FIRINGS: usize = 500;
 
@@ -167,7 +166,6 @@ fn moment_of(row: &FiringRow) -> Moment {
     (row.fallen.due, row.fallen.position, row.timer_id.clone())
 }
 
-/// The firings on one side since the timelines diverged, by due time.
 struct Outcomes(Vec<OfLayer>);
 
 struct OfLayer {

@@ -15,7 +15,6 @@ use crate::writer::draft::SaltPool;
 use crate::writer::group::Finished;
 
 impl Committer {
-    /// Like [`Committer::commit`], with a measurement.
     pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {
         let (shared, requests) = (Arc::clone(&self.shared), submissions.len());
         let began = shared.doors.clock.measured();
@@ -36,7 +35,6 @@ impl Committer {
         done
     }
 
-    /// Commits a step, and measures writing and making it durable separately.
     pub(super) fn store_commit(&self, mut commit: Commit) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let (began, written) = (shared.doors.clock.measured(), Arc::new(OnceLock::new()));

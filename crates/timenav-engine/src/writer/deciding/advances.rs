@@ -1,5 +1,3 @@
-//! Advances: beginning, steps and end.
-
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -27,7 +25,6 @@ const STEPS_AT_ONCE_MAX: usize = 128;
 /// Move an advance on to its next instant, or to its end.
 pub(crate) struct StepAdvance {
     pub(crate) advance_id: AdvanceId,
-    /// The queues with a listener.
     pub(crate) heard: HashSet<QueueId>,
     /// Whether every queue counts as having one.
     pub(crate) is_resumed: bool,
@@ -44,7 +41,6 @@ pub(crate) struct StepAdvance {
 /// An advance's instant as it was observed. It changes when more timers fall due there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeenInstant {
-    /// The position of the entry that records it.
     stepped: u64,
     fired: u64,
     /// Whether all of them must be settled. Otherwise, pending ones do not hold the instant.
@@ -180,7 +176,6 @@ pub(crate) struct StopAdvance {
     pub(crate) advance_id: AdvanceId,
     /// `Settled` if nothing is left.
     pub(crate) state: AdvanceState,
-    /// The holder of its instant.
     pub(crate) held_by: Option<String>,
     /// The instant to stop at, if the advance may have moved on since.
     pub(crate) at: Option<SeenInstant>,
@@ -227,7 +222,6 @@ impl Deciding for StopAdvance {
     }
 }
 
-/// Ends a ledger's advance with an entry of its own.
 fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Option<String>) -> Result<u64, Refusal> {
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;
@@ -244,7 +238,6 @@ fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Opti
     Ok(position)
 }
 
-/// Removes an advance that an entry has ended, and stores its result.
 pub(super) fn forget(draft: &mut Draft<'_>, ledger: Ledger, advance: &Advance, ended: &AdvanceEnded, position: u64) {
     let step = draft.step_mut(ledger);
     Arc::make_mut(&mut step.state.head.timers).advance = None;

@@ -9,7 +9,6 @@ use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
-/// Set an anchor at an instant, by default the clock's reading.
 pub(crate) struct SetAnchor(pub(crate) AnchorCommand);
 
 impl Asking for SetAnchor {

@@ -24,7 +24,6 @@ pub(crate) struct ChangeClock {
     pub(crate) command: ClockCommand,
     pub(crate) expected: Option<Expected>,
     pub(crate) passing: Passing,
-    /// The effect on timers that are to fire again because their due times recur.
     pub(crate) refire: Option<GoingBack>,
 }
 
@@ -96,7 +95,6 @@ impl Deciding for ChangeClock {
 pub(crate) struct ReturnToAnchor {
     pub(crate) anchor: Anchor,
     pub(crate) history: Option<HistoryRestored>,
-    /// The effect on timers, if history returns.
     pub(crate) timers: Option<GoingBack>,
     pub(crate) expected: Option<Expected>,
     pub(crate) is_inside: bool,
@@ -257,7 +255,6 @@ fn check_movable(draft: &Draft<'_>, ledger: Ledger, passing: &Passing) -> Result
     Ok(())
 }
 
-/// Ends the running advance, and leaves the clock paused at its current instant.
 fn pause_advance(draft: &mut Draft<'_>, ledger: Ledger) -> Result<Done<ClockAfter>, Refusal> {
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;

@@ -14,7 +14,6 @@ use crate::ledger::notes::newest_note;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
-/// It becomes unreadable, and its name is never used again.
 pub(crate) struct EndTimeline;
 
 impl Asking for EndTimeline {

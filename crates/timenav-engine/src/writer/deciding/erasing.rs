@@ -24,7 +24,6 @@ pub(crate) struct EraseEvents {
     /// The ledger size at which they were selected. `None` for events given by id, which uses the current size.
     pub(crate) evaluated_at: Option<u64>,
     pub(crate) include_forks: bool,
-    /// How many selected events are not in this batch.
     pub(crate) left: u64,
 }
 
@@ -36,7 +35,6 @@ pub(crate) struct ChosenEvent {
 /// The condition that must still hold when the event is erased.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChosenWhy {
-    /// It exists.
     Named,
     /// The version found by the query is current.
     Found(u64),
@@ -53,7 +51,6 @@ pub(crate) struct EraseReads {
 pub enum WhichReads {
     /// By index, from 0.
     Numbers(BTreeSet<u32>),
-    /// By user.
     Of(String),
 }
 
@@ -143,8 +140,7 @@ impl Told for EventsGone {
 }
 
 impl EraseEvents {
-    /// Returns whether to erase a selected event. Events erased by others in the meantime are skipped, and so are those
-    /// that no longer match their selection.
+    /// Events erased by others in the meantime are skipped, and so are those that no longer match their selection.
     fn is_to_go(&self, draft: &Draft<'_>, ledger: Ledger, chosen: &ChosenEvent) -> Result<bool, Refusal> {
         let ChosenEvent { event_id, why } = chosen;
         let Some(known) = draft.known_event(ledger, event_id) else {
@@ -175,7 +171,6 @@ pub(crate) fn not_own(event_id: &EventId) -> Refusal {
     Refusal::invalid("event_ids", detail)
 }
 
-/// Returns the position of the last change of an event.
 fn changed_at(known: &KnownEvent) -> Option<u64> {
     known.versions.iter().map(|version| version.until.unwrap_or_default().max(version.position)).max()
 }
@@ -206,7 +201,6 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     Ok(())
 }
 
-/// Returns the entries of the forks' own ledgers that contain content of the events.
 fn holdings_of_forks(
     draft: &Draft<'_>,
     ledger: Ledger,
@@ -421,7 +415,6 @@ impl Deciding for EraseReads {
 }
 
 impl WhichReads {
-    /// Returns the indexes of the selected reads that still exist.
     fn runs(&self, kept: &KeptReads<'_>) -> Result<PositionRuns, Refusal> {
         if let Self::Numbers(numbers) = self
             && let Some(beyond) = numbers.iter().find(|number| **number as usize >= kept.len())

@@ -75,8 +75,7 @@ impl Deciding for CompareEvents {
     }
 }
 
-/// Returns the events to prefetch for the comparison. Ids generated for this request cannot exist, and a lookup would
-/// cost a group another round trip to PostgreSQL.
+/// Skips ids generated for this request: they cannot exist, and a lookup would cost another round trip to PostgreSQL.
 fn needs(events: &[PreparedEvent]) -> Needs<'_> {
     let events = events.iter().filter(|event| event.is_named).map(|event| &event.event_id).collect();
     Needs { events, endings: true, ..Needs::default() }

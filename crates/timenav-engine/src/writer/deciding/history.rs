@@ -42,11 +42,9 @@ pub(crate) struct Intervene {
 
 pub(crate) struct HistoryRestored {
     pub(crate) compensations: Vec<Compensation>,
-    /// The ledger's size for which they were decided.
     pub(crate) guard: u64,
 }
 
-/// An event that has changed since the anchor.
 pub(crate) struct Compensation {
     pub(crate) intervention_id: InterventionId,
     pub(crate) event_id: EventId,
@@ -184,7 +182,6 @@ pub(super) fn restore_history(
     Ok(())
 }
 
-/// Rejects a decision for an earlier ledger size, if events have changed since.
 pub(super) fn check_unchanged(draft: &Draft<'_>, ledger: Ledger, guard: Option<u64>) -> Result<(), Refusal> {
     let changed_at = draft.state(ledger).events_changed_at;
     if guard.is_some_and(|size| changed_at > size) { Err(Refusal::ChangedMeanwhile) } else { Ok(()) }

@@ -111,7 +111,6 @@ impl Deciding for RevokeKey {
 }
 
 impl Draft<'_> {
-    /// Returns the times that core needs to decide on a ledger.
     pub(super) fn times(&self, ledger: Ledger) -> Times {
         Times { now: self.now(), recorded: self.host(ledger), sure: self.sure() }
     }

@@ -35,7 +35,6 @@ pub(crate) struct LogRefusal {
     pub(crate) detail: String,
 }
 
-/// Log the number of rejections that have no entry of their own.
 pub(crate) struct LogRefusals {
     pub(crate) payload: String,
 }

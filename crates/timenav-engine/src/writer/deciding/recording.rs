@@ -28,7 +28,6 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Returns the prefetched events up to an instant, or the ids to prefetch first.
     pub(super) fn of(
         draft: &Draft<'_>,
         ledger: Ledger,
@@ -51,7 +50,6 @@ impl Recording {
         Ok(Ok(Self { until: fallen.last().filter(|_| is_cut).map(|last| last.due) }))
     }
 
-    /// Returns whether all events recorded up to an instant were prefetched.
     pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
         self.until.is_none_or(|until| moment < until)
     }

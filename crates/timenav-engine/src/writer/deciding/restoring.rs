@@ -47,7 +47,6 @@ pub(crate) struct Restoring {
     pub(crate) superseded: Vec<FiringRow>,
     /// Firings to create again. The entry that creates them is not known yet.
     pub(crate) fired: Vec<FiringRow>,
-    /// The earliest due time of an armed timer afterwards.
     pub(crate) next: Option<Instant<Virtual>>,
 }
 
@@ -121,7 +120,6 @@ pub(super) fn restore(
     Ok(())
 }
 
-/// Splits timers into parts that fit into an entry.
 struct Full<'a>(&'a [TimerChanged]);
 
 impl<'a> Full<'a> {

@@ -18,7 +18,6 @@ use crate::writer::draft::{Done, Draft};
 pub enum KeptFor {
     #[default]
     AsBefore,
-    /// Seconds of host time.
     Seconds(u32),
     Ever,
 }
@@ -39,7 +38,6 @@ pub(crate) struct SetRetention {
     pub(crate) refusals: KeptFor,
 }
 
-/// Prune the entries named by a sweep, once this is committed.
 pub(crate) struct LetGo {
     pub(crate) sweep: Sweep<'static>,
     pub(crate) policies: Arc<RetentionPolicies>,

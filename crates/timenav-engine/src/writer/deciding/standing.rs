@@ -1,5 +1,3 @@
-//! Authorization of a draft, based on core.
-
 use timenav_core::access::{self, Demand, Denial, Role};
 use timenav_core::clock::{Moment, Rate};
 use timenav_core::ids::{TimelineId, UserId};

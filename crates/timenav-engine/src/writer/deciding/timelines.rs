@@ -55,16 +55,13 @@ impl Deciding for CreateTimeline {
 pub(crate) struct ForkPoint {
     pub(crate) of: TimelineId,
     pub(crate) fork: Fork,
-    /// The root over the shared entries.
     pub(crate) root: Hash,
     /// A checkpoint of the origin that covers them.
     pub(crate) checkpoint: Arc<str>,
     pub(crate) events_count: u64,
-    /// The clock at that point.
     pub(crate) clock: Clock,
     /// Its reading at that point; `None` to fork now.
     pub(crate) at: Option<Instant<Virtual>>,
-    /// The layers of the fork, the oldest first.
     pub(crate) ancestors: Arc<[Layer]>,
     pub(crate) lineage: Arc<[TimelineId]>,
     pub(crate) carried: Carried,
@@ -98,7 +95,7 @@ impl ForkPoint {
         Err(Refusal::invalid("timeline_id", detail))
     }
 
-    /// Rejects a fork that services of the previous version would misread, while one may run on the database.
+    /// Rejects a fork that a running service of the previous version would misread.
     const fn check_level(&self, level: u64) -> Result<(), Refusal> {
         if self.sends_from.is_none() || level >= LEVEL_OF_SENDING_FORKS {
             return Ok(());
@@ -118,7 +115,6 @@ impl ForkPoint {
         Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
     }
 
-    /// Returns the timer state of the fork before any timer is restored.
     fn timers(&self) -> Timers {
         let base = self.carried.base;
         let faults = Arc::clone(&self.faults);

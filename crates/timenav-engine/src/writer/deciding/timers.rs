@@ -27,11 +27,9 @@ const NEXT_BUT_ONE: usize = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct TimerPlan {
     pub(crate) schedule: Schedule,
-    /// The delivery, as JSON.
     pub(crate) deliver: Arc<str>,
     pub(crate) queue: QueueId,
     pub(crate) order_key: Option<String>,
-    /// As JSON.
     pub(crate) payload: Arc<str>,
 }
 
@@ -373,7 +371,6 @@ pub(super) fn fire(
     (recorded.unwrap_or(position), queues)
 }
 
-/// Updates the number of armed timers at the end of a decision.
 pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upcoming) {
     let gone = upcoming.armed_before - upcoming.armed();
     let timers = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
@@ -386,7 +383,6 @@ pub(crate) struct SettleFirings {
     pub(crate) left: Vec<FiringId>,
     pub(crate) outcome: FiringState,
     pub(crate) reason: Option<String>,
-    /// The holder or lease that must match.
     pub(crate) under: Under,
     /// The timekeeper, if several services share the store and the request is not by a user.
     pub(crate) keeper: Option<Keeper>,

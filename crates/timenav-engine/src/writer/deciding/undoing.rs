@@ -20,7 +20,6 @@ pub(crate) struct UndoImport {
 pub(crate) struct ImportedEvent {
     pub(crate) event_id: EventId,
     pub(crate) position: u64,
-    /// The id of the intervention that cancels it.
     pub(crate) intervention_id: InterventionId,
 }
 

@@ -48,7 +48,6 @@ impl Upcoming {
         self.known_until.is_none_or(|until| moment < until)
     }
 
-    /// Fires timers that are due up to an instant, up to the limit.
     pub(super) fn fall_due(&mut self, upto: Instant<Virtual>, coming: Coming) -> FellDue {
         let upto = self.known_until.map_or(upto, |until| upto.min(until));
         fall_due(&mut self.timers, upto, coming, FIRINGS_AT_ONCE_MAX)

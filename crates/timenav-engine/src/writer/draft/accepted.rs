@@ -16,9 +16,7 @@ use crate::ports::wall_clock::Host;
 use crate::requests::options::Options;
 use crate::writer::heads::Heads;
 
-/// Reads of one timeline that share an entry.
 pub(crate) struct GatheredReads {
-    /// Host time of all of them.
     pub(crate) host: Host,
     pub(crate) salt: Salt,
     pub(crate) reads: ReadsDraft,
@@ -43,7 +41,6 @@ pub(crate) struct Accepted {
     settled: HashSet<(TimelineKey, Fallen)>,
     pub(super) data_erased: HashSet<DataId>,
     pub(super) reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
-    /// Outcomes of this group that contain an event's content.
     pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<[u8; 32]>>,
     /// Outcomes to erase. Those of earlier groups are here as they were stored.
     pub(crate) outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
@@ -74,12 +71,10 @@ impl Accepted {
         }
     }
 
-    /// Returns whether one of the firings found on a timeline has been settled.
     pub(crate) fn has_settled(&self, timeline: TimelineKey, found: &[FiringRow]) -> bool {
         !self.settled.is_empty() && found.iter().any(|firing| self.settled.contains(&(timeline, firing.fallen)))
     }
 
-    /// Applies a draft, so that later drafts see it.
     pub(crate) fn accept(&mut self, draft: Drafted) {
         // A ledger that was opened without an entry is not a step.
         for step in draft.steps.into_iter().filter(|step| !step.entries.is_empty()) {
@@ -113,7 +108,6 @@ impl Accepted {
     }
 }
 
-/// The state that a draft is decided on.
 #[derive(Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub(crate) heads: &'a Heads,

@@ -10,7 +10,6 @@ use crate::ports::rows::{EventEnd, EventRow, EventVersion};
 use crate::ports::wall_clock::Host;
 use crate::writer::project::{EventChange, EventMade};
 
-/// The columns and content of a version's row.
 pub(crate) type NewVersion = (Arc<EventColumns>, Arc<str>);
 
 impl Draft<'_> {

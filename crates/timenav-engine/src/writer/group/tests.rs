@@ -146,7 +146,6 @@ fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
     submission(timeline, LogRead { demands: &[], operation: "clock", parameters, is_answered: false }).0
 }
 
-/// Returns the action of each new entry, and its number of reads.
 fn entries(finished: &Finished, timeline: &TimelineId) -> Vec<(String, usize)> {
     let step = finished.commit.timelines.iter().find(|step| step.head.id == *timeline).unwrap();
     let told = |entry: &crate::ports::rows::StoredEntry| {

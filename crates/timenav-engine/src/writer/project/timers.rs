@@ -10,7 +10,6 @@ use crate::ports::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimerR
 #[cfg(test)]
 mod tests;
 
-/// The entry from which rows of timers follow.
 #[derive(Clone, Copy)]
 pub(crate) struct TimersEntry<'a> {
     /// The timeline as named in firing ids.

@@ -48,7 +48,6 @@ impl Replay {
         Some(Followed::State)
     }
 
-    /// Applies a handover, which is the last entry here.
     pub(super) fn hand_over(&mut self, position: u64, payload: &[u8]) -> Option<()> {
         let told = HandedOver::decode(payload).ok()?;
         self.check_size(position, told.size);

@@ -19,7 +19,6 @@ const CALENDARS_DIFFER_MAX: Span = Span::from_micros(5 * 86_400 * 1_000_000);
 
 #[derive(Default)]
 pub(in crate::integrity::scan) struct Marked {
-    /// The reading after a return to an anchor of this ledger.
     own: BTreeMap<AnchorId, Moment>,
     /// The reading after a return to an anchor of an ancestor, and the first such entry.
     inherited: BTreeMap<AnchorId, (u64, Moment)>,

@@ -44,7 +44,6 @@ impl Replay {
         }
     }
 
-    /// Reports a missing payload that is needed to compute the state.
     pub(in crate::integrity::scan) fn compare_needed(&mut self) {
         if self.gone.is_needed {
             self.compare_erasures(self.first);

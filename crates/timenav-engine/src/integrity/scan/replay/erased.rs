@@ -17,7 +17,6 @@ impl Replay {
         self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
     }
 
-    /// Processes an entry written after the scan began, in case it is an erasure.
     pub(in crate::integrity::scan) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
         match Action::of(record).and_then(Action::erases) {
             Some(Erases::Data) => {

@@ -78,7 +78,6 @@ impl TimersTold {
         self.state = self.state.arrived(position);
     }
 
-    /// Stores a timer as armed or at rest.
     fn stand(&mut self, row: TimerRow, definition: [u8; 32]) {
         self.state.fires_into(&row.queue);
         if let Some(next) = row.next {
@@ -134,7 +133,6 @@ impl TimersTold {
         self.state.advance.as_ref()
     }
 
-    /// Returns the timer summary as stored in a head.
     pub(super) fn text(&self) -> String {
         timers_text(&self.state)
     }
@@ -242,7 +240,6 @@ impl Replay {
         (faults_of(&told.faults)? == faults.clone().since(None)).then_some(())
     }
 
-    /// Processes the parts of a clock change about advances.
     pub(super) fn advance_told(&mut self, position: u64, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
         let AdvanceTold { advance, ended } = read(payload)?;
         if let Some(begun) = advance {

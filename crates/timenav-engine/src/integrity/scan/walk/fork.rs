@@ -14,7 +14,6 @@ use crate::ports::archive::ScanSource;
 use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
 
-/// Returns the number and the size of a timeline, which may have ended.
 async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
     if let Some(standing) = source.snapshot(parent).await? {
         return Ok(Some((standing.head.key, standing.head.frontier.size())));
@@ -68,7 +67,6 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares returns to anchors of ancestors with what these anchors mark.
     async fn compare_returns(&mut self, newest: SignedTree, came: bool, replay: &Replay) -> Result<(), StoreError> {
         let mut returns = replay.inherited_returns();
         let mut next = Some(newest);

@@ -177,7 +177,6 @@ impl Way<'_, '_> {
         Ok(count)
     }
 
-    /// Returns how many entries of an adoption must explain erasures in a layer.
     async fn erased_later(&mut self, layer: &TimelineId) -> Result<u64, StoreError> {
         let head = &self.snapshot.head;
         let Some(origin) = head.origins.last() else { return Ok(0) };

@@ -9,7 +9,6 @@ use super::Way;
 use crate::ports::store_error::StoreError;
 
 impl Way<'_, '_> {
-    /// Reads randomly picked entries, and verifies that each is in the signed tree.
     pub(super) async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
         let positions = sample::picked(count, self.size(), || random(self.request));
         let mut ledger =
@@ -58,7 +57,6 @@ impl Way<'_, '_> {
         Ok(let_go)
     }
 
-    /// Returns the number of bytes read.
     pub(super) async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let Some(row) = source.entry_row(key, position).await? else {

@@ -58,7 +58,6 @@ impl Way<'_, '_> {
         Ok(sums)
     }
 
-    /// Returns whether an entry written after the scan began changes timer rows.
     async fn have_timers_moved(&mut self) -> Result<bool, StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
