@@ -184,8 +184,7 @@ impl Engine {
         type_id(prefix, self.uuid())
     }
 
-    /// Returns host time for a timeline, which is never before its last entry. A host clock that was set back between
-    /// two starts therefore does not turn a timeline's clock back.
+    /// Never before the last entry: a host clock set back between two starts does not turn a timeline's clock back.
     pub(crate) fn host(&self, state: &TimelineState) -> Instant<Wall> {
         self.now().max(state.head.recorded_at)
     }
@@ -309,8 +308,7 @@ impl Engine {
         state.head.expires_at.is_some() && state.head.has_expired(self.host_clock().sure(self.now()))
     }
 
-    /// Rejects requests for a timeline that has ended. Any caller may learn that the name was used, because creating a
-    /// timeline of that name reveals it too.
+    /// Any caller may learn that the name was used, because creating a timeline of that name reveals it too.
     pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         if self.has_ended(timeline) {
             return Err(Refusal::Ended { timeline_id: timeline.to_string() });

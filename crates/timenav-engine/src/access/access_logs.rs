@@ -21,8 +21,7 @@ mod gone;
 
 pub use gone::{LogGap, LogGapReason};
 
-/// Maximum number of reads and other entries examined per page. A filter that few entries pass results in short pages,
-/// not in long waits.
+/// Maximum per page. A filter that few entries pass results in short pages, not in long waits.
 pub const LOG_ENTRIES_READ_MAX: u64 = 50_000;
 const BLOCK_ENTRIES: u64 = 1_000;
 /// Bytes of reads after which a block of entries ends.

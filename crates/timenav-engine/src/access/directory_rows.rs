@@ -8,8 +8,7 @@ use timenav_core::ledger::{DirectoryRow, DirectoryTree, Hash, RowName};
 use crate::access::directory::DirectoryChange;
 use crate::ledger::head::EndedTimeline;
 
-/// The hashes of the stored rows of the directory, including those of credentials that are no longer valid until an
-/// entry records their removal.
+/// Includes the rows of credentials that are no longer valid, until an entry records their removal.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectoryRows {
     tree: DirectoryTree,

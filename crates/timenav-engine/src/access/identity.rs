@@ -71,8 +71,7 @@ impl Engine {
         self.check_live(caller).is_ok()
     }
 
-    /// Returns when the caller's credentials expire, in host time; `None` if they do not expire, or are no longer
-    /// valid.
+    /// In host time; `None` if the credentials do not expire, or are no longer valid.
     #[must_use]
     pub fn ends_at(&self, caller: &Caller) -> Option<Instant<Wall>> {
         let directory = self.directory();
@@ -82,8 +81,7 @@ impl Engine {
         }
     }
 
-    /// Returns when the caller's role on a timeline or their credentials expire, whichever is earlier, in host time.
-    /// `None` if neither expires.
+    /// The earlier end of the caller's role on the timeline and of their credentials; `None` if neither expires.
     #[must_use]
     pub fn access_ends_at(&self, caller: &Caller, timeline: &TimelineId) -> Option<Instant<Wall>> {
         let state = self.state(timeline);
@@ -232,8 +230,7 @@ impl Engine {
         Ok(key_of(answer))
     }
 
-    /// Returns a key, including expired and revoked ones, which are only in the store. A live key comes from memory, so
-    /// that tampering with its row has no effect.
+    /// A live key comes from memory, so that tampering with its row has no effect; others are only in the store.
     pub(crate) async fn known_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Refusal> {
         if let Some(key) = self.directory().keys.get(key_id) {
             return Ok(Some(ApiKey::clone(key)));

@@ -203,7 +203,7 @@ impl Engine {
         Ok(sessions)
     }
 
-    /// It is not logged, because the caller knows it anyway.
+    /// The read is not logged, because the caller knows the session anyway.
     #[must_use]
     pub fn session_of(&self, caller: &Caller) -> Option<SessionView> {
         self.directory().sessions.get(caller.session_id()?).map(|session| self.session_view(session, caller))
@@ -301,8 +301,7 @@ impl Engine {
         self.live().listen_to_growth(&system, size)
     }
 
-    /// Returns a signal for changes of keys, sessions and permissions, to detect loss of access. It may fire without
-    /// one.
+    /// Signals changes of keys, sessions and permissions, to detect loss of access. It may fire without one.
     #[must_use]
     pub fn access_changes(&self) -> AccessChanges {
         self.live().listen_to_access(self.identity_changes())

@@ -9,8 +9,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::logged::{LogRefusal, LogRefusals};
 
 impl Engine {
-    /// Counts the rejection of an unidentified caller. Returns whether it is the first since the last sum, so that
-    /// recording the sum must be scheduled.
+    /// Returns whether the rejection is the first since the last sum, so that recording the sum must be scheduled.
     #[must_use]
     pub fn count_refusal(&self, network: String, operation: &str, code: &'static str) -> bool {
         self.counted_refusals().count(self.now(), network, operation, code)

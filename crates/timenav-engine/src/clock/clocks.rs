@@ -26,11 +26,9 @@ use crate::writer::deciding::clocks::{ChangeClock, Passing};
 
 /// Maximum number of changes that a listener may lag or have missed and still receive.
 pub const KEPT_CHANGES_MAX: usize = 256;
-/// How often due timers are fired before the clock is moved. On a very fast clock, more timers become due in the
-/// meantime.
+/// Rounds of firing due timers before a move: on a very fast clock, more become due in the meantime.
 const TICKS_BEFORE_MAX: usize = 16;
-/// How many clock entries are read to find the changes a listener missed. Some of them changed nothing, such as pausing
-/// a paused clock.
+/// Entries read to find missed changes. Some changed nothing, such as pausing a paused clock.
 const CLOCK_ENTRIES_READ_MAX: usize = 4 * KEPT_CHANGES_MAX;
 
 #[derive(Clone, Debug)]
@@ -83,8 +81,7 @@ pub struct ClockStep {
 pub struct ClockChange {
     pub command: ClockCommand,
     pub expected: Option<Expected>,
-    /// Whether a forward move stops at each timer on the way. Otherwise the clock jumps, and the timers fire
-    /// afterwards.
+    /// Whether a forward move stops at each timer. Otherwise the clock jumps, and the timers fire afterwards.
     pub settle: bool,
     pub is_inside: bool,
     /// Whether timers fire again for due times that a rewind goes back over.
@@ -108,7 +105,7 @@ pub struct ClockStream {
     pub follower: Option<FollowedBy>,
 }
 
-/// They are read from the ledger whenever it has grown.
+/// Changes are read from the ledger whenever it has grown.
 pub struct ClockChanges {
     engine: Engine,
     timeline: TimelineId,
@@ -121,8 +118,7 @@ pub struct ClockChanges {
 }
 
 impl ClockChanges {
-    /// `None` if the listener lags so far that changes are lost, or if the ledger cannot be read. A listener that
-    /// reconnects gets its missed changes from the ledger.
+    /// `None` if the listener lags so far that changes are lost, or if the ledger cannot be read.
     #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
@@ -160,8 +156,7 @@ impl ClockChanges {
         }
     }
 
-    /// Returns whether the follower's injected fault differs from the one its listener knows, and records the new one
-    /// as known.
+    /// Compares the follower's injected fault with the one its listener knows, and records the new one as known.
     fn is_otherwise_wrong(&mut self, state: &TimelineState) -> bool {
         let Some((whose, told)) = &mut self.shown else { return false };
         let now = state.head.timers.faults.get(whose);

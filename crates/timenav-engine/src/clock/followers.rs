@@ -261,8 +261,7 @@ impl Engine {
         self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
     }
 
-    /// Returns the current step of an awaited change, and when it was reached in host time; `None` once the clock has
-    /// changed again.
+    /// The step of an awaited change, and its host time; `None` once the clock has changed again.
     #[must_use]
     pub fn changed_at(&self, wait: &WaitFor) -> Option<(Step, Instant<Wall>)> {
         let state = self.state(&wait.timeline)?;

@@ -78,8 +78,7 @@ impl HostClock {
         self.offset().filter(|offset| offset.fault().is_some())
     }
 
-    /// Like [`HostClock::apart`], for the database's clock only. Entries recorded by such a clock would stop all other
-    /// services.
+    /// Compares with the database's clock only. Entries recorded by such a clock would stop all other services.
     pub(crate) fn apart_from_database(&self) -> Option<ClockOffset> {
         self.offset().filter(|offset| offset.fault() == Some(ClockFault::Database))
     }

@@ -23,8 +23,7 @@ pub struct Receipt {
     pub reached: Instant<Virtual>,
     pub step: u64,
     pub counts: Counts,
-    /// The holder of the instant at which it was stopped, or of a current hold. For a stuck advance, the timer that
-    /// fired last.
+    /// Who held the instant at which it was stopped, or holds it now. If it is stuck, the timer that fired last.
     pub held_by: Option<String>,
     pub firings: Vec<FiringRow>,
 }

@@ -182,8 +182,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Counts the events of a query that pass a filter, reading as little of each as possible. Returns where the count
-    /// stopped at its limit, if it did.
+    /// Returns where the count stopped at its limit, if it did.
     async fn tallied(
         &self,
         caller: &Caller,

@@ -12,8 +12,7 @@ use crate::requests::refusal::Refusal;
 /// A version of an event; `None` if it is canceled.
 pub(crate) type Version = Option<(Arc<EventDraft>, Arc<str>)>;
 
-/// Returns the result of an effect on an event; `None` if nothing changes. Months are counted in the calendar of
-/// `zone`.
+/// `None` if nothing changes. Months are counted in the calendar of `zone`.
 pub(crate) fn becomes(
     known: &KnownEvent,
     event_id: &EventId,

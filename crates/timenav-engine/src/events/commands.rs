@@ -85,8 +85,7 @@ pub struct EventPage {
     pub understood: Understood,
     pub near_spellings: Vec<String>,
     pub next_cursor: Option<String>,
-    /// The time up to which events were examined, if the page ends because of the search limit and not because it is
-    /// full.
+    /// The time up to which events were examined, if the page ends because of the search limit.
     pub searched_to: Option<Instant<Virtual>>,
 }
 

@@ -264,8 +264,7 @@ impl Engine {
         named.map(Some).ok_or_else(wrong)
     }
 
-    /// Selects the next batch, while the caller has its turn. The selection of a query must be unchanged since the dry
-    /// run.
+    /// Runs in the caller's turn. The selection of a query must be unchanged since the dry run.
     async fn choose_events(
         &self,
         caller: &Caller,
@@ -283,8 +282,7 @@ impl Engine {
         self.long_work().in_turn(caller, choosing).await
     }
 
-    /// Returns the selected events in the timeline's own ledger at some size. Events recorded on a timeline that it was
-    /// forked from are not its own.
+    /// Selects the timeline's own events, not those recorded on a timeline that it was forked from.
     async fn select(
         &self,
         state: &TimelineState,

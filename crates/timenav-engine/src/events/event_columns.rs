@@ -5,8 +5,7 @@ use timenav_core::time::{Instant, Virtual};
 use crate::events::length_class::LengthClass;
 use crate::events::parties::parties_text;
 
-/// The columns of one version of an event. They are computed only here: a store keeps them as they are, and a scan
-/// compares stored ones with them.
+/// Computed only here: a store keeps the columns as they are, and a scan compares stored ones with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventColumns {
     pub time: Instant<Virtual>,
@@ -18,8 +17,7 @@ pub struct EventColumns {
     pub name_key: Option<String>,
     /// The class of its duration, to find events that last into a range.
     pub length_class: Option<LengthClass>,
-    /// Its source and actors as JSON, to count it by. `None` if that is too long, so that the event itself has to be
-    /// read.
+    /// Source and actors as JSON; `None` if that is too long, so that the event itself has to be read.
     pub parties: Option<String>,
 }
 

@@ -104,7 +104,7 @@ impl EventFilter {
         self.words.is_none() && self.texts.attributes.is_empty()
     }
 
-    /// Only for filters that need no more.
+    /// Only for filters that need no more than source and actors.
     pub(crate) fn passes_parties(&self, Parties { source, actors }: &Parties) -> bool {
         let FilterTexts { actor, source: from, .. } = &self.texts;
         actor.as_ref().is_none_or(|actor| actors.contains(actor)) && from.as_ref().is_none_or(|_| from == source)

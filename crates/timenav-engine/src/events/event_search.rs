@@ -22,8 +22,7 @@ const PIECE_EVENTS_MAX: usize = 1_000;
 const PIECE_SPOTS_MAX: usize = 16_384;
 /// Events counted in ranges of time per turn, which takes as long.
 const PIECE_STRETCHES_MAX: usize = 65_536;
-/// Maximum number of rows examined per response to find spots that a later layer overrides, which takes some tenths of
-/// a second.
+/// Rows examined per response to find spots that a later layer overrides; takes some tenths of a second.
 const OVERRIDDEN_ROWS_MAX: usize = 50_000;
 /// Events whose source and actors are also read per turn.
 const PIECE_PARTIES_MAX: usize = 4_096;
@@ -85,8 +84,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Folds over the events of a query that pass a filter, examining a limited number. Returns the result, and the
-    /// place of the last event examined if there may be more.
+    /// Returns the result, and the place of the last event examined if there may be more.
     pub(crate) async fn fold<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -109,8 +107,7 @@ impl Engine {
         Ok((made, searched_to))
     }
 
-    /// Like [`Engine::fold_spots`], for counts of events in ranges of time. Returns its input if the store does not
-    /// support that.
+    /// Like [`Engine::fold_spots`], by ranges of time. Returns its input if the store does not support that.
     pub(crate) async fn fold_stretches<T: Send + 'static>(
         &self,
         caller: &Caller,

@@ -14,12 +14,10 @@ use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::events::CompareEvents;
 
-/// Maximum number of new records that one dry run remembers, in some megabytes of memory, to compare later records with
-/// the same id.
+/// New records remembered by one dry run to find later ones with the same id; takes some megabytes.
 pub const IMPORT_DRY_RUN_RECORDS_MAX: usize = 250_000;
 
-/// New records of a file so far: keyed hashes of their ids and contents. The key is random per process, so that nobody
-/// can construct a collision.
+/// Keyed hashes of ids and contents; the key is random per process, so that nobody can construct a collision.
 #[derive(Debug, Default)]
 pub struct ImportRehearsal {
     hasher: RandomState,

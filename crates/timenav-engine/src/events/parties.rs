@@ -3,8 +3,7 @@ use serde_json::value::RawValue;
 
 use crate::requests::json::json;
 
-/// Maximum size of indexed source and actors, in bytes: beyond that, the index would be as large as the events it saves
-/// reading.
+/// Maximum size in bytes: beyond that, the index would be as large as the events it saves reading.
 pub(crate) const PARTIES_BYTES_MAX: usize = 1_000;
 
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -70,8 +70,7 @@ impl Engine {
         })
     }
 
-    /// Resolves the location of a clock, with similarly spelled places if the name is unknown. `None` if it is not a
-    /// name but a zone or coordinates.
+    /// Also returns similarly spelled places for an unknown name; `None` for a zone or coordinates.
     #[boxed]
     pub async fn place_called(&self, caller: &Caller, location: &str) -> Option<(Understood, Vec<String>)> {
         if Zone::named(location).is_some() {
@@ -94,8 +93,7 @@ impl Engine {
         Some((understood, near))
     }
 
-    /// Returns places spelled similarly to a text without results. Examines a large number of names, in the caller's
-    /// turn.
+    /// Examines a large number of names, in the caller's turn.
     pub(crate) async fn near_spellings(
         &self,
         caller: &Caller,

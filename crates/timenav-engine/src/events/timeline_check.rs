@@ -99,8 +99,7 @@ impl Engine {
         Ok(TimelineCheck { timeline_id: look.timeline(), event, is_cut_off, clock_at, surroundings, proof, candidates })
     }
 
-    /// Finds an event by its exact description, in the caller's turn. Also returns whether the search stopped at its
-    /// limit.
+    /// Runs in the caller's turn. Also returns whether the search stopped at its limit.
     async fn event_described(
         &self,
         caller: &Caller,

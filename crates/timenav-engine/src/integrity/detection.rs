@@ -19,8 +19,7 @@ use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::logged::LogScan;
 
-/// Suggested delay before a retry, in seconds, if too many scans run. Scans take as long as their ledgers are, so this
-/// is a guess.
+/// Retry delay in seconds if too many scans run. Scans take as long as their ledgers are, so it is a guess.
 const BUSY_SECONDS: u64 = 5;
 
 #[derive(Clone, Debug)]

@@ -97,8 +97,7 @@ impl Engine {
         unsigned
     }
 
-    /// Submits requests of the service, and returns when all are durable. They are submitted concurrently to end up in
-    /// few groups.
+    /// Returns when all are durable. Submits them concurrently, so that they end up in few groups.
     async fn submit_all<D: Deciding>(&self, asked: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
         let mut asked = asked.peekable();
         while asked.peek().is_some() {

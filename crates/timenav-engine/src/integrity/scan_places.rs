@@ -5,8 +5,7 @@ use timenav_core::ids::UserId;
 
 use crate::read::turns::{Turn, Turns};
 
-/// Maximum number of concurrent scans. Each reads the disk at full speed and keeps a core busy, in competition with
-/// requests.
+/// A scan reads the disk at full speed and keeps a core busy, in competition with requests.
 pub const SCANS_RUNNING_MAX: usize = 4;
 /// Maximum number of concurrent scans per user, so that a single user cannot occupy all slots.
 pub const SCANS_RUNNING_PER_USER_MAX: usize = 2;
@@ -16,7 +15,7 @@ pub(crate) struct ScanPlaces {
     ended: Arc<Ended>,
 }
 
-/// If it is dropped before the end, the scan counts as canceled.
+/// If the slot is dropped before the end, the scan counts as canceled.
 #[derive(Debug)]
 pub(crate) struct ScanPlace {
     _turn: Turn<UserId>,

@@ -1,5 +1,4 @@
-//! Cosigned checkpoints and the status of witnesses, shared by the code that contacts witnesses and the code that
-//! reports them.
+//! Cosigned checkpoints and witness status, shared by the code that contacts witnesses and the one that reports them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};

@@ -28,8 +28,7 @@ use crate::writer::deciding::heads::CommitHeads;
 
 /// Maximum number of `heads` entries per interval. Timelines beyond it are committed to in the next one.
 const HEADS_ENTRIES_MAX: usize = 64;
-/// How many entries of `system` are searched at startup for the newest `heads` entry. If it is not among them, all
-/// timelines are committed to again.
+/// If the newest `heads` entry is not among these, all timelines are committed to again at startup.
 pub(crate) const RECALLED_ENTRIES_MAX: u64 = 65_536;
 pub(crate) const BLOCK_ENTRIES: u64 = 256;
 
@@ -89,8 +88,7 @@ impl Engine {
         Ok(count)
     }
 
-    /// Returns the timelines whose trees have changed since the last commitment: those that waited longest first, up to
-    /// the limit of one interval.
+    /// Returns those that waited longest first, up to the limit of one interval.
     fn moved_heads(&self) -> Vec<(TimelineKey, CommittedHead)> {
         let states = self.states();
         let told = self.witnessed().told.lock();

@@ -26,8 +26,7 @@ const STEER: Demanded = Demanded::All(&[Demand::Steer]);
 /// Generates the enum, the list of all actions, and their properties.
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $word:literal: $facts:expr,)+) => {
-        /// The action of a ledger entry. `docs/logging.md` lists the actions, and the timeline on which each is
-        /// recorded.
+        /// `docs/logging.md` lists the actions, and the timeline on which each is recorded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Action {
             $($(#[$doc])* $name,)+
@@ -151,8 +150,7 @@ impl Action {
         matches!(self.audience(), Audience::Readers)
     }
 
-    /// Returns who may see the payload. Readers can derive the clock, anchors, events and erasures from the payloads
-    /// they see.
+    /// Readers can derive the clock, anchors, events and erasures from the payloads they see.
     pub(crate) const fn audience(self) -> Audience {
         self.facts().audience
     }

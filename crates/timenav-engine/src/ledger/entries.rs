@@ -136,8 +136,7 @@ fn entry(row: EntryRow, sees_all: bool) -> LedgerEntry {
     LedgerEntry { position, leaf, contents }
 }
 
-/// Returns who may see the payload of an entry. Only admins if this version does not know its action, because it may
-/// contain anything.
+/// Returns admins if this version does not know the action, because the payload may contain anything.
 fn audience(leaf: &[u8]) -> Audience {
     let action = LeafRecord::decode(leaf).ok().and_then(|record| Action::of(&record));
     action.map_or(Audience::Admins, Action::audience)

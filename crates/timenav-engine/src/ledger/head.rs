@@ -42,8 +42,7 @@ pub struct Head {
     pub statement: Arc<[u8]>,
     /// For an adopted timeline: the services that wrote its first entries, by ascending position.
     pub origins: Arc<[Origin]>,
-    /// Whether it was handed over to another service, as recorded by the last entry of a user action. Nothing is
-    /// written to it here any more.
+    /// As recorded by the last entry of a user action. Nothing is written to it here any more.
     pub is_handed_over: bool,
     /// Set at creation and recorded in its first entry.
     pub expires_at: Option<Instant<Wall>>,
@@ -85,7 +84,7 @@ pub struct EndedTimeline {
     pub size: u64,
     pub root: Hash,
     pub ended_at: Instant<Wall>,
-    /// Its own forks are read through it.
+    /// Forks of the timeline are read through it.
     pub fork: Option<Fork>,
     /// Whether inherited events were changed on it.
     pub overrides: bool,

@@ -8,8 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An import: the range of entries from `first` to `end` (exclusive), and the number of events. Written as
-/// `first-end-count`.
+/// Written as `first-end-count`: the range of entries (`end` exclusive) and the number of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportId {
     pub(crate) first: u64,

@@ -23,8 +23,7 @@ use crate::requests::refusal::Refusal;
 
 const ROTATIONS_MAX: usize = 1_024;
 
-/// Returns the newest checkpoint of a timeline, and signs it if needed. The state must be committed. During a rotation,
-/// both keys sign.
+/// Signs it if needed; the state must be committed. During a rotation, both keys sign.
 pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Options) -> Result<Arc<str>, Refusal> {
     if let Some(note) = state.note.get() {
         return Ok(Arc::clone(note));

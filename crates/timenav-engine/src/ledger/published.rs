@@ -125,8 +125,7 @@ impl Published {
         self.heirs.get(&key).copied().unwrap_or(0)
     }
 
-    /// Returns an ended timeline without forks whose contents are due to be pruned. Adopted layers are pruned after the
-    /// contents of their fork.
+    /// Only returns timelines without forks. Adopted layers are pruned after the contents of their fork.
     pub(crate) fn due(&self, host: Instant<Wall>) -> Option<EndedTimeline> {
         let forked: HashSet<TimelineKey> =
             self.to_let_go.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();

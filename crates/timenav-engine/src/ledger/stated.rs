@@ -81,8 +81,7 @@ pub(crate) fn kept(
     kept
 }
 
-/// Returns a statement with the signature of the last key, in its text form. Empty for a statement by an earlier
-/// version, without text.
+/// Includes the signature of the last key. Empty for a statement by an earlier version, without text.
 pub(crate) fn signed_text(kept: &[u8]) -> String {
     let last = signed_by(kept).last();
     let text = |stated: Stated<'_>| Some(stated.statement.to_signed_text(last?.signature));
@@ -128,8 +127,7 @@ pub(crate) fn open_newest(
     }
 }
 
-/// Returns what is wrong with an earlier version's note next to a head statement: it must be empty, or of the same
-/// tree.
+/// An earlier version's note next to a head statement must be empty, or of the same tree.
 pub(crate) fn carried_fault(
     head: &Head,
     stated: &Checkpoint,

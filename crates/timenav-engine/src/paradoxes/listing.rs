@@ -170,8 +170,7 @@ impl Engine {
         }
     }
 
-    /// Returns the effects of an intervention. A repeated request gets the same effects as the first: later changes are
-    /// ignored.
+    /// A repeated request gets the same effects as the first: later changes are ignored.
     async fn told(&self, caller: &Caller, done: IntervenedEvent) -> Result<(IntervenedEvent, Consequences), Refusal> {
         let timeline = &done.timeline_id;
         let state = self.state(timeline);
@@ -225,8 +224,7 @@ impl Engine {
         Ok((preview, consequences(delta, downstream)))
     }
 
-    /// Computes the effect of an intervention on its event as if it were the next entry, recorded at the given host
-    /// time and clock reading.
+    /// Treats the intervention as the next entry, recorded at the given host time and clock reading.
     async fn what_would_be(
         &self,
         layers: &Arc<[Layer]>,

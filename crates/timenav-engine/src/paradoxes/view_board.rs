@@ -11,13 +11,11 @@ use crate::ledger::head::TimelineKey;
 /// Maximum number of remembered paradox changes, which are returned to the requests that caused them.
 const DELTAS_KEPT_MAX: usize = 1_024;
 
-/// Maximum number of paradoxes in these changes. Each includes its events, and takes as much memory as
-/// [`PARADOX_WEIGHT`] events of a view.
+/// Each paradox includes its events, and takes as much memory as [`PARADOX_WEIGHT`] events of a view.
 const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;
 const PARADOX_WEIGHT: usize = 8;
 
-/// Maximum number of private views, on all timelines, for listeners that lag the shared view. Further lagging
-/// listeners get `reset`.
+/// Private views on all timelines, for listeners that lag the shared view. Further ones get `reset`.
 pub const VIEWS_BEHIND_MAX: usize = 4;
 
 pub(crate) struct Kept {

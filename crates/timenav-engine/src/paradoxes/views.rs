@@ -239,8 +239,7 @@ fn own(layers: &Arc<[Layer]>) -> Result<Layer, Refusal> {
     layers.last().copied().ok_or_else(|| Refusal::Damaged("a timeline without layers".to_owned()))
 }
 
-/// Returns the paradoxes that an intervention would create and heal if it were the next entry. `before` and `after` are
-/// the event as JSON, `None` if it is canceled.
+/// Assumes that the intervention is the next entry. `before` and `after` are event JSON, `None` if canceled.
 pub(crate) fn what_if(
     kept: &mut Kept,
     request: &InterventionRequest,

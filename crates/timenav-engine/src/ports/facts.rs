@@ -27,8 +27,7 @@ pub struct Wanted {
     pub data: Vec<DataId>,
     pub rotation_notes: Vec<(TimelineKey, u64)>,
     pub timers: Vec<(TimelineKey, TimersWanted)>,
-    /// Activity on timelines, if several services share the store and their heads are locked. It cannot change until
-    /// the step ends.
+    /// Set if several services share the store and heads are locked: activity cannot change until the step ends.
     pub at_work: Vec<AtWorkWanted>,
 }
 

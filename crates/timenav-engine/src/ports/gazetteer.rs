@@ -20,8 +20,7 @@ pub trait Gazetteer: Send + Sync + 'static {
     /// Returns up to `count` places with similarly spelled names, the most likely first.
     fn near_spellings(&self, name: &str, count: usize) -> Vec<String>;
 
-    /// Returns the IANA time zone of the most likely place of a name. For a country or region with several zones, that
-    /// of its capital or largest city.
+    /// For a country or region with several zones, returns that of its capital or largest city.
     fn zone_of(&self, name: &str) -> Option<&'static str>;
 
     fn zone_at(&self, point: Point) -> &'static str;

@@ -22,8 +22,7 @@ pub const SERVICE_LASTS_MICROS: i64 = 5_000_000;
 pub(crate) const LISTENING_TOLD_MICROS: i64 = 2_000_000;
 /// How long a queue counts as listened to after a heartbeat, in microseconds.
 pub const HEARD_LASTS_MICROS: i64 = QUEUE_HEARD_SECONDS * 1_000_000 + LISTENING_TOLD_MICROS + 1_000_000;
-/// Maximum duration of a lease, in microseconds. A row with a later end was not written by a service, or by another
-/// clock.
+/// In microseconds. A row with a later end was not written by a service, or by another clock.
 pub const LEASE_LASTS_MICROS_MAX: i64 = LEASE_SECONDS_MAX * 1_000_000;
 /// Maximum bytes to read of a shared cosigned checkpoint. A note with the maximum number of cosignatures is shorter.
 pub const COSIGNED_BYTES_MAX: usize = 64 * 1024;
@@ -155,8 +154,7 @@ pub trait SharedLeases: Send + Sync + 'static {
         Err(not_shared())
     }
 
-    /// Stores a heartbeat. Returns whether the service counted as present until now. If not, others may have taken its
-    /// timelines.
+    /// Returns whether the service counted as present until now. If not, others may have taken its timelines.
     async fn tell_presence(&self, _presence: Presence) -> Result<bool, StoreError> {
         Err(not_shared())
     }

@@ -56,8 +56,7 @@ pub struct SweepRow {
     pub mark: SweepMark,
 }
 
-/// How far the entries recorded under one policy are swept. Nothing is decided by it: it only avoids examining entries
-/// again.
+/// How far a policy's entries are swept. Nothing is decided by it: it only avoids examining entries again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepMark {
     /// Position of the policy in force for the entries.
@@ -84,8 +83,7 @@ pub struct StoredEntry {
 }
 
 impl StoredEntry {
-    /// Returns whether the payload was erased. A later `erase_data` or `erase_events` entry names the position in that
-    /// case.
+    /// If so, a later `erase_data` or `erase_events` entry names the position.
     #[must_use]
     pub const fn is_erased(&self) -> bool {
         self.payload.is_empty()
@@ -155,8 +153,7 @@ pub struct EventVersion {
 }
 
 impl EventVersion {
-    /// Returns the tag of a version, unique within the event: its position, preceded by the layer unless that is the
-    /// first.
+    /// Unique within the event: the position, preceded by the layer unless that is the first.
     #[must_use]
     pub fn tag(&self) -> String {
         if self.layer == 0 { self.position.to_string() } else { format!("{}.{}", self.layer, self.position) }
@@ -224,7 +221,6 @@ pub struct EventSpot {
     pub layer: usize,
     pub position: u64,
     pub point: Option<Point>,
-    /// Its stored source and actors, or the whole event as JSON if they are not stored. `None` if they were not
-    /// requested.
+    /// Source and actors, or else the whole event as JSON. `None` if they were not requested.
     pub parties: Option<Box<str>>,
 }

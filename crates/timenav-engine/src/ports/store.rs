@@ -35,8 +35,7 @@ pub struct Opened {
     pub seals: CarriedSeals,
 }
 
-/// Authentication codes of single password and session rows, as written by versions before head statements. They are
-/// valid until the first head statement of `system`.
+/// Written by versions before head statements. Valid until the first head statement of `system`.
 #[derive(Debug, Default)]
 pub struct CarriedSeals {
     pub passwords: HashMap<UserId, [u8; 32]>,
@@ -193,8 +192,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     /// Returns the state to start from. Its cost is independent of the size of the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
-    /// Returns whether other services may write to the store. If not, an unexpected size means that the store was
-    /// tampered with.
+    /// If other services cannot write, an unexpected ledger size means that the store was tampered with.
     fn is_shared(&self) -> bool {
         false
     }
@@ -355,8 +353,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     /// Returns whether the source and actors of events are in an index, so that events need not be read for them.
     fn keeps_parties(&self) -> bool;
 
-    /// Returns the positions of all event versions, by layer, that a later layer overrides. `None` if more than
-    /// `rows_max` rows would have to be examined.
+    /// Event versions that a later layer overrides. `None` if more than `rows_max` rows would be examined.
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError>;
 
     /// Returns the events of [`Store::events`] that pass a filter. Stops after examining a limited number of events, or
@@ -377,8 +374,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
         items_max: usize,
     ) -> Result<Vec<ApiKey>, StoreError>;
 
-    /// Returns the payloads of entries that record a timeline's clock, newest first, starting with the entry at `last`.
-    /// At most as many as requested.
+    /// Returns the newest first, starting with the entry at `last`; at most as many as requested.
     async fn clock_payloads(
         &self,
         timeline: TimelineKey,
@@ -410,12 +406,10 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     async fn first_recorded_at(&self, timeline: TimelineKey, host: Instant<Wall>, size: u64)
     -> Result<u64, StoreError>;
 
-    /// Returns the first `width` hashes of one tile of a timeline's tree. Callers only request hashes of complete
-    /// subtrees of a committed tree.
+    /// Callers only request hashes of complete subtrees of a committed tree.
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
 
-    /// Returns whether the store responds, or whether a commit would succeed. The latter check makes a write that
-    /// changes nothing and is as durable as a commit.
+    /// Checking whether a commit would succeed makes a write that changes nothing, as durable as a commit.
     async fn health(&self, asked: Health) -> Result<(), StoreError>;
 }
 

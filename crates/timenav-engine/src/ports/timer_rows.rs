@@ -160,8 +160,7 @@ pub enum TimersWanted {
 }
 
 impl TimersWanted {
-    /// Returns whether a step may change the result. `has_outcome` tells whether one of the firings found by id has
-    /// been settled since.
+    /// `has_outcome` tells whether one of the firings found by id has been settled since.
     pub(crate) fn may_change_by(&self, rows: &TimerRows, has_outcome: impl Fn() -> bool) -> bool {
         let TimerRows { gone, set, moved, fired, settled, advances } = rows;
         match self {

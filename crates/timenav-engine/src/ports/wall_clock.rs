@@ -11,8 +11,7 @@ pub trait WallClock: Send + Sync + 'static {
         self.now()
     }
 
-    /// Returns the kernel's boot clock that host time follows, if it can be identified. Does not change while the
-    /// process runs.
+    /// The boot clock that host time follows; `None` if it cannot be identified. It never changes in a process.
     fn boot(&self) -> Option<&BootClock> {
         None
     }

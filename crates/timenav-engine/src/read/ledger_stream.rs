@@ -122,8 +122,7 @@ pub enum News {
     },
 }
 
-/// A timeline's ledger from some position on. It stores a position and does not buffer messages: a slow reader lags
-/// behind the ledger.
+/// Stores a position and does not buffer messages: a slow reader lags behind the ledger.
 pub struct LedgerStream {
     engine: Engine,
     caller: Caller,
@@ -301,8 +300,7 @@ impl LedgerStream {
         self.engine.has_ended(&self.timeline_id)
     }
 
-    /// Sets how to wait for a clock that passes events while nothing is written. Without it, passed events are not
-    /// reported.
+    /// How to wait for a clock that passes events while nothing is written. Without it, none are reported.
     #[must_use]
     pub fn waiting_by(self, waiting: Waiting) -> Self {
         Self { waiting: Some(waiting), ..self }
@@ -394,8 +392,7 @@ impl LedgerStream {
         })
     }
 
-    /// Returns whether an event passes the filter, either before or after an entry. Unknown for an event that was
-    /// erased since.
+    /// Whether the event passes the filter before or after the entry. Unknown for an event erased since.
     async fn is_meant(&self, position: u64, event_id: &str) -> Result<bool, Refusal> {
         if self.filter.is_empty() {
             return Ok(true);

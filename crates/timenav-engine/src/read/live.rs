@@ -100,8 +100,7 @@ impl Live {
         }
     }
 
-    /// Returns the size of a ledger, with a signal for each change. `size` is called while no change can be published,
-    /// so that none is missed.
+    /// `size` is called while no change can be published, so that none is missed.
     pub(crate) fn listen_to_growth(&self, timeline: &TimelineId, size: impl FnOnce() -> u64) -> Growth {
         let mut rooms = self.sizes.lock();
         let room = rooms.entry(timeline.clone()).or_insert_with(|| watch::Sender::new(0));
@@ -111,8 +110,7 @@ impl Live {
     }
 }
 
-/// Updates a size if the new one is larger. Groups are published in order, but a new listener may have read a size that
-/// is not published yet.
+/// Groups are published in order, but a new listener may have read a size that is not published yet.
 fn grown(known: &mut u64, size: u64) -> bool {
     let is_larger = size > *known;
     *known = size.max(*known);

@@ -20,12 +20,10 @@ pub const LONG_WORK_RUNNING_MAX: usize = 2;
 /// Maximum number of views being built or searched at the same time, which takes seconds for a large timeline.
 pub const VIEWS_RUNNING_MAX: usize = 2;
 
-/// Maximum number of concurrent searches for an event by name, from their entry to their response. They are short and
-/// frequent: without a limit, a client could keep the writer busy with their entries.
+/// Such searches are short and frequent: without a limit, a client could keep the writer busy with entries.
 pub const NAME_SEARCHES_RUNNING_MAX: usize = 4;
 
-/// Maximum number of concurrent event counts, from their first event to their response. A count holds all its groups in
-/// memory, even while it waits for its turn to read.
+/// A count holds all its groups in memory, even while it waits for its turn to read.
 pub const COUNTS_RUNNING_MAX: usize = 4;
 
 /// Rows between two yields: about a tenth of a millisecond.
@@ -94,8 +92,7 @@ impl LongWork {
         self.name_searches.take(caller.user_id.clone()).await
     }
 
-    /// Waits for the caller's turn to count events. Hold it as long as the groups exist. While holding it, only turns
-    /// to read may be awaited.
+    /// Hold the turn as long as the groups exist. While holding it, only turns to read may be awaited.
     pub(crate) async fn turn_to_count(&self, caller: &Caller) -> Turn<UserId> {
         self.counts.take(caller.user_id.clone()).await
     }

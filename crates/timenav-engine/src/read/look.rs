@@ -23,8 +23,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::alone;
 use crate::writer::deciding::logged::{LogRead, LogRefusal};
 
-/// An authorized read without an entry yet. Invalid queries are rejected at this point, so that no entry claims that
-/// they were answered.
+/// A read without an entry yet: invalid queries are rejected here, so that no entry claims a response.
 pub(crate) struct Admitted<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
@@ -183,8 +182,7 @@ impl Engine {
         Ok(layers.into())
     }
 
-    /// Returns the newest layer at a host time, and its size then. Before the fork, that is a layer of the timeline it
-    /// was forked from.
+    /// The newest layer at a host time. Before the fork, that is a layer of the timeline it was forked from.
     async fn layer_at(&self, layers: &[Layer], host: Instant<Wall>) -> Result<(usize, u64), Refusal> {
         let after = host.checked_add(Span::from_micros(1)).unwrap_or(Instant::MAX);
         for (number, layer) in layers.iter().enumerate().rev() {

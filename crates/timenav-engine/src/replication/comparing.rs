@@ -5,12 +5,10 @@ use crate::ports::doors::Doors;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 
-/// How often the database's clock is read. The fastest response counts, because others may have waited for a
-/// connection.
+/// Reads of the database's clock. The fastest counts, because others may have waited for a connection.
 const ASKED: usize = 3;
 
-/// Compares the host's clock with the database's, and with the newest entry by other services. `None` if the store has
-/// no clock of its own.
+/// Compares with the newest entry by other services too. `None` if the store has no clock of its own.
 pub(crate) async fn compare(
     store: &dyn Store,
     doors: &Doors,

@@ -32,8 +32,7 @@ pub trait SharedFollowers: Send + Sync + 'static {
         Err(not_shared())
     }
 
-    /// Stores a confirmation by a user's follower, whose stream may be open at any live service. Returns the follower;
-    /// `None` if it does not exist.
+    /// The stream may be open at any live service. Returns the follower; `None` if it does not exist.
     async fn confirm_follower(
         &self,
         _follower_id: &FollowerId,

@@ -200,7 +200,7 @@ impl Engine {
     }
 }
 
-/// The place where it runs is not shared.
+/// The place where the follower runs is not shared.
 fn row_of(follower: Follower, service: &str, timeline: TimelineKey) -> FollowerRow {
     let Follower { follower_id, user_id, name, since, confirmed, steps, .. } = follower;
     FollowerRow { follower_id, service: service.to_owned(), timeline, user_id, name, steps, since, confirmed }

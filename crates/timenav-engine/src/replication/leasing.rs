@@ -202,8 +202,7 @@ impl Engine {
         told.await.map_err(|_| Refusal::Unavailable("leases of firings could not be changed".to_owned()))
     }
 
-    /// Leases firings of a queue that are visible to readers here. If the caller goes away before the result, the
-    /// firings are released.
+    /// Leases only firings that readers here can see, and releases them if the caller goes away before the result.
     pub(crate) async fn claim_shared(
         &self,
         state: &TimelineState,

@@ -35,8 +35,7 @@ impl Engine {
         let _ = self.witnessed().trusted.set(keys);
     }
 
-    /// Sets the timelines that are shown to witnesses individually, in addition to `system`. Call this once, before
-    /// requests are served.
+    /// Sets the timelines shown to witnesses in addition to `system`. Call this once, before requests are served.
     pub fn name_to_witnesses(&self, timelines: impl IntoIterator<Item = TimelineId>) {
         let named = timelines.into_iter().map(|timeline| (timeline, WitnessedLog::default())).collect();
         let _ = self.witnessed().named.set(named);
@@ -215,9 +214,6 @@ impl Engine {
 
     /// Loads the commitments of `system` by other services, in its first `end` entries. `cosigned_size` of these are
     /// cosigned.
-    ///
-    /// # Errors
-    /// The store does not respond, or an entry differs from the signed one.
     pub(crate) async fn learn_heads(&self, end: u64, cosigned_size: u64) -> Result<(), Refusal> {
         if !self.has_others() {
             return Ok(());

@@ -68,7 +68,7 @@ impl Sharing {
         self.kept.lock().unknown.iter().cloned().collect()
     }
 
-    /// `epoch` counts how often it was taken by any service.
+    /// `epoch` counts how often the timeline was taken by any service.
     pub(crate) fn keep(&self, timeline: TimelineId, epoch: u64) {
         let mut kept = self.kept.lock();
         kept.remove(&timeline);
@@ -78,7 +78,7 @@ impl Sharing {
         }
     }
 
-    /// It is checked again later.
+    /// The timeline is checked again later.
     pub(crate) fn lose(&self, timeline: TimelineId) {
         let mut kept = self.kept.lock();
         kept.remove(&timeline);

@@ -41,8 +41,7 @@ struct Failures {
     last: Host,
 }
 
-/// An attempt. It counts as a failure unless its outcome is reported, so that aborting requests gains no further
-/// attempts.
+/// Counts as a failure unless its outcome is reported, so that aborting requests gains no further attempts.
 pub(crate) struct Reservation {
     attempts: Attempts,
     data_id: DataId,
@@ -91,8 +90,7 @@ enum Asked {
 }
 
 impl Attempts {
-    /// Reserves an attempt on a record, after waiting for running ones if needed. Returns the number of seconds to wait
-    /// if none is allowed.
+    /// Waits for running attempts if needed. Returns the number of seconds to wait if none is allowed.
     pub(crate) async fn reserve(&self, data_id: &DataId, now: impl Fn() -> Host) -> Result<Reservation, u64> {
         loop {
             let ended = match self.ask(data_id, now())? {

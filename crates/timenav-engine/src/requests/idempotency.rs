@@ -15,7 +15,6 @@ impl Idempotency {
     /// Maximum difference between the time in an outcome and that of its entry: a group takes a moment, and the host's
     /// clock may be set.
     pub(crate) const KEPT_DIFFERENCE_MAX: Span = Span::from_micros(10 * 60 * 1_000_000);
-    /// Replaces the fingerprint of a request that can no longer be compared. Any repetition gets the stored response,
-    /// so that nothing is done twice.
+    /// Any repetition of such a request gets the stored response, so that nothing is done twice.
     pub const FINGERPRINT_FORGOTTEN: [u8; 32] = [0; 32];
 }

@@ -80,8 +80,7 @@ pub struct Options {
     /// How many entries a listener may lag behind.
     pub stream_entries_max: u64,
     pub retention_floor_seconds: u32,
-    /// The operator's acceptance, if the service is to start although the database is behind the checkpoints kept
-    /// outside it.
+    /// Set if the service is to start although the database is behind the checkpoints kept outside it.
     pub accept_rollback: Option<Acceptance>,
     /// Whether another service has written the store, so that no checkpoint is kept outside here yet.
     pub joins: bool,

@@ -135,8 +135,7 @@ impl Engine {
         Ok(self.submit(caller, timeline, asked, idempotency).await?.into())
     }
 
-    /// Gathers the initial state of a fork. The cost depends only on the number of inherited timers and the changes of
-    /// timers since then.
+    /// The cost depends only on the number of inherited timers and the changes of timers since then.
     async fn fork_point(
         &self,
         caller: &Caller,

@@ -10,8 +10,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::retention::AcceptHostClock;
 
 impl Engine {
-    /// Returns why destructive work has to wait, if so. Logs a doubt once, and regularly stores that the clock is
-    /// right.
+    /// Logs a doubt once, and regularly stores that the clock is right.
     pub(crate) async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
         let (now, clock) = (self.now(), self.host_clock());
         let doubt = clock.doubt(now);

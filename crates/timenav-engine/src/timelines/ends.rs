@@ -93,8 +93,7 @@ impl Engine {
         }
     }
 
-    /// Ends an expired timeline, after checking that it was created with that expiry: its row may have been tampered
-    /// with.
+    /// Checks first that the timeline was created with that expiry: its row may have been tampered with.
     async fn end_expired(&self, state: &TimelineState) -> Result<(), Refusal> {
         let id = &state.head.id;
         if !self.was_made_to_expire(state).await? {
@@ -123,8 +122,7 @@ impl Engine {
         Ok(is_signed && is_whole && told.is_some() && told == state.head.expires_at)
     }
 
-    /// Prunes the contents of an ended timeline: events, anchors, sealed data, and the payloads and salts of entries.
-    /// Leaves and the tree stay.
+    /// Prunes events, anchors, sealed data, and payloads and salts of entries; leaves and the tree stay.
     async fn let_go(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
         // Only destroy the tree that was recorded as ended, regardless of the row.
         if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {

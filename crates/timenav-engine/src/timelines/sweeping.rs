@@ -75,7 +75,7 @@ impl Pruned {
         Self { retention, let_go: None, foreseen: None, finished: 0, waits: None, has_more, ledger: None, replayed }
     }
 
-    /// There may always be more after one.
+    /// There may always be more after a sweep.
     fn swept(answer: &Answer<Swept>) -> Self {
         let Swept { let_go, finished, retention } = answer.change;
         let (let_go, ledger) = (Some(let_go), Some(answer.ledger));
@@ -240,8 +240,7 @@ impl Engine {
         Ok(!round.is_empty())
     }
 
-    /// Prunes contents whose retention has passed, as much as one sweep names. Returns whether there may be more. Calls
-    /// must be serialized.
+    /// Prunes as much as one sweep names. Returns whether there may be more. Calls must be serialized.
     async fn sweep(
         &self,
         asking: Option<(&Caller, Option<Idempotency>)>,
@@ -270,8 +269,7 @@ impl Engine {
         Ok((None, true))
     }
 
-    /// Chooses the entries of the next sweep of a timeline: of one class, recorded under one policy. A dry run does not
-    /// store how far the search went.
+    /// Chooses entries of one class, recorded under one policy. A dry run does not store how far it searched.
     async fn choose(&self, state: &TimelineState, is_dry: bool) -> Result<Chosen, Refusal> {
         let (policies, key, size) = (&state.head.retention, state.head.key, state.head.frontier.size());
         let marks = self.store().sweep_marks(key).await?;

@@ -55,7 +55,7 @@ impl Agenda {
         due.into_iter().collect()
     }
 
-    /// If it has changed in the meantime, it is checked again.
+    /// A timeline that has changed in the meantime is checked again.
     pub(crate) fn looked(&mut self, timeline: &TimelineId, next: Next) {
         if self.timelines.get(timeline) == Some(&Listed::Looking) {
             self.list(timeline, Some(Listed::Until(next)));

@@ -21,8 +21,7 @@ const BLOCK_ENTRIES: u64 = 64;
 const ATTEMPTS_MAX: usize = 16;
 
 impl Engine {
-    /// Returns the timers that a fork of a timeline at a ledger size inherits. Concurrent changes are harmless: they
-    /// are undone, like all other changes since that size.
+    /// Concurrent changes are harmless: they are undone, like all other changes since that size.
     pub(crate) async fn timers_carried(&self, of: &TimelineId, size: u64) -> Result<Carried, Refusal> {
         for attempt in 1..=ATTEMPTS_MAX {
             match self.try_carry(of, size).await {

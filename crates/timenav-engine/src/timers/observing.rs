@@ -9,8 +9,7 @@ use timenav_core::ids::{FiringId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Notify;
 
-/// Maximum number of buffered firings per observer. If more arrive, the buffer is dropped, and the observer is
-/// notified.
+/// If more firings arrive, the buffer is dropped, and the observer is notified.
 pub const KEPT_FIRINGS_MAX: usize = 2_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,8 +14,7 @@ use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_then::{TimerEntries, taken_back};
 
-/// How many entries are searched for skipped due times. They are only in entries, so that this rare case costs nothing
-/// otherwise.
+/// Skipped due times are only in entries, so that this rare case costs nothing otherwise.
 const ENTRIES_LOOKED_MAX: u64 = 4_096;
 const COUNTED_MAX: u64 = 100_000;
 

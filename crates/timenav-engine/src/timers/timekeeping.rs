@@ -135,8 +135,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Moves an advance to its next instant, after prefetching the events recorded there. Reads as many timers as are
-    /// likely to fall due, at one instant or several.
+    /// Reads as many timers as are likely to fall due, at one instant or several.
     async fn step(
         &self,
         timeline: &TimelineId,
@@ -313,8 +312,7 @@ impl Engine {
         }
     }
 
-    /// Like [`Engine::take_on`], for a shared database. Activity on the timeline is locked from the check until the
-    /// step.
+    /// Like [`Engine::take_on`], on a shared database: activity is locked from the check until the step.
     async fn take_on_shared(
         &self,
         state: &TimelineState,

@@ -29,8 +29,7 @@ struct Standing {
 }
 
 impl Engine {
-    /// Returns timers as of the newest entry, by position and without a due time, which the caller knows. Timers
-    /// without an entry are missing.
+    /// Returns timers without a due time, which the caller knows. Timers without an entry are missing.
     pub(crate) async fn timers_left(
         &self,
         entries: TimerEntries,

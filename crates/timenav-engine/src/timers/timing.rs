@@ -18,8 +18,7 @@ use crate::timers::observing::Observers;
 
 #[derive(Default)]
 pub(crate) struct Timing {
-    /// When to check each timeline with an armed timer or a running advance. If leases are not in memory, this includes
-    /// timelines with pending firings.
+    /// Timelines with an armed timer or an advance and, if leases are not in memory, with pending firings.
     agenda: Mutex<Agenda>,
     leases: Mutex<Leases>,
     /// Wakes the timekeeper: there may be work earlier than it knows.
@@ -47,8 +46,7 @@ struct Open {
     firings: OpenFirings,
 }
 
-/// Locks for reports of failed attempts, selected by their idempotency key. Reports with the same key run one after the
-/// other.
+/// Selected by idempotency key: reports with the same key run one after the other.
 struct FailingTurns([tokio::sync::Mutex<()>; FAILING_TURNS]);
 
 const FAILING_TURNS: usize = 1 << u8::BITS;
@@ -135,8 +133,7 @@ impl Timing {
         self.wake_keeper();
     }
 
-    /// Returns the cached pending firings of an advance's instant, if they are up to date with the last change of
-    /// timers or firings at a position.
+    /// `None` unless the cached firings are up to date with the last change, at position `last`.
     pub(crate) fn open_firings(&self, timeline: &TimelineId, last: Option<u64>) -> Option<OpenFirings> {
         let open = self.open.lock();
         open.get(timeline).filter(|open| open.last == last).map(|open| Arc::clone(&open.firings))

@@ -215,7 +215,7 @@ impl Committer {
         Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
     }
 
-    /// On a shared store, all timelines it writes to must be locked.
+    /// On a shared store, all timelines that the group writes to must be locked.
     fn decide(
         &self,
         submissions: &mut [Submission],
@@ -253,8 +253,7 @@ impl Committer {
         error.into()
     }
 
-    /// Locks the heads of a group's timelines, and loads the changes of others to them and to the directory. Returns
-    /// what is locked; `None` if no lock is needed.
+    /// Also loads the changes of others. Returns what is locked; `None` if no lock is needed.
     fn lock(
         &mut self,
         submissions: &[Submission],
@@ -297,8 +296,7 @@ impl Committer {
         }
     }
 
-    /// Catches up with the state that some submissions of a group ask for. Returns whether that is all the group is
-    /// for.
+    /// Returns whether catching up is all the group is for.
     fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
         let wanted = |submission: &Submission| submission.asked.asking().catches_up();
         let is_all = submissions.iter().all(|submission| wanted(submission).is_some());
@@ -367,8 +365,7 @@ impl Committer {
         self.go_on(moved, &BTreeSet::new())
     }
 
-    /// Loads the commits of others if the store is shared. Otherwise the store was tampered with, and all writing
-    /// stops, because nothing tampered with may be signed.
+    /// If the store is not shared, it was tampered with: all writing stops, so that nothing of it is signed.
     fn go_on_from_others(&mut self, timeline: &TimelineId) -> NotCommitted {
         let moved = if self.store.is_shared() {
             self.heads_moved()
@@ -440,8 +437,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Drops cached views of forks of timelines that have moved, because events may have been erased. The timelines'
-    /// own views detect that themselves.
+    /// Events may have been erased on timelines that have moved; their own views detect that themselves.
     fn forget_views(&self, moved: &[Arc<TimelineState>]) {
         let moved: BTreeSet<TimelineKey> = moved.iter().map(|state| state.head.key).collect();
         let is_fork = |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| moved.contains(&layer.timeline));

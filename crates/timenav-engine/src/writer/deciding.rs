@@ -44,8 +44,7 @@ pub(crate) mod undoing;
 pub(crate) trait Asking: Send + Sync + 'static {
     fn action(&self) -> Action;
 
-    /// Returns all permissions required of the caller. Empty if they depend on more, and are checked as part of the
-    /// decision.
+    /// All are required. Empty if they depend on more, and are checked as part of the decision.
     fn demands(&self) -> &'static [Demand] {
         match self.action().demands() {
             Demanded::All(demands) => demands,
@@ -73,8 +72,7 @@ pub(crate) trait Asking: Send + Sync + 'static {
         false
     }
 
-    /// Returns whether it only asks whether something would be allowed: it then changes nothing, except that it may
-    /// create the timeline.
+    /// Whether it only asks whether something is allowed: it changes nothing, but may create the timeline.
     fn only_asks(&self) -> bool {
         false
     }

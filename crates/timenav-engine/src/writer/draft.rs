@@ -211,8 +211,7 @@ impl<'a> Draft<'a> {
         self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
     }
 
-    /// Rejects requests for a timeline that has ended. For the service itself, which ends expired timelines, an expired
-    /// timeline is still open.
+    /// For the service itself, which ends expired timelines, an expired timeline is still open.
     pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         let is_over = match self.actor {
             Actor::Service => self.ground.has_ended(timeline),

@@ -106,8 +106,7 @@ async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Res
     Ok(known)
 }
 
-/// Adds the entries that ended events. Their positions are only known after the first query. Entries never change, so a
-/// second snapshot is fine.
+/// Runs a second query once positions are known. Entries never change, so another snapshot is fine.
 async fn add_endings(
     known: &mut Known,
     store: &dyn Store,

@@ -178,8 +178,7 @@ impl<'a> Group<'a> {
         if *is_exact { wanted.iter().any(is_changed) } else { has_left && !wanted.is_empty() }
     }
 
-    /// Writes the entries of the reads so far. They must precede the next entry, because their positions were already
-    /// returned.
+    /// These entries must precede the next one, because their positions were already returned.
     fn write_reads(&mut self) {
         for (timeline, gathered) in std::mem::take(&mut self.accepted.reads) {
             self.write_reads_of(&timeline, gathered);
@@ -248,8 +247,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Rejects a caller if its credential is no longer valid. Identification may be long ago: a body may be slow or an
-    /// import long, and a key may be revoked in the meantime.
+    /// Identification may be long ago: a body may be slow, and a key may be revoked in the meantime.
     fn check_live(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Actor::Caller(caller) = &submission.actor else { return Ok(()) };
         if !submission.asked.asking().needs_credential() {
@@ -263,8 +261,7 @@ impl<'a> Group<'a> {
         Err(failure.into())
     }
 
-    /// Returns the position of an earlier request with the same key, if there is one, and stores its outcome in the
-    /// submission. Returns an error if that outcome was erased.
+    /// Stores the earlier outcome in the submission, and returns its position; an error if it was erased.
     fn repeated(
         &self,
         asked: Idempotency,
@@ -443,8 +440,7 @@ fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
     (committed, state)
 }
 
-/// Signs the future state of a timeline, with the next key too if that is about to replace the current one. The
-/// checkpoint is signed after the commit.
+/// Signs with the next key too if it is about to take over. The checkpoint is signed after the commit.
 fn sign(
     state: &mut TimelineState,
     (signer, next): (&dyn Signer, Option<&dyn Signer>),

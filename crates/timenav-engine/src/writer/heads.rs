@@ -55,8 +55,7 @@ impl Heads {
         }
     }
 
-    /// Removes ended timelines, which no longer count for their creators. Numbers are never reused, because entries
-    /// stay under them.
+    /// Ended timelines no longer count for their creators. Numbers are never reused: entries stay under them.
     pub(crate) fn end(&mut self, ended: &[EndedTimeline]) {
         for EndedTimeline { key, id, .. } in ended {
             self.last_key = self.last_key.max(key.0);

@@ -179,8 +179,7 @@ impl Shared {
         self.failure.lock().get_or_insert(refusal);
     }
 
-    /// Stops a service whose version is too old for the feature level of the database, because it was unreachable
-    /// during the upgrade. Returns the refusal for all later requests.
+    /// The service was unreachable during the upgrade. Returns the refusal for all later requests.
     pub(crate) fn left_behind(&self, level: u64) -> Option<Refusal> {
         if level <= FEATURE_LEVEL {
             return None;

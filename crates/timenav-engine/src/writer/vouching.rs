@@ -13,8 +13,7 @@ use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::Asking;
 
-/// Returns whether callers may rely on the response to an action. Reads, rejections and scans are only log entries, and
-/// a user who loses a session can log in again.
+/// Log entries (reads, rejections, scans) are not relied on, nor are sessions: a user can log in again.
 fn is_relied_on(action: Action) -> bool {
     LetGoClass::of(action.word()).is_none()
         && !matches!(action, Action::DetectTampering | Action::LogIn | Action::RenewSession)

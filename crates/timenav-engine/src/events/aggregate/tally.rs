@@ -43,8 +43,7 @@ pub(super) struct Tally {
     gazetteer: Option<Arc<dyn Gazetteer>>,
     /// The filter for events of which only source and actors are read.
     filter: Arc<EventFilter>,
-    /// Cached groups by source and actors; `None` if they do not pass the filter. Most combinations occur in many
-    /// events.
+    /// Cached groups by source and actors, which recur in many events; `None` if they do not pass the filter.
     known: HashMap<Box<str>, Option<Arc<[Key]>>>,
     groups: HashMap<Key, Group>,
     /// The time of each event, for ranges that are known only at the end.

@@ -25,8 +25,7 @@ use crate::requests::options::{Acceptance, Options};
 use crate::requests::refusal::Refusal;
 use crate::writer::heads::Heads;
 
-/// How many entries of `system`, from the newest on, are searched for `accept_rollback`. They are read only if there is
-/// a difference.
+/// Entries searched for `accept_rollback`, from the newest of `system` on, only if there is a difference.
 const LOOKED_THROUGH_ENTRIES_MAX: u64 = 1 << 22;
 const BLOCK_ENTRIES: u64 = 1_024;
 const LOST_PER_ENTRY_MAX: usize = 256;

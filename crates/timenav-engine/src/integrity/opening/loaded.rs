@@ -30,9 +30,6 @@ pub(crate) struct Loaded {
 
 /// Loads the store, or initializes an empty one. If several services start at once, one initializes it and the others
 /// join.
-///
-/// # Errors
-/// The store cannot be read or written, or differs from what was signed.
 pub(crate) async fn load_or_begin(
     store: &dyn Store,
     doors: &Doors,

@@ -27,8 +27,7 @@ use crate::writer::heads::Heads;
 
 /// How often to read heads again, if another one is needed or rows were read too late.
 const READ_AGAIN_MAX: usize = 4;
-/// Maximum number of entries read per timeline to verify that it continues the known tree. Beyond that, a proof is
-/// shorter.
+/// Entries read per timeline to verify that it continues the known tree. Beyond that, a proof is shorter.
 const LEAVES_READ_MAX: u64 = 64;
 /// Maximum number of entries read at a time for several timelines, to bound memory.
 const LEAVES_READ_TOGETHER_MAX: u64 = 16_384;
@@ -44,9 +43,6 @@ pub(crate) struct Moved {
 
 /// Returns the newest heads. Each must be signed and must continue the known one, so that nothing tampered with is
 /// loaded.
-///
-/// # Errors
-/// The store cannot be read, or does not continue the known state.
 pub(crate) async fn heads_moved(
     store: &dyn Store,
     before: &Heads,
@@ -228,8 +224,7 @@ impl Taking<'_> {
         }
     }
 
-    /// Checks the signature of a timeline. If the directory was updated from entries, its rows must match the signed
-    /// ones.
+    /// If the directory was updated from entries, its rows must match the signed ones.
     async fn check(&self, state: &TimelineState, (directory_root, is_told): (Hash, bool)) -> Result<(), NotTaken> {
         let Self { store, doors, options, .. } = *self;
         check_current(state, doors, options)?;

@@ -31,8 +31,7 @@ use crate::writer::heads::Heads;
 const FIRST_START_ENTRIES: u64 = 5;
 /// Minimum number of timelines for which a second thread pays off.
 const THREAD_TIMELINES_MIN: usize = 1_000;
-/// Number of checkpoints without a seal above which all are written again. Verifying this many signatures takes
-/// hundredths of a second at each start.
+/// More checkpoints without a seal are all written again: verifying them takes hundredths of a second per start.
 const UNSEALED_MAX: usize = 1_000;
 
 /// A kept checkpoint of an ended timeline that differs: the kept note, its parsed checkpoint, the last tree, and the
@@ -52,9 +51,6 @@ struct Compared {
 /// Compares every timeline with its own signature and with the checkpoints kept outside the database.
 ///
 /// Returns the differences that an operator has accepted.
-///
-/// # Errors
-/// There is a difference that the operator has not accepted.
 pub(crate) async fn compare_with_signed(
     store: &dyn Store,
     (heads, ended): (&Heads, &[EndedTimeline]),
@@ -194,8 +190,7 @@ pub(crate) async fn check_signed(
     }
 }
 
-/// For a timeline that does not match its head statement, checks whether at least its tree was signed: then either the
-/// rows differ, or it predates head statements.
+/// Checks whether at least the tree was signed: then the rows differ, or it predates head statements.
 fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
     let (head, found) = (&state.head, state.head.frontier.size());
     let timeline = || head.id.clone();
@@ -229,8 +224,7 @@ fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Re
     if is_tree { Ok(()) } else { Err(OpenError::Unsigned { timeline: timeline(), signed: size, found }) }
 }
 
-/// Checks that the current signing key of a timeline belongs to this service. After a rotation, both keys have signed
-/// the same tree, and the retired key must not sign the next one.
+/// After a rotation, both keys have signed the same tree, and the retired key must not sign the next one.
 pub(crate) fn check_current(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), Refusal> {
     if is_by_known_key(state, doors, options) {
         return Ok(());
@@ -468,8 +462,7 @@ async fn compare_with_ended<'k>(
     Ok(wrong)
 }
 
-/// Parses a checkpoint. A valid seal means that its signature was verified or created here, so that it is not verified
-/// again.
+/// A checkpoint with a valid seal was verified or created here, and is not verified again.
 fn open_checkpoint(
     timeline: &TimelineId,
     note: &str,

@@ -21,8 +21,7 @@ use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
 use crate::writer::heads::Heads;
 
-/// Maximum number of entries for an update. Heads are locked during it, and the database server breaks locks after two
-/// seconds.
+/// Heads are locked during an update, and the database server breaks locks after two seconds.
 pub(crate) const ENTRIES_TOLD_MAX: u64 = 4_096;
 
 #[derive(Debug)]

@@ -38,17 +38,13 @@ pub(super) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns the host instant at which expiry is evaluated. If the host's clock showed an unknown earlier time than
-    /// the entry has, nothing counts as expired.
+    /// If the host's clock showed an unknown earlier time than the entry has, nothing counts as expired.
     const fn decided_at(&self) -> Instant<Wall> {
         if self.is_of_host { self.recorded_at } else { Instant::MIN }
     }
 }
 
 /// Checks that the actor of an entry was authorized.
-///
-/// # Errors
-/// A sentence that says why not.
 pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let (version, newest) = (authority.directory, powers.version());
@@ -215,8 +211,7 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
     }
 }
 
-/// Returns the history of permissions up to at least a version, if `system` is as it was signed; otherwise the reason
-/// why it is unknown.
+/// The history up to at least a version; the reason why it is unknown if `system` is not as it was signed.
 pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Result<Arc<Powers>, String>, StoreError> {
     let mut kept = request.authority.0.lock().await;
     if let Some(powers) = kept.as_ref().filter(|powers| powers.version() >= version) {

@@ -18,7 +18,6 @@ pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline)
     Ok(findings)
 }
 
-/// Reads every leaf of an ended timeline, and compares its tree with the recorded root and with kept checkpoints.
 /// Payloads may be pruned; existing ones are compared.
 pub(super) async fn walk(
     request: &ScanRequest<'_>,

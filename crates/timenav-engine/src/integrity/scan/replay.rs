@@ -111,8 +111,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Returns a replay from some position on. `powers` is the history of permissions; on `system`, they follow from
-    /// its own entries.
+    /// `powers` is the history of permissions; on `system`, they follow from its own entries.
     pub(super) fn new(timeline: &TimelineId, first: u64, powers: Option<Arc<Powers>>) -> Self {
         Self {
             timeline_id: timeline.to_string(),
@@ -232,8 +231,7 @@ impl Replay {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
 
-    /// Collects the expected event rows as keyed digests. Events that were recorded and not changed are then not
-    /// returned individually.
+    /// Collects event rows as keyed digests. Events that were recorded and not changed are not returned then.
     pub(super) fn with_facts(mut self, key: Option<FactKey>) -> Self {
         self.facts = key.map(RowFacts::new);
         self
@@ -243,14 +241,13 @@ impl Replay {
         self.facts.as_ref()
     }
 
-    /// Marks the timeline as adopted at a position, according to its row. The authorization of earlier entries is
-    /// unknown here.
+    /// The authorization of earlier entries is unknown here.
     pub(super) const fn was_adopted(mut self, position: u64) -> Self {
         self.decided_from = position;
         self
     }
 
-    /// `kept` is the stored data next to it, if it is to be compared.
+    /// `kept` is the stored data next to the entry, if it is to be compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,

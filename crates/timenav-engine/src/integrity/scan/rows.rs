@@ -42,8 +42,7 @@ struct Geo {
     lon: f64,
 }
 
-/// Compares the rows of an event with its entry. Returns whether the row is missing: it may have been erased in the
-/// meantime.
+/// Returns whether the row is missing: it may have been erased in the meantime.
 pub(super) fn is_missing(
     compared: &mut Compared,
     gazetteer: Option<&dyn Gazetteer>,

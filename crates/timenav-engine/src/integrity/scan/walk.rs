@@ -211,8 +211,7 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares the tiles, sealed records and erased outcomes of a block with stored ones. Returns its events, whose
-    /// comparison takes longer.
+    /// Returns the block's events, whose comparison takes longer.
     async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<Vec<RecordedEvent>, StoreError> {
         tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, block.filled).await?;
         if !block.data.is_empty() {

@@ -107,7 +107,7 @@ impl Change for FiringsAfter {
     }
 }
 
-/// No entry records it.
+/// No entry records a hold.
 #[derive(Clone, Debug)]
 pub(crate) struct AdvancesHeld {
     pub(crate) hold: Hold,

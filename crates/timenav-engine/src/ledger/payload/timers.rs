@@ -107,8 +107,7 @@ pub(crate) struct TimerSet<'a> {
 }
 
 impl<'a> TimerSet<'a> {
-    /// Returns the payload for a timer, with its previous state if the entry changes it. `None` if a part of the rows
-    /// is not JSON.
+    /// Includes the previous state if the entry changes the timer. `None` if a part of the rows is not JSON.
     pub(crate) fn of(row: &'a TimerRow, was: Option<&'a TimerRow>, before: Option<u64>) -> Option<Self> {
         let told_before = match was {
             Some(was) => Some(Box::new(TimerTold::of(was, true)?)),

@@ -16,8 +16,7 @@ use crate::requests::refusal::Refusal;
 const ENTRIES_AHEAD: u64 = 32;
 
 impl Engine {
-    /// Evicts the views of a timeline's forks, because an event of it was erased. Its own view detects that in the
-    /// ledger.
+    /// Called if an event of the timeline was erased. Its own view detects that in the ledger.
     pub(crate) fn forget_in_forks(&self, timeline: &TimelineId) {
         let Some(erased) = self.state(timeline).map(|state| state.head.key) else { return };
         let is_fork = |state: &TimelineState| state.ancestors.iter().any(|layer| layer.timeline == erased);
@@ -96,8 +95,7 @@ impl Engine {
         self.long_work().aside(async move { engine.with_view_of(&layers, settings, look).await }).await
     }
 
-    /// Returns the private view of a listener that lags behind, after updating it past an entry. If there is none, it
-    /// is built, with about the given weight.
+    /// Returns the view updated past the entry. A missing private view is built, with about the given weight.
     async fn caught_up(
         &self,
         behind: Result<Behind, PlaceBehind>,

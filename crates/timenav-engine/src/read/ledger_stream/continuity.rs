@@ -48,8 +48,7 @@ impl LedgerStream {
         Ok(Told { entry, ..told })
     }
 
-    /// Returns whether the last entry that a listener received is still at its position. A listener that sent no mark
-    /// is trusted.
+    /// Whether the last received entry is still at its position. A listener that sent no mark is trusted.
     pub(super) async fn continues(&self, seen: Seen) -> Result<bool, Refusal> {
         let Some(entry) = seen.entry else { return Ok(true) };
         Ok(self.mark_at(seen.position).await? == Some(entry))

@@ -82,8 +82,7 @@ impl Engine {
 }
 
 impl LedgerStream {
-    /// Processes the clock and event changes of an entry before the message about its subject. Returns the ranges
-    /// passed by then.
+    /// Call this before the message about the entry's subject. Returns the ranges passed by then.
     pub(super) async fn pass_entry(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<Told>, Refusal> {
         if self.passing.is_none() {
             return Ok(Vec::new());

@@ -267,8 +267,7 @@ pub(super) fn forget(
     outcomes.into_iter().map(Hash::from_bytes).collect()
 }
 
-/// Appends the entries of an erasure to a ledger, usually one, and erases the positions they name. Returns the position
-/// of the last entry.
+/// Appends usually one entry, and erases the positions it names. Returns the position of the last entry.
 fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outcomes): (Holding, Vec<Hash>)) -> u64 {
     let Holding { versions, interventions, mut events_count, stood, overrides } = holding;
     let head = &mut draft.state_mut(ledger).head;

@@ -115,8 +115,7 @@ impl Draft<'_> {
         Times { now: self.now(), recorded: self.host(ledger), sure: self.sure() }
     }
 
-    /// Records changes of the directory, with one entry each. They take effect after this draft. Returns the position
-    /// of the last entry.
+    /// Appends one entry per change; changes take effect after this draft. Returns the last entry's position.
     pub(super) fn happen(&mut self, system: Ledger, happened: &[Happened]) -> u64 {
         for one in happened {
             for change in self.directory().changes(one) {

@@ -67,8 +67,7 @@ impl Draft<'_> {
         access::decide(standing, demand).map_err(|denial| Refusal::from(denial).about(of))
     }
 
-    /// Checks whether the actor may mark an instant. The distance is measured from the host's clock and not from the
-    /// newest entry, which may be later if that clock was set back.
+    /// Measures from the host's clock, not from the newest entry, which is later if that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let level = directory::standing(self.directory(), caller, None, self.now()).restriction;

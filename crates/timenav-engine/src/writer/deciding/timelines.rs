@@ -103,8 +103,7 @@ impl ForkPoint {
         Err(Refusal::NotUpgraded { what: "`deliver_webhooks` of a fork", level: LEVEL_OF_SENDING_FORKS })
     }
 
-    /// Returns the permission required on the origin. Sending its webhooks has the same external effect as setting its
-    /// timers.
+    /// Sending the origin's webhooks has the same external effect as setting its timers.
     pub(crate) const fn demand(&self) -> Demand {
         demand_to_fork(self.sends_from.is_some())
     }

@@ -6,8 +6,7 @@ use crate::ports::timer_rows::{TimerRow, TimersFound, TimersWanted};
 use crate::requests::refusal::Refusal;
 
 impl<'a> Draft<'a> {
-    /// Returns the prefetched result of a query for timers of a ledger. It does not include changes by this group: a
-    /// decision that needs them is postponed to a later group.
+    /// Excludes changes by this group: a decision that needs them is postponed to a later group.
     pub(crate) fn known_timers(&self, ledger: Ledger, wanted: &TimersWanted) -> Option<&'a TimersFound> {
         let key = self.state(ledger).head.key;
         let known: &'a Known = self.ground.known;
@@ -33,8 +32,7 @@ impl<'a> Draft<'a> {
         found.map(Some).ok_or(Refusal::ChangedMeanwhile)
     }
 
-    /// Returns whether any service has a hold on the advance of a ledger's timeline, including firings created at or
-    /// after that position. With a single service, the submitter has checked this.
+    /// Includes firings created at or after `open_since`. With a single service, the submitter checked this.
     pub(crate) fn is_held(&self, ledger: Ledger, open_since: Option<u64>) -> bool {
         let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
         let known: &'a Known = self.ground.known;

@@ -41,8 +41,7 @@ impl Replay {
         }
     }
 
-    /// Compares the clock in an entry with the result of its action on the previous clock, by the same rules as in its
-    /// decision. Call this before the clock is updated.
+    /// Applies the action to the previous clock, as in its decision. Call this before the clock is updated.
     pub(super) fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), payload: &[u8]) {
         let before = self.clock.clone().filter(|_| self.blind.is_none());
         let (Some(before), Some(action)) = (before, action.on_clock()) else { return };

@@ -135,7 +135,7 @@ impl Replay {
         if counted.abs_diff(found) <= self.gone.events_gone_later() { found } else { counted }
     }
 
-    /// Each must be missing, or its whole entry.
+    /// Each erased read must be missing, or its whole entry.
     pub(in crate::integrity::scan) fn reads_told(&self) -> Vec<(u64, u64, PositionRuns)> {
         self.gone.reads_told().to_vec()
     }

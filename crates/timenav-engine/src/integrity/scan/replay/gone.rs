@@ -12,8 +12,7 @@ pub(super) struct Gone {
     /// Indexes of single reads that no entry has named so far, by the position of their entry.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     reads_count: u64,
-    /// Erasures of single reads: position of the erasing entry, position of the entry of reads, and indexes. They are
-    /// checked after all entries were read.
+    /// Erasing entry, entry of reads, and indexes. Checked after all entries were read.
     reads_told: Vec<(u64, u64, PositionRuns)>,
     /// Versions of events, and interventions on them, that were erased after the scan began.
     later: Vec<PositionRuns>,
@@ -99,7 +98,7 @@ impl Gone {
         }
     }
 
-    /// Returns whether it was missing.
+    /// Returns whether the payload was missing.
     pub(super) fn let_go(&mut self, position: u64) -> bool {
         self.payloads.remove(&position).is_some()
     }

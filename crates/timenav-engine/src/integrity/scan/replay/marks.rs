@@ -25,8 +25,7 @@ impl Marks {
 }
 
 impl Replay {
-    /// Checks the columns of an entry, which follow from it and earlier ones. `counted` is the change in the number of
-    /// current events, as far as its payload tells.
+    /// `counted` is the change in the number of current events, as far as the payload tells.
     pub(super) fn check_marks(
         &mut self,
         record: &LeafRecord<'_>,

@@ -65,8 +65,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Compares the result of the pass over all event rows with the entries. Only if they differ, each row is looked up
-    /// by its id, to report the difference.
+    /// Only if the pass over all rows differs from the entries, each row is looked up by its id, to report it.
     pub(super) async fn compare_rows(
         &mut self,
         replay: &Replay,

@@ -22,8 +22,7 @@ async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Optio
 }
 
 impl Way<'_, '_> {
-    /// Checks that the origin of a fork still begins with the shared entries. They are scanned with the origin, not
-    /// here.
+    /// The shared entries are scanned with the origin, not here.
     pub(super) async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
         let Some(fork) = replay.fork() else { return Ok(()) };
         let mut found = |kind, what: &str| {

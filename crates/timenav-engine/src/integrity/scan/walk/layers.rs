@@ -138,7 +138,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// They do not change, so they must match its entries.
+    /// Timer rows of a layer do not change, so they must match its entries.
     async fn compare_timers_of_layer(&mut self, key: TimelineKey, replay: &mut Replay) -> Result<(), StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(()) };
         match self.timer_sums_kept(key).await {
@@ -154,8 +154,7 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// Processes the entries of later layers that explain erasures in a layer. Returns their number. Their own payloads
-    /// are compared elsewhere.
+    /// Returns the number of entries that explain erasures. Their own payloads are compared elsewhere.
     async fn tell_later(
         &mut self,
         ended: &EndedTimeline,

@@ -75,9 +75,6 @@ impl Answer {
 }
 
 /// Returns the event whose content is in a stored change; `None` if there is none.
-///
-/// # Errors
-/// It cannot be parsed.
 fn event_kept(kept: &str) -> Result<Option<EventId>, ()> {
     #[derive(Deserialize)]
     struct Told {

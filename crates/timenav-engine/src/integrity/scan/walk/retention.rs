@@ -7,8 +7,7 @@ use super::super::let_go::{self, LetGo, Told};
 use super::Way;
 use crate::ports::store_error::StoreError;
 
-/// The entries about retention according to rows, in order. Each is read when it is needed, because one may name
-/// thousands of runs.
+/// Entries about retention in order. Each is read when it is needed, because one may name thousands of runs.
 pub(super) struct Telling {
     /// Positions, and whether each is a policy.
     rows: std::vec::IntoIter<(u64, bool)>,
@@ -18,8 +17,7 @@ pub(super) struct Telling {
 }
 
 impl Way<'_, '_> {
-    /// Reads the entries about retention before all others. If the scan does not read all entries, each of these is
-    /// proven to be in the tree.
+    /// Unless the scan reads all entries, each entry about retention is proven to be in the tree.
     pub(super) async fn let_go(&mut self) -> Result<LetGo, StoreError> {
         let mut let_go = LetGo::default();
         let policies: Vec<u64> =

@@ -10,8 +10,7 @@ use crate::ports::timer_rows::TimersWanted;
 const BLOCK_ROWS: usize = 500;
 
 impl Way<'_, '_> {
-    /// Compares the timer rows with the entries. Rows change as timers fire, so nothing is reported if one fired during
-    /// the scan. Returns the number of compared rows.
+    /// Nothing is reported if a timer fired during the scan. Returns the number of compared rows.
     pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(0) };
         let kept = match self.timer_sums_kept(self.snapshot.head.key).await {
