@@ -1,11 +1,8 @@
-//! Content negotiation (RFC 9110 §12.5).
-//!
-//! A request is never rejected because of its `Accept` header: a service may always respond with what it has, and the
-//! default here is JSON. Callers of this module therefore ask whether a specific alternative was requested.
+//! Content negotiation (RFC 9110 §12.5). An `Accept` header never causes a rejection: the default is JSON, and callers
+//! ask whether a specific alternative was requested.
 
 use http::{HeaderMap, header};
 
-/// The default media type of responses.
 pub(crate) const JSON: &str = "application/json";
 
 /// A quality value in thousandths; 0 means not acceptable.
@@ -13,7 +10,6 @@ pub(crate) type Weight = u16;
 
 const WEIGHT_MAX: Weight = 1_000;
 
-/// The media ranges of a request.
 #[derive(Debug)]
 pub(crate) struct Accept {
     /// `None` if the request has no `Accept` header: every media type is acceptable.

@@ -1,5 +1,3 @@
-//! Types shared by all responses.
-
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -37,8 +35,7 @@ impl From<LedgerPosition> for LedgerBody {
     }
 }
 
-/// Returns the status sentence and the `timeline_created` member of a write. If the write created its timeline, the
-/// sentence says so first.
+/// If the write created its timeline, the status sentence says so first.
 pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: String) -> (String, Option<bool>) {
     if !ledger.timeline_created {
         return (status, None);
@@ -46,7 +43,6 @@ pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: S
     (format!("There was no timeline `{timeline_id}`, so it was created, with you as its admin. {status}"), Some(true))
 }
 
-/// The response to a change: status, body, and whether it replays an earlier response.
 pub(crate) struct Changed<T> {
     status: StatusCode,
     replayed: bool,
@@ -94,7 +90,6 @@ pub(crate) fn hold<P: Unpin + Send + 'static>(response: Response, place: P) -> R
     response.map(|body| Body::new(Held { body, _place: place }))
 }
 
-/// A body with a guard that is released when the body has been sent.
 struct Held<P> {
     body: Body,
     _place: P,

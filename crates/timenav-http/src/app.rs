@@ -1,5 +1,3 @@
-//! Assembles the routers.
-
 use std::sync::Arc;
 
 use axum::Router;
@@ -51,7 +49,6 @@ pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Ro
     (finished(router, &app), finished(metrics, &app))
 }
 
-/// Adds the layers that apply to every response.
 fn finished(router: Router<App>, app: &App) -> Router {
     let router = router
         .fallback(finish::no_route)

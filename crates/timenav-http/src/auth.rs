@@ -32,7 +32,6 @@ pub(crate) const IMPORT_PATH: &str = "/import-events";
 /// Upper bound for one wait for a credential to expire.
 const LOOK_AGAIN: Duration = Duration::from_hours(24);
 
-/// The authenticated caller.
 pub(crate) struct Authenticated(pub(crate) Caller);
 
 impl Argument for Authenticated {
@@ -43,7 +42,6 @@ impl Argument for Authenticated {
     }
 }
 
-/// The network that the connection comes from.
 pub(crate) struct Peer(pub(crate) Option<Network>);
 
 impl Argument for Peer {
@@ -61,9 +59,7 @@ impl Argument for MaybeAuthenticated {
     }
 }
 
-/// Why a request is not authenticated.
 enum Stranger {
-    /// Credentials are missing or invalid.
     Unidentified(AuthFailure),
     /// A page of another site sent the request with a cookie, which may be a session cookie.
     CrossSite(Option<Caller>),
@@ -81,12 +77,10 @@ impl Stranger {
     }
 }
 
-/// How a request body is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// Buffered up to this many bytes before the caller is identified.
     Whole(usize),
-    /// Streamed by the handler.
     AsItComes,
 }
 
@@ -248,7 +242,7 @@ async fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
     }
 }
 
-/// Returns the response for a failure. If the session has ended, the response clears its cookie.
+/// If the session has ended, the response clears its cookie.
 fn refused(app: &App, failure: Failure) -> Response {
     let mut response = failure.into_response();
     if has_ended(&response) {
@@ -289,7 +283,6 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
     refused(app, failure)
 }
 
-/// Returns the operation as it is named in entries about rejected requests.
 fn operation(parts: &Parts) -> String {
     parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned()
 }
@@ -327,8 +320,7 @@ pub(crate) async fn access_end(
     }
 }
 
-/// Returns the time until `end`. Without an end, or if it is further away than a timer can represent, the caller checks
-/// again after a day.
+/// Without an end, or with one further away than a timer can represent, the caller checks again after a day.
 fn left(engine: &Engine, end: Option<Instant<Wall>>) -> Duration {
     end.map_or(LOOK_AGAIN, |end| {
         Duration::from_micros(u64::try_from(end.since(engine.now()).micros()).unwrap_or(0)).min(LOOK_AGAIN)
@@ -348,7 +340,7 @@ pub(crate) async fn while_live<T, E: From<Refusal>>(
     }
 }
 
-/// Returns the network of the peer. Forwarding headers are not trusted.
+/// Forwarding headers are not trusted.
 pub(crate) fn network(parts: &Parts) -> Option<Network> {
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| Network::of(info.0.ip()))
 }
@@ -364,7 +356,6 @@ fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
     match text.split_once(' ') {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
         None if text.eq_ignore_ascii_case("bearer") => Err(AuthFailure::Malformed),
-        // Any other authentication scheme is unsupported.
         Some(_) | None => Err(AuthFailure::OtherScheme),
     }
 }
@@ -373,7 +364,6 @@ fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
 const OTHER_HEADERS: [&str; 4] = ["x-api-key", "api-key", "x-auth-token", "x-access-token"];
 const OTHER_PARAMETERS: [&str; 4] = ["api_key", "apikey", "access_token", "token"];
 
-/// Returns whether a request carries a key, or what may be one, in a place that is not read.
 fn shows_key_elsewhere(parts: &Parts) -> bool {
     let query = parts.uri.query().unwrap_or("");
     let named = |name: &str| OTHER_PARAMETERS.iter().any(|other| name.eq_ignore_ascii_case(other));

@@ -16,29 +16,23 @@ use crate::shares::{Share, Shares, Spent};
 
 /// Some programs write it before JSON, and a parser may ignore it (RFC 8259, section 8.1).
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Maximum body of a lookup, in bytes.
 pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
-/// Maximum body of a change, in bytes. Imports have no limit.
+/// Imports have no limit.
 pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Maximum body of an unauthenticated request that is parsed for its timeline, in bytes.
 pub(crate) const STRANGER_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Total size of all bodies in memory, in bytes. Values parsed from them may take as much again.
 pub(crate) const BUFFERED_BODY_BYTES_MAX: usize = 256 << 20;
-/// The same per user.
 pub(crate) const BUFFERED_BODY_BYTES_PER_USER_MAX: usize = 64 << 20;
-/// Total size of the bodies of unauthenticated requests in memory, in bytes.
 pub(crate) const BUFFERED_STRANGER_BYTES_MAX: usize = 16 << 20;
-/// The same per network.
 pub(crate) const BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX: usize = 1 << 20;
 
 /// How long a body may take to arrive, including the wait for memory.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
 /// How long a body waits for memory.
 const ROOM_WAIT: Duration = Duration::from_secs(5);
-/// How long the body of an unauthenticated request may take to arrive.
 const STRANGER_BODY_WAIT: Duration = Duration::from_secs(5);
-/// How long an unneeded body is read and discarded.
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
 /// Bytes of a rejected body that are read and discarded: a client that is still sending does not read its response.
 pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
@@ -55,11 +49,9 @@ const FIELD_BYTES: usize = 112;
 const LIST_BYTES: usize = 64;
 const ITEM_BYTES: usize = 40;
 
-/// The buffered body of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WholeBody(pub(crate) Bytes);
 
-/// The owner of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sender {
     User(UserId),
@@ -68,12 +60,10 @@ pub(crate) enum Sender {
 
 /// Limit of the responses in memory that clients have not read yet, in bytes, of all users.
 pub(crate) const BUFFERED_RESPONSE_BYTES_MAX: usize = 256 << 20;
-/// The same per user.
 pub(crate) const BUFFERED_RESPONSE_BYTES_PER_USER_MAX: usize = 32 << 20;
 /// Shorter responses are not counted: concurrent requests are limited.
 const RESPONSE_COUNTED_BYTES_MIN: u64 = 64 << 10;
 
-/// Memory budgets for bodies and responses.
 pub(crate) struct Rooms {
     users: Arc<Shares<Sender>>,
     /// Separate from the budget for body bytes. A body that waits here already holds its bytes, so it only waits for
@@ -138,7 +128,6 @@ impl Rooms {
         Ok(Response::from_parts(parts, body))
     }
 
-    /// Reads the body of an authenticated user.
     pub(crate) async fn read(&self, user_id: &UserId, body: Body, bytes_max: usize) -> Result<Held, Failure> {
         let sender = Sender::User(user_id.clone());
         let mut room = Room { shares: &self.users, sender, wait: ROOM_WAIT, taken: Vec::new(), bytes: 0 };
@@ -165,7 +154,6 @@ impl Rooms {
     }
 }
 
-/// The memory budget of one body.
 struct Room<'a> {
     shares: &'a Arc<Shares<Sender>>,
     sender: Sender,
@@ -249,7 +237,6 @@ pub(crate) async fn drain(body: Body) {
     drain_rest(body.into_data_stream()).await;
 }
 
-/// Reads and discards the rest of an unneeded body for a limited time.
 pub(crate) async fn drain_rest(mut frames: axum::body::BodyDataStream) {
     let mut bytes = 0;
     let reading = async {

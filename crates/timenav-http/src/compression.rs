@@ -38,7 +38,6 @@ const TYPES: [&str; 6] = [
 /// Chunks of a body that are compressed before the task yields. A chunk is at most 4 KB of compressed output.
 const PIECES_AT_ONCE: u8 = 4;
 
-/// Adds compression to the route of a lookup.
 pub(crate) fn compressed<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
     let layer = CompressionLayer::new().quality(LEVEL).compress_when(Meant);
     let paced = ServiceBuilder::new().map_response(paced).layer(layer);
@@ -63,7 +62,6 @@ fn is_meant(status: StatusCode, headers: &HeaderMap) -> bool {
     status == StatusCode::OK && !headers.contains_key(header::ETAG) && TYPES.contains(&essence(content_type))
 }
 
-/// Yields to other tasks between the chunks of a compressed body.
 fn paced(response: Response<CompressionBody<Body>>) -> Response {
     let is_compressed = response.headers().contains_key(header::CONTENT_ENCODING);
     response.map(|body| {

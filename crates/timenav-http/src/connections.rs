@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why a connection ended or was never accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionEnd {
     /// Closed normally by either side, or by the network.
@@ -13,7 +12,6 @@ pub enum ConnectionEnd {
     Stalled,
     /// The TLS handshake or the first bytes of a request did not arrive in time.
     Late,
-    /// The TLS handshake failed.
     Handshake,
     /// The input is not HTTP or violates the protocol.
     Malformed,
@@ -59,7 +57,6 @@ impl ConnectionEnd {
     }
 }
 
-/// Counts of open and ended connections.
 #[derive(Debug, Default)]
 pub struct ConnectionCounts {
     open: AtomicU64,
@@ -67,29 +64,24 @@ pub struct ConnectionCounts {
 }
 
 impl ConnectionCounts {
-    /// Counts an accepted connection.
     pub fn begin(&self) {
         self.open.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts the end of an accepted connection.
     pub fn end(&self, how: ConnectionEnd) {
         self.open.fetch_sub(1, Ordering::Relaxed);
         self.refuse(how);
     }
 
-    /// Counts a rejected connection.
     pub fn refuse(&self, how: ConnectionEnd) {
         self.ended[how as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of open connections.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Returns how many connections have ended this way since the start.
     #[must_use]
     pub fn ended(&self, how: ConnectionEnd) -> u64 {
         self.ended[how as usize].load(Ordering::Relaxed)

@@ -35,7 +35,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 #[folder = "../../console/dist/"]
 struct Files;
 
-/// Returns the routes of all files and of the page.
 pub(crate) fn routes() -> Router<App> {
     let mut router = Router::new().route("/", get(page));
     for name in Files::iter().filter(|name| !name.ends_with(PACKED)) {
@@ -96,7 +95,6 @@ fn names(list: &HeaderValue, tag: &str) -> bool {
     list.split(',').map(str::trim).any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
 }
 
-/// Returns the media type for a file name extension.
 fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, end)| end) {
         "html" => "text/html; charset=utf-8",

@@ -10,13 +10,10 @@ use timenav_engine::{Action, Caller, Expected};
 use crate::problem::Failure;
 use crate::state::App;
 
-/// The header that names the expected version.
 pub(crate) const IF_MATCH: &str = "If-Match";
 
-/// The header that requests a response only if it differs from a known one.
 const IF_NONE_MATCH: &str = "If-None-Match";
 
-/// Returns the `ETag` header.
 pub(crate) fn etag(tag: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     // Responses that earlier versions stored for replay contain the quotation marks.

@@ -21,7 +21,6 @@ use crate::state::App;
 use crate::traces::{IsTraced, TraceParent, TracedRequest, TracedTimeline};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Maximum length of a request id that a client supplies, in characters.
 const REQUEST_ID_CHARS_MAX: usize = 128;
 /// How long a 429 response is delayed, so that a client that retries immediately is not answered thousands of times a
 /// second.
@@ -56,7 +55,6 @@ pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// The pattern of the matched route.
 #[derive(Clone, Debug)]
 struct Route(String);
 
@@ -70,7 +68,6 @@ pub(crate) async fn note_route(request: Request, next: Next) -> Response {
     response
 }
 
-/// Assigns request ids, catches panics, writes problems and sets the headers of all responses.
 pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = app.engine.now();
     let id = RequestId(request_id(&app, request.headers()));
@@ -135,7 +132,6 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// Handles paths without a route.
 pub(crate) async fn no_route() -> Failure {
     Failure::NoRoute
 }
@@ -153,7 +149,6 @@ fn request_id(app: &App, headers: &HeaderMap) -> String {
     given.filter(usable).map_or_else(|| app.engine.new_id("req"), str::to_owned)
 }
 
-/// Responds to OPTIONS with the `Allow` header of the router's rejection.
 fn options(refused: &Response) -> Response {
     let allow = allow(refused.headers());
     (StatusCode::NO_CONTENT, [(header::ALLOW, allow)]).into_response()
@@ -170,7 +165,6 @@ fn allow(headers: &HeaderMap) -> String {
     methods.join(", ")
 }
 
-/// Renders a pending failure in the format that the client accepts.
 fn written(app: &App, mut response: Response, id: &RequestId, wants_problem: bool) -> Response {
     let Some(Unwritten(failure)) = response.extensions_mut().remove::<Unwritten>() else { return response };
     let failure = match failure {

@@ -18,7 +18,6 @@ use timenav_engine::Caller;
 use crate::problem::Failure;
 use crate::state::App;
 
-/// A request on its way to a handler.
 pub(crate) struct Incoming {
     pub(crate) app: App,
     pub(crate) parts: Parts,
@@ -27,14 +26,9 @@ pub(crate) struct Incoming {
 }
 
 pub(crate) trait Argument: Sized {
-    /// Extracts the argument.
-    ///
-    /// # Errors
-    /// The request does not carry it, or carries it in a form that cannot be read.
     fn extract(incoming: &mut Incoming) -> Result<Self, Failure>;
 }
 
-/// An async function of arguments `A`.
 pub(crate) trait Operate<A>: Clone + Send + Sync + 'static {
     fn operate(&self, incoming: Incoming) -> BoxFuture<'static, Response>;
 }
@@ -52,7 +46,6 @@ impl Operation {
         Self { run: Arc::new(move |incoming| handler.operate(incoming)), is_lookup: false }
     }
 
-    /// Creates the handler of an operation that only reads.
     pub(crate) fn lookup<A>(handler: impl Operate<A>) -> Self {
         Self { is_lookup: true, ..Self::new(handler) }
     }

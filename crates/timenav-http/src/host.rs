@@ -14,7 +14,6 @@ use http::{HeaderValue, Version};
 
 use crate::problem::Failure;
 
-/// Rejects a request without a host or with conflicting hosts.
 pub(crate) async fn one_host(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match fault(&parts) {
@@ -30,7 +29,6 @@ pub(crate) async fn one_host(request: Request, next: Next) -> Response {
     }
 }
 
-/// Returns the reason if the host of a request is invalid.
 fn fault(parts: &Parts) -> Option<&'static str> {
     let mut fields = parts.headers.get_all(HOST).iter();
     let first = fields.next();

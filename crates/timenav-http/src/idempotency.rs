@@ -12,11 +12,9 @@ use crate::body::WholeBody;
 use crate::handler::{Argument, Incoming};
 use crate::problem::Failure;
 
-/// Maximum length of a key, in characters.
 pub(crate) const KEY_CHARS_MAX: usize = 255;
 const HEADER: &str = "idempotency-key";
 
-/// The idempotency key of the request, if any.
 pub(crate) struct Idempotent(pub(crate) Option<Idempotency>);
 
 impl Argument for Idempotent {

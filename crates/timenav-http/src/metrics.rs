@@ -1,5 +1,3 @@
-//! Metrics for `/metrics`.
-
 use std::fmt::{Display, Write as _};
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -22,7 +20,6 @@ use commits::write_commits;
 pub use process::ProcessStats;
 use process::write_process;
 
-/// The counters of the HTTP layer.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
@@ -41,7 +38,6 @@ struct RouteLabels {
     route: String,
 }
 
-/// Metrics of the process that the engine does not have.
 pub(crate) struct Process<'a> {
     pub(crate) version: &'a str,
     pub(crate) stats: ProcessStats,
@@ -172,7 +168,6 @@ fn write_witnesses(text: &mut String, service: &Engine) {
     write_stands(text, ("witness_timeline", "the timeline", "a timeline that is sent to it"), &of_named);
 }
 
-/// Writes the state of each witness, one sample per label set.
 fn write_stands(
     text: &mut String,
     (name, entries_of, stands_to): (&str, &str, &str),
@@ -206,13 +201,11 @@ fn quoted(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
-/// Converts microseconds to seconds.
 #[expect(clippy::cast_precision_loss, reason = "microseconds of a few years are below 2^53")]
 pub(crate) fn seconds(micros: i64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// Writes the metrics of this replica and its database.
 fn write_replica(text: &mut String, replica: &ReplicaStats) {
     let name = quoted(&replica.name);
     // Writing to a string cannot fail.

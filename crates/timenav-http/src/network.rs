@@ -1,5 +1,3 @@
-//! The network of a client, the unit of per-address limits.
-
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -9,7 +7,6 @@ use std::net::{IpAddr, Ipv6Addr};
 pub struct Network(IpAddr);
 
 impl Network {
-    /// Returns the network of an address.
     #[must_use]
     pub fn of(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
@@ -20,7 +17,6 @@ impl Network {
         })
     }
 
-    /// Returns whether it is the loopback network.
     #[must_use]
     pub const fn is_loopback(self) -> bool {
         self.0.is_loopback()

@@ -23,7 +23,6 @@ const OPENAPI_3_2_PATCH: &str = include_str!("../../../docs/api/openapi-3.2.patc
 /// connections at once.
 pub(crate) struct Served {
     pub(crate) plain: Bytes,
-    /// The same, compressed with gzip.
     pub(crate) gzip: Bytes,
 }
 
@@ -47,7 +46,6 @@ impl Served {
 /// Names of required parameters, by method and documented path.
 static REQUIRED: LazyLock<BTreeMap<(String, String), BTreeSet<String>>> = LazyLock::new(required_of_all);
 
-/// Returns the document as JSON text, in OpenAPI 3.1.
 #[must_use]
 pub fn openapi_json() -> &'static str {
     OPENAPI
@@ -90,7 +88,6 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("the document is JSON, as a test checks")
 }
 
-/// Serializes a document as indented JSON: the alternate form of a JSON value.
 fn text(document: &Value) -> String {
     format!("{document:#}\n")
 }

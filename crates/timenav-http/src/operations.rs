@@ -1,9 +1,7 @@
-//! All operations, collected from the routes of each resource.
-
 use crate::route::Route;
 use crate::v1;
 
-/// Returns all operations. Paths have no prefix.
+/// Paths have no prefix.
 pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
     routes.extend(v1::spend::routes());

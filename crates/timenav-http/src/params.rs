@@ -41,7 +41,6 @@ pub(crate) const JSON_DEPTH_MAX: usize = 100;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentAsQuery;
 
-/// The parameters of a request.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> Argument for Params<T> {
@@ -78,7 +77,6 @@ impl<T: DeserializeOwned> Argument for QueryParams<T> {
     }
 }
 
-/// Reads parameters, or returns all of their faults.
 fn read_or_explain<T: DeserializeOwned>(parts: &Parts, body: &[u8]) -> Result<T, Failure> {
     let query = parts.uri.query().unwrap_or("");
     read(query, body).map_err(|first| {
@@ -102,7 +100,6 @@ impl Argument for InPath {
     }
 }
 
-/// Two path parameters. Bytes that are not UTF-8 match no resource.
 pub(crate) struct InTwoPaths(pub(crate) String, pub(crate) String);
 
 impl Argument for InTwoPaths {
@@ -111,7 +108,6 @@ impl Argument for InTwoPaths {
     }
 }
 
-/// Reads the path parameters of the route, which are available without waiting.
 fn in_path<T: DeserializeOwned + Send>(parts: &mut Parts) -> Result<T, Failure> {
     let named = Path::<T>::from_request_parts(parts, &()).now_or_never();
     named.and_then(Result::ok).map(|Path(named)| named).ok_or(Failure::NoRoute)
@@ -167,12 +163,10 @@ pub(crate) fn is_utf_8(content_type: &str) -> bool {
     let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
     charsets.all(|(_, charset)| {
         let charset = charset.trim().trim_matches('"');
-        // US-ASCII is a subset of UTF-8.
         ["utf-8", "utf8", "us-ascii"].iter().any(|known| charset.eq_ignore_ascii_case(known))
     })
 }
 
-/// Reads parameters from a query string and a body that may be empty.
 pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, Failure> {
     let of_query = query_map(query)?;
     if of_query.is_empty() && !attributes::are_in(body) {
@@ -213,7 +207,6 @@ fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value
     Ok(merged)
 }
 
-/// Reads parameters from a JSON object.
 pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     let value = reader::read(object(body)?).map_err(|error| fault(&error))?;
     check_integers(body)?;
@@ -259,7 +252,6 @@ fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
     Ok(map)
 }
 
-/// The detail for a name or value that cannot be decoded.
 const NO_TEXT: &str = "is not UTF-8 after percent-decoding the query string";
 
 /// Decodes a name or value of a query string (`application/x-www-form-urlencoded`). Browsers replace invalid bytes with

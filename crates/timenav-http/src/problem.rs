@@ -18,7 +18,6 @@ use crate::shares::Spent;
 /// Maximum length of an error detail or pointer, in bytes. Both may quote the request.
 const DETAIL_BYTES_MAX: usize = 1_024;
 
-/// Why a request failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// Rejected by the engine.
@@ -76,7 +75,6 @@ pub(crate) struct ParameterFault {
 }
 
 impl ParameterFault {
-    /// Returns the fault with the parameter name in it, for a list of several.
     fn named(&self) -> String {
         match self.kind {
             FaultKind::Invalid | FaultKind::OutOfRange => format!("`{}`: {}", self.path, self.detail),
@@ -164,12 +162,10 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// A parameter with an invalid value.
     pub(crate) fn invalid(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Parameter(ParameterFault { kind: FaultKind::Invalid, path: path.into(), detail: detail.into() })
     }
 
-    /// A parameter with a time outside the supported range.
     pub(crate) fn out_of_range(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Parameter(ParameterFault { kind: FaultKind::OutOfRange, path: path.into(), detail: detail.into() })
     }
@@ -225,7 +221,6 @@ impl Failure {
         }
     }
 
-    /// Returns the problem document.
     pub(crate) fn problem(&self, request_id: &str) -> Problem {
         let detail = shortened(self.detail());
         let told = |path: &str, code: Code, detail: &str| FieldError {

@@ -36,7 +36,6 @@ pub(crate) const NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 120;
 pub(crate) const REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 240;
 /// Records of an import or batch that count as one request.
 pub(crate) const RECORDS_PER_REQUEST_MAX: usize = 100;
-/// Tampering scans per user and minute.
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
 /// Tampering scans per network and minute, of all users.
 pub(crate) const ADDRESS_SCANS_PER_MINUTE_MAX: u32 = 240;
@@ -46,7 +45,6 @@ const WATCHED_MAX: usize = 10_000;
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Host time since the start of the service, as the limiter's clock.
 struct HostTime {
     engine: Engine,
     began: Instant<Wall>,
@@ -77,12 +75,10 @@ pub(crate) struct Rates {
 /// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RefusalKind {
-    /// A wrong password.
     LogIn,
     Other,
 }
 
-/// The state of a quota after a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Left {
     policy: &'static str,
@@ -117,12 +113,10 @@ impl Rates {
             && count(&self.refusals_told, "told", &kind).is_ok()
     }
 
-    /// Counts a password attempt for a user. The error says how long to wait.
     pub(crate) fn log_in(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         self.log_ins.count(user_id, network)
     }
 
-    /// Records a successful login from a network.
     pub(crate) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
         self.log_ins.let_in(user_id, network);
     }
@@ -134,7 +128,6 @@ impl Rates {
         Ok(std::iter::once(of_user).chain(of_network).collect())
     }
 
-    /// Counts a request of a user if requests are limited. The error says how long to wait.
     pub(crate) fn request(&self, user_id: &UserId) -> Result<Option<Left>, Left> {
         self.requests.as_ref().map(|requests| count(requests, "requests", user_id)).transpose()
     }
@@ -192,12 +185,10 @@ fn count_many<K: Hash + Eq + Clone>(
 }
 
 impl Left {
-    /// Returns the seconds until a retry.
     pub(crate) const fn seconds(&self) -> u64 {
         self.seconds
     }
 
-    /// Returns the name of the quota.
     pub(crate) const fn policy(&self) -> &'static str {
         self.policy
     }

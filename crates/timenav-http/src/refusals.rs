@@ -9,10 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::network::Network;
 
-/// How long rejected requests are aggregated into one entry, in seconds.
 pub(crate) const COUNTED_SECONDS_MAX: u64 = 60;
 
-/// Counts rejected requests and schedules their entry.
 pub(crate) struct Refusals {
     engine: Engine,
     closing: CancellationToken,

@@ -36,7 +36,6 @@ impl WireType {
     }
 }
 
-/// A wire type without a schema, in builds without the OpenAPI generator.
 #[cfg(not(feature = "schema"))]
 #[derive(Clone)]
 pub(crate) struct WireType;
@@ -48,7 +47,6 @@ impl WireType {
     }
 }
 
-/// Input of an operation, apart from path parameters.
 #[derive(Clone)]
 pub(crate) enum Takes {
     Nothing,
@@ -60,31 +58,23 @@ pub(crate) enum Takes {
     File(WireType, Vec<&'static str>),
 }
 
-/// The successful response of an operation.
 #[derive(Clone)]
 pub(crate) enum Gives {
     Json(WireType),
-    /// Server-sent events with data of this type.
     Stream(WireType, Messages),
     /// The first type as JSON, or server-sent events: `progress` with the second type, then `result` with the first.
     WithProgress(WireType, Box<WireType>),
     /// Text with this description, or this type as JSON.
     Text(&'static str, WireType),
     Bytes,
-    /// A file of events in one of several formats.
     File,
-    /// A file of JSON lines with this description.
     Lines(&'static str),
 }
 
-/// The messages of a stream.
 #[derive(Clone)]
 pub(crate) struct Messages {
-    /// The event names.
     pub(crate) names: &'static [&'static str],
-    /// A pattern of message ids.
     pub(crate) id: &'static str,
-    /// The description of a message.
     pub(crate) what: &'static str,
     /// Whether a message may consist of an id only.
     pub(crate) may_be_silent: bool,
@@ -95,7 +85,6 @@ pub(crate) struct Messages {
 pub(crate) struct Form {
     /// Required parameters.
     pub(crate) given: Vec<&'static str>,
-    /// Parameters that must be absent.
     pub(crate) absent: Vec<&'static str>,
     /// Flags that must be false or absent.
     pub(crate) off: Vec<&'static str>,
@@ -125,7 +114,6 @@ impl Form {
     }
 }
 
-/// A request header.
 pub(crate) struct Heeded {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
@@ -154,9 +142,7 @@ pub(crate) struct Route {
     pub(crate) heeds: Vec<Heeded>,
     /// Error statuses, in addition to those of every operation with this method.
     pub(crate) refusals: Vec<&'static str>,
-    /// Whether the response has an entity tag.
     pub(crate) tagged: bool,
-    /// Whether the response may link to the next page.
     pub(crate) linked: bool,
     /// Headers of the successful response: name and description.
     pub(crate) tells: Vec<(&'static str, &'static str)>,
@@ -221,7 +207,6 @@ impl Route {
         Self::new(Method::POST, path, id, summary, compressed(post(Operation::lookup(handler))))
     }
 
-    /// A modifying operation.
     pub(crate) fn change<A>(
         path: &'static str,
         id: &'static str,
@@ -231,7 +216,6 @@ impl Route {
         Self::new(Method::POST, path, id, summary, post(Operation::new(handler)))
     }
 
-    /// A partial update.
     pub(crate) fn alteration<A>(
         path: &'static str,
         id: &'static str,
@@ -241,7 +225,6 @@ impl Route {
         Self::new(Method::PATCH, path, id, summary, patch(Operation::new(handler)))
     }
 
-    /// A deletion.
     pub(crate) fn removal<A>(
         path: &'static str,
         id: &'static str,
@@ -261,7 +244,6 @@ impl Route {
         self
     }
 
-    /// Declares that the body is a file of one of these media types.
     pub(crate) fn takes_file<T: ToSchema>(mut self, types: Vec<&'static str>) -> Self {
         self.takes = Takes::File(WireType::of::<T>(), types);
         self
@@ -307,31 +289,26 @@ impl Route {
         self
     }
 
-    /// Declares that an identical resource may exist already, which is not an error.
     pub(crate) const fn or_there(mut self) -> Self {
         self.or_there = true;
         self
     }
 
-    /// Requires exactly one of two parameters.
     pub(crate) fn either(self, one: &'static str, other: &'static str) -> Self {
         let alone = |given, absent| Form::default().with(given).without(absent);
         self.form(alone(one, other)).form(alone(other, one))
     }
 
-    /// Adds a valid combination of parameters.
     pub(crate) fn form(mut self, form: Form) -> Self {
         self.forms.push(form);
         self
     }
 
-    /// Declares a supported request header.
     pub(crate) fn heeds(mut self, name: &'static str, description: &'static str, kind: &'static str) -> Self {
         self.heeds.push(Heeded { name, description, kind });
         self
     }
 
-    /// Makes the operation conditional on the tag in `If-Match`.
     pub(crate) fn heeds_if_match(mut self, description: &'static str) -> Self {
         self.refusals.push("412");
         self.heeds(IF_MATCH, description, "entity-tags")
@@ -348,43 +325,36 @@ impl Route {
         self
     }
 
-    /// Declares an entity tag of the response.
     pub(crate) const fn tagged(mut self) -> Self {
         self.tagged = true;
         self
     }
 
-    /// Declares a link to the next page.
     pub(crate) const fn linked(mut self) -> Self {
         self.linked = true;
         self
     }
 
-    /// Declares a response header.
     pub(crate) fn tells(mut self, name: &'static str, description: &'static str) -> Self {
         self.tells.push((name, description));
         self
     }
 
-    /// Stores the response of a deletion for repeats with the same `Idempotency-Key`.
     pub(crate) const fn kept(mut self) -> Self {
         self.is_kept = true;
         self
     }
 
-    /// Carries out every request, regardless of its `Idempotency-Key`.
     pub(crate) const fn anew(mut self) -> Self {
         self.anew = true;
         self
     }
 
-    /// Requires no credentials.
     pub(crate) const fn open(mut self) -> Self {
         self.open = true;
         self
     }
 
-    /// Serves the operation without a prefix too.
     pub(crate) const fn bare(mut self) -> Self {
         self.bare = true;
         self
@@ -401,13 +371,11 @@ impl Route {
         self.handler.clone().layer(layer)
     }
 
-    /// Returns every path under which the operation is served.
     pub(crate) fn paths(&self) -> Vec<String> {
         let bare = self.bare.then(|| self.path.to_owned());
         PREFIXES.iter().map(|prefix| format!("{prefix}{}", self.path)).chain(bare).collect()
     }
 
-    /// Returns the path under which the operation is documented.
     pub(crate) fn documented_path(&self) -> String {
         // OpenAPI has no path parameter that spans several segments, so the wildcard is documented as a plain name.
         let path = self.path.replace("{*", "{");

@@ -11,7 +11,6 @@ use crate::params::SentAsQuery;
 use crate::session_cookie::authority;
 use crate::state::HttpOptions;
 
-/// Returns whether a request with a cookie may be processed.
 pub(crate) fn is_own_page(parts: &Parts, options: &HttpOptions) -> bool {
     match said(parts, options) {
         Said::Own => true,
@@ -30,7 +29,6 @@ pub(crate) fn may_log_in(parts: &Parts, options: &HttpOptions) -> bool {
     matches!(said(parts, options), Said::Own | Said::Nothing)
 }
 
-/// The origin of a request according to its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Own,

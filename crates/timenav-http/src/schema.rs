@@ -6,7 +6,6 @@ pub(crate) use utoipa::ToSchema;
 #[cfg(not(feature = "schema"))]
 pub(crate) use timenav_schema::ToSchema;
 
-/// Implemented for all types; describes none.
 #[cfg(not(feature = "schema"))]
 pub(crate) trait ToSchema {}
 

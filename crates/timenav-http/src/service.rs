@@ -27,7 +27,6 @@ pub(crate) struct Welcome {
     clock: &'static str,
 }
 
-/// Returns the routes for monitoring.
 pub(crate) fn probe_routes() -> Router<App> {
     Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }
@@ -48,17 +47,14 @@ pub(crate) const fn welcome() -> Json<Welcome> {
     })
 }
 
-/// The process is running.
 async fn healthz() -> Json<StatusBody> {
     running()
 }
 
-/// Returns the body of `/healthz`.
 pub(crate) fn running() -> Json<StatusBody> {
     Json(StatusBody { status: "The process is running.".to_owned() })
 }
 
-/// The media type of `/metrics`.
 pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Time limit of a readiness check. Probes have short timeouts.
@@ -79,7 +75,6 @@ async fn readyz(State(app): State<App>) -> Result<Json<StatusBody>, Failure> {
     Ok(Json(StatusBody { status: status.to_owned() }))
 }
 
-/// Returns the reason if the service is not ready.
 async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
     if app.options.draining.is_cancelled() {
         return Err(Refusal::Unavailable("the service is about to stop".to_owned()));

@@ -18,12 +18,10 @@ const SECURE_NAME: &str = "__Host-timenav";
 const PLAIN_NAME: &str = "timenav";
 const ATTRIBUTES: &str = "Path=/; HttpOnly; SameSite=Strict";
 
-/// Returns the name of the cookie.
 const fn name(options: &HttpOptions) -> &'static str {
     if options.is_secure() { SECURE_NAME } else { PLAIN_NAME }
 }
 
-/// Returns the session secret of a request, if it has one.
 pub(crate) fn shown<'a>(headers: &'a HeaderMap, options: &HttpOptions) -> Option<Result<&'a str, AuthFailure>> {
     let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -33,12 +31,10 @@ pub(crate) fn shown<'a>(headers: &'a HeaderMap, options: &HttpOptions) -> Option
     Some(if found.all(|other| other == first) { Ok(first) } else { Err(AuthFailure::Session) })
 }
 
-/// Returns the header that sets the cookie.
 pub(crate) fn handed_over(secret: &str, options: &HttpOptions) -> Option<HeaderValue> {
     field(secret, "", options)
 }
 
-/// Returns the header that clears the cookie.
 pub(crate) fn cleared(options: &HttpOptions) -> Option<HeaderValue> {
     field("", "; Max-Age=0", options)
 }

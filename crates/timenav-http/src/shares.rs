@@ -1,5 +1,3 @@
-//! Semaphores with a global limit and a limit per key.
-
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -23,12 +21,9 @@ pub(crate) struct Share<K: Hash + Eq> {
     _of_all: OwnedSemaphorePermit,
 }
 
-/// Which limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spent {
-    /// The limit of the key.
     Own,
-    /// The global limit.
     All,
 }
 
@@ -39,7 +34,6 @@ impl<K: Hash + Eq + Clone> Shares<K> {
         Arc::new(Self { all, of_each: Mutex::default(), each_max })
     }
 
-    /// Takes `count` permits if they are available now.
     pub(crate) fn take(self: &Arc<Self>, key: &K, count: u32) -> Result<Share<K>, Spent> {
         let mut own = Own::of(self, key);
         own.permit = Some(own.semaphore().try_acquire_many_owned(count).map_err(|_| Spent::Own)?);
@@ -58,7 +52,6 @@ impl<K: Hash + Eq + Clone> Shares<K> {
     }
 }
 
-/// The permits of a key.
 struct Own<K: Hash + Eq> {
     shares: Arc<Shares<K>>,
     key: K,

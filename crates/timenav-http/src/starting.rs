@@ -1,5 +1,3 @@
-//! Responses of a service that waits for its database.
-
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,7 +19,6 @@ use crate::service::{METRICS_TYPE, running};
 /// everything else.
 #[derive(Default)]
 pub struct Starting {
-    /// Why the database is unavailable.
     reason: Mutex<String>,
     /// Number of rejected requests, also used for their request ids.
     rejected: AtomicU64,
@@ -43,7 +40,6 @@ impl Starting {
         }))
     }
 
-    /// Sets why the database is unavailable.
     pub fn wait(&self, reason: &str) {
         reason.clone_into(&mut self.reason.lock());
     }

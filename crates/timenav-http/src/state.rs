@@ -1,5 +1,3 @@
-//! Options of the HTTP layer, and the state that handlers share.
-
 use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,10 +14,8 @@ use crate::refusals::Refusals;
 use crate::shares::Shares;
 use crate::traces::Traces;
 
-/// Concurrent requests per user.
 pub(crate) const REQUESTS_AT_ONCE_PER_USER_MAX: usize = 256;
 
-/// Options of the HTTP layer.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     /// Canceled when the service is about to stop: it still accepts requests, but `/readyz` fails so that load
@@ -27,7 +23,6 @@ pub struct HttpOptions {
     pub draining: CancellationToken,
     /// Canceled when the service stops: streams end then.
     pub closing: CancellationToken,
-    /// The version of the service.
     pub version: &'static str,
     /// Whether the service itself terminates TLS.
     pub encrypted: bool,
@@ -37,10 +32,8 @@ pub struct HttpOptions {
     pub insecure_log_in: bool,
     /// Requests per user and minute; unlimited if `None`.
     pub requests_per_minute: Option<NonZeroU32>,
-    /// Returns the current resource usage of the process.
     pub process: fn() -> ProcessStats,
     pub connections: Arc<ConnectionCounts>,
-    /// Receives traces of requests, if tracing is on.
     pub traces: Option<Arc<dyn Traces>>,
     /// Connection limits by name. They are enforced by the process that accepts connections.
     pub connection_limits: Vec<(&'static str, u64)>,
@@ -71,7 +64,6 @@ impl Deref for App {
     }
 }
 
-/// The contents of [`App`].
 pub(crate) struct Reach {
     pub(crate) engine: Engine,
     pub(crate) options: Arc<HttpOptions>,
@@ -81,10 +73,7 @@ pub(crate) struct Reach {
     pub(crate) unavailable: Arc<Seldom>,
     pub(crate) refusals: Arc<Refusals>,
     pub(crate) rooms: Arc<Rooms>,
-    /// Requests in progress.
     pub(crate) requests: Arc<Shares<UserId>>,
-    /// Imports in progress.
     pub(crate) imports: Arc<Shares<UserId>>,
-    /// Open streams.
     pub(crate) streams: Arc<Shares<UserId>>,
 }

@@ -1,5 +1,3 @@
-//! Trace data of requests, and the trace context of a request.
-
 use std::fmt::Debug;
 
 use http::HeaderMap;
@@ -8,10 +6,8 @@ use timenav_core::time::{Instant, Wall};
 
 /// Receives trace data of requests. It must not block.
 pub trait Traces: Debug + Send + Sync {
-    /// Records a request that was answered.
     fn answered(&self, request: TracedRequest);
 
-    /// Returns how many spans were sent and dropped.
     fn counts(&self) -> TraceCounts;
 }
 
@@ -27,18 +23,14 @@ pub struct TraceCounts {
 /// A completed request. It contains no request content and no parameter value except the timeline id.
 #[derive(Clone, Debug)]
 pub struct TracedRequest {
-    /// The parent span, if the client sent one.
     pub parent: Option<TraceParent>,
     /// The method, from a fixed set.
     pub method: &'static str,
-    /// The pattern of the matched route, if any.
     pub route: Option<String>,
-    /// The response status.
     pub status: u16,
     /// The timeline that the request names, or else the default of the key, if the caller is known.
     pub timeline_id: Option<TimelineId>,
     pub request_id: String,
-    /// When the request arrived, in host time.
     pub began: Instant<Wall>,
     /// When the response head was ready, in host time.
     pub ended: Instant<Wall>,
@@ -47,11 +39,8 @@ pub struct TracedRequest {
 /// The parent span of a request (W3C Trace Context, `traceparent`). It is untrusted input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceParent {
-    /// The trace id.
     pub trace_id: u128,
-    /// The span id.
     pub span_id: u64,
-    /// The sampled flag.
     pub is_sampled: bool,
 }
 
@@ -85,7 +74,6 @@ fn hex(text: &str, digits: usize) -> Option<u128> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IsTraced;
 
-/// The timeline of a traced request.
 #[derive(Clone, Debug)]
 pub(crate) struct TracedTimeline(pub(crate) TimelineId);
 

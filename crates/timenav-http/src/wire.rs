@@ -28,7 +28,6 @@ pub(crate) const KIND_MARK: char = '\u{1f}';
 /// Marks times outside the supported range, as opposed to invalid values.
 pub(crate) const OUT_OF_RANGE: &str = "time_out_of_range";
 
-/// Why a text is invalid.
 pub(crate) struct Wrong {
     kind: FaultKind,
     detail: String,
@@ -44,7 +43,6 @@ impl Wrong {
     }
 }
 
-/// A value that is text on the wire.
 pub(crate) trait FromText: Sized {
     /// A description of the text for error messages.
     const WHAT: &'static str;
@@ -52,7 +50,6 @@ pub(crate) trait FromText: Sized {
     fn from_text(text: &str) -> Result<Self, Wrong>;
 }
 
-/// A value parsed from its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Text<T>(pub(crate) T);
 
@@ -173,10 +170,7 @@ impl FromText for HostTime {
     }
 }
 
-/// Returns a span of host time that is within a range of seconds.
-///
-/// # Errors
-/// It is out of range.
+/// `min` and `max` are in seconds.
 pub(crate) fn host_time(field: &str, HostTime(span): HostTime, (min, max): (i64, i64)) -> Result<Span, Failure> {
     let span = Some(span).filter(|span| (min * 1_000_000..=max * 1_000_000).contains(&span.micros()));
     span.ok_or_else(|| Failure::invalid(field, format!("give {min} to {max} seconds of host time, such as \"30s\"")))
@@ -205,7 +199,6 @@ impl<'de> Deserialize<'de> for Words {
     }
 }
 
-/// The OpenAPI schema of several words. `kind` is the format of a word.
 #[cfg(feature = "schema")]
 pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, SchemaType, Type};
@@ -214,7 +207,6 @@ pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Sc
     ArrayBuilder::new().schema_type(types).items(word).description(Some(description)).build().into()
 }
 
-/// The OpenAPI schema of a moment in the history of a ledger.
 #[cfg(feature = "schema")]
 pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
@@ -257,7 +249,6 @@ impl FromText for Scope {
     }
 }
 
-/// An action name in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct ActionName(pub(crate) String);
 
@@ -288,7 +279,6 @@ impl FromText for RestrictionLevel {
     }
 }
 
-/// The topics of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Topics(pub(crate) Vec<Topic>);
 
@@ -407,7 +397,6 @@ pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     }
 }
 
-/// Reads a page size within the limit.
 pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     match number::<D, u64>(deserializer)? {
         None => Ok(None),
@@ -418,7 +407,6 @@ pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     }
 }
 
-/// Returns the page size, or the default.
 pub(crate) fn items_max(asked: Option<usize>) -> usize {
     asked.unwrap_or(PAGE_ITEMS_DEFAULT)
 }

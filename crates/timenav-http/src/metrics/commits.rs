@@ -1,5 +1,3 @@
-//! Commit latency for `/metrics`.
-
 use std::fmt::Write as _;
 
 use timenav_engine::{CommitStats, Distribution};
@@ -42,7 +40,6 @@ fn write_histogram(
     let _ = writeln!(text, "timenav_{name}_count{braced} {count}");
 }
 
-/// Converts microseconds to seconds.
 fn seconds(micros: u64) -> String {
     super::seconds(i64::try_from(micros).unwrap_or(i64::MAX)).to_string()
 }

@@ -5,14 +5,10 @@ use std::fmt::Write as _;
 /// Resource usage of the process. Values that the system does not report are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProcessStats {
-    /// CPU time since the start, in seconds.
     pub cpu_seconds: f64,
-    /// Resident memory, in bytes.
     pub resident_bytes: Option<u64>,
-    /// Virtual memory, in bytes.
     pub virtual_bytes: Option<u64>,
     pub open_descriptors: Option<u64>,
-    /// Limit of open file descriptors.
     pub descriptors_max: Option<u64>,
     /// When the process started, in seconds since 1970.
     pub start_seconds: Option<f64>,

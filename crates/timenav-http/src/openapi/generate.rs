@@ -1,5 +1,3 @@
-//! Generates the OpenAPI document from the routes.
-
 use http::Method;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
@@ -29,13 +27,11 @@ enum Version {
     V3_2,
 }
 
-/// Returns the document as JSON text, in OpenAPI 3.1.
 #[must_use]
 pub fn openapi() -> String {
     text(&document(Version::V3_1))
 }
 
-/// Returns the additions of OpenAPI 3.2 as a JSON merge patch.
 #[must_use]
 pub fn openapi_3_2_patch() -> String {
     let patch = patch::between(&document(Version::V3_1), &document(Version::V3_2));
@@ -149,7 +145,6 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
     operation
 }
 
-/// Returns whether an operation has a `timeline_id` parameter in its path, query or body.
 fn names_timeline(operation: &Value, takes: &Takes) -> bool {
     let is_named = |parameter: &Value| parameter["name"] == "timeline_id";
     let in_body = |body: &WireType| value(&body.schema)["properties"]["timeline_id"].is_object();
@@ -308,7 +303,6 @@ fn is_anything_required(schema: &Value) -> bool {
     schema["required"].as_array().is_some_and(|required| !required.is_empty())
 }
 
-/// Returns whether every form has a required field.
 fn is_any_form_needed(forms: &[Form]) -> bool {
     !forms.is_empty() && forms.iter().all(|form| !form.given.is_empty())
 }
@@ -329,7 +323,6 @@ fn collect(wire: &WireType, schemas: &mut Map<String, Value>) {
     schemas.extend(wire.parts.iter().map(|(name, schema)| (name.clone(), value(schema))));
 }
 
-/// Collects the schemas of a request.
 fn collect_request(wire: &WireType, schemas: &mut Map<String, Value>) {
     collect(wire, schemas);
     let names = wire.parts.iter().map(|(name, _)| name).chain([&wire.name]);

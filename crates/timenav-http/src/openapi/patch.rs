@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// Changes a document by a patch.
 pub(super) fn apply(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *target = patch;

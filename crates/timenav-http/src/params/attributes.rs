@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::conflict;
 use crate::problem::Failure;
 
-/// The combined parameter.
 const ATTRIBUTE: &str = "attribute";
 
 /// Returns the attribute key in a parameter name: `attribute.KEY`, or `attribute[KEY]` as OpenAPI writes an object in a
@@ -16,7 +15,6 @@ pub(super) fn key(name: &str) -> Option<&str> {
     rest.strip_prefix('.').or_else(|| rest.strip_prefix('[')?.strip_suffix(']'))
 }
 
-/// Adds a required value of an attribute.
 pub(super) fn add(parameters: &mut Map<String, Value>, key: &str, value: Value) -> Result<(), Failure> {
     let attributes = parameters.entry(ATTRIBUTE).or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(attributes) = attributes else { return Err(conflict(ATTRIBUTE)) };
@@ -39,7 +37,6 @@ pub(super) fn are_in(body: &[u8]) -> bool {
             .is_ok_and(|given| given.keys().any(|name| key(name).is_some()))
 }
 
-/// Combines attribute parameters into one.
 pub(super) fn gathered(given: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
     let (with_keys, others): (Vec<_>, Vec<_>) = given.into_iter().partition(|(name, _)| key(name).is_some());
     let mut gathered: Map<String, Value> = others.into_iter().collect();
@@ -62,7 +59,6 @@ pub(super) fn merge(given: &mut Value, name: &str, of_query: &Value) -> Result<b
     Ok(true)
 }
 
-/// Returns values as query string texts.
 fn texts(value: &Value) -> Vec<String> {
     let text = |one: Value| one.as_str().map_or_else(|| one.to_string(), str::to_owned);
     list(value.clone()).into_iter().map(text).collect()

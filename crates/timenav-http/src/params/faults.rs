@@ -9,7 +9,6 @@ use super::reader::ReadError;
 use super::{as_json, fault, merged, query_map};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
-/// Maximum number of faults in one response.
 const FAULTS_MAX: usize = 20;
 /// Maximum request size for which more than the first fault is searched, in bytes: each further fault costs another
 /// parse.
@@ -19,7 +18,6 @@ const LOOKED_THROUGH_BYTES_MAX: usize = 64 * 1024;
 /// types.
 type Refusal<'a> = dyn Fn(&RawValue) -> Option<ReadError> + 'a;
 
-/// Returns `first` together with all other faults in the parameters.
 pub(super) fn all(
     query: &str,
     body: &[u8],
@@ -63,7 +61,6 @@ fn wrong(given: &Map<String, Value>, refusal: &Refusal<'_>) -> Vec<ParameterFaul
     faults
 }
 
-/// Returns the suggested name in an unknown-parameter fault.
 fn suggested(fault: &ParameterFault) -> Option<String> {
     fault.detail.split_once("did you mean `")?.1.split('`').next().map(str::to_owned)
 }

@@ -19,11 +19,9 @@ use serde_json::value::RawValue;
 pub(super) struct ReadError {
     /// A JSON pointer without the leading slash. It may or may not end in the name of an unknown or duplicate field.
     pub(super) path: String,
-    /// The message of Serde.
     pub(super) message: String,
 }
 
-/// Deserializes JSON text.
 pub(super) fn read<T: DeserializeOwned>(json: &RawValue) -> Result<T, ReadError> {
     let path = RefCell::new(Vec::new());
     T::deserialize(Reader { json, path: &path }).map_err(|message| ReadError::at(&path.into_inner(), message))
@@ -108,7 +106,6 @@ impl<'de> Reader<'de, '_> {
         Err(Message::invalid_type(given, expected))
     }
 
-    /// Reads a value that is neither a list nor an object.
     fn scalar<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Message> {
         match self.first() {
             b'"' => visitor.visit_string(serde_json::from_str(self.text())?),
@@ -160,7 +157,6 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         self.deserialize_unit(visitor)
     }
 
-    /// Reads a newtype, such as a [`RawValue`].
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Message> {
         Ok(serde_json::Deserializer::from_str(self.text()).deserialize_newtype_struct(name, visitor)?)
     }
@@ -283,7 +279,6 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
     }
 }
 
-/// The variant of an enum with its content.
 struct Word<'de, 'p> {
     reader: Reader<'de, 'p>,
     text: Cow<'de, str>,
@@ -300,7 +295,6 @@ impl<'de, 'p> EnumAccess<'de> for Word<'de, 'p> {
     }
 }
 
-/// The content of an enum variant.
 struct Content<'de, 'p> {
     reader: Reader<'de, 'p>,
     content: Option<&'de RawValue>,

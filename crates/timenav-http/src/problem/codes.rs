@@ -1,11 +1,8 @@
-//! Error codes: the code of each failure, and the status and sentence of each code.
-
 use http::StatusCode;
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
 use timenav_engine::{AuthFailure, Code, DivergenceKind, Refusal};
 
-/// Returns the HTTP status and the sentence of a code.
 pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
     match code {
         Code::MissingParameter => (StatusCode::BAD_REQUEST, "A required parameter is missing."),
@@ -58,7 +55,6 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
     }
 }
 
-/// Returns the error code for credentials that match no user.
 pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
     match failure {
         AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere => Code::MissingCredentials,
@@ -70,7 +66,6 @@ pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
     }
 }
 
-/// Returns the error code for a rejection by the engine.
 pub(super) fn of_refusal(refusal: &Refusal) -> Code {
     match refusal {
         Refusal::Unidentified(failure) => of_stranger(*failure),

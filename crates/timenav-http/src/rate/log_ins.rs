@@ -14,7 +14,6 @@ use crate::network::Network;
 
 use super::{Left, Limiter, count, limiter, per_minute};
 
-/// Login attempts per user, address and minute.
 pub(crate) const LOG_INS_PER_MINUTE_MAX: u32 = 10;
 /// Login attempts per user and minute from an address where the user has logged in before.
 pub(crate) const KNOWN_LOG_INS_PER_MINUTE_MAX: u32 = 30;
@@ -72,7 +71,6 @@ impl LogIns {
         since.and_then(|since| since.checked_add(KNOWN_FOR)).is_some_and(|until| self.engine.now() < until)
     }
 
-    /// Records a successful login from a network.
     pub(super) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
         // Without an address all clients would share one entry.
         let Some(network) = network else { return };

@@ -1,5 +1,3 @@
-//! Permissions of a timeline.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schema::ToSchema;
@@ -162,7 +160,7 @@ pub(crate) struct AccessControlBody {
     permissions: PermissionsBody,
 }
 
-/// Sets the permissions of a timeline. It counts from the next request on.
+/// Takes effect with the next request.
 async fn set_access_control(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -198,7 +196,6 @@ fn sentence(timeline_id: &TimelineId, unknown: &[String], expired: &[String]) ->
     told.join(" ")
 }
 
-/// Reads the permissions of a timeline.
 async fn access_control(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -234,7 +231,6 @@ fn ends(at: PermissionEnds, within: PermissionSpans) -> Result<BTreeMap<(Role, U
     Ok(ends)
 }
 
-/// Reads an object whose names are user ids.
 fn by_user<'de, D, T>(deserializer: D) -> Result<BTreeMap<UserId, T>, D::Error>
 where
     D: Deserializer<'de>,

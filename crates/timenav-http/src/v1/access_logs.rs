@@ -1,5 +1,3 @@
-//! The access log of a timeline.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -137,7 +135,6 @@ pub(crate) struct GapPolicyBody {
     reads: Option<String>,
 }
 
-/// Reads the access log of a timeline.
 async fn access_logs(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -122,7 +122,6 @@ pub(crate) struct AdvanceToldBody {
     held_by: Option<String>,
 }
 
-/// Tells what came of an advance.
 async fn advance(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -160,7 +159,6 @@ pub(crate) async fn wait_for(app: &App, (timeline, advance_id): (&TimelineId, &A
     let _ = timeout(host(wait), select(settled, closing)).await;
 }
 
-/// Returns the status sentence of an advance, after a sentence about the clock.
 pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
     let counts = receipt.counts;
     let fired = if counts.fired == 1 { "1 timer fired".to_owned() } else { format!("{} timers fired", counts.fired) };

@@ -1,5 +1,3 @@
-//! Event counts in groups.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -187,7 +185,6 @@ pub(crate) struct GroupBody {
     last: String,
 }
 
-/// Counts the events of a place and time in groups.
 async fn aggregate_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -243,7 +240,6 @@ fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Resul
     })
 }
 
-/// Maximum length of an attribute key, in bytes.
 const KEY_BYTES_MAX: usize = timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
 #[expect(clippy::cast_possible_truncation, reason = "it is within a range of small numbers")]

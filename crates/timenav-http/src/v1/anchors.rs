@@ -167,7 +167,6 @@ pub(crate) struct AnchorBody {
     set_at: String,
 }
 
-/// Marks a moment on a timeline.
 async fn set_anchor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -196,7 +195,6 @@ async fn set_anchor(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Takes a timeline's clock, and its events, back to an anchor.
 async fn return_to_anchor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -220,7 +218,6 @@ async fn return_to_anchor(
     once_done(&app, &step, Operation::Return { anchor_id: anchor_id.as_str() }, patience).await
 }
 
-/// Lists a timeline's anchors.
 async fn anchors(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

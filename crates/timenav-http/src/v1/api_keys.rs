@@ -146,7 +146,6 @@ pub(crate) struct KeyBody {
     revoked_at: Option<String>,
 }
 
-/// Makes an API key.
 async fn create_api_key(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -178,7 +177,6 @@ async fn create_api_key(
     Ok(Changed::created(body, made.replayed))
 }
 
-/// Revokes an API key.
 async fn revoke_api_key(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -191,7 +189,6 @@ async fn revoke_api_key(
     Ok(Changed::ok(KeyStoppedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
-/// Lists the keys of a user.
 async fn api_keys(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

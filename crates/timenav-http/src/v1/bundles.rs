@@ -1,5 +1,3 @@
-//! Bundles: a timeline as one streamed file.
-
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -30,7 +28,6 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Gives a timeline as a bundle.
 async fn bundle(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -1,5 +1,3 @@
-//! Whether an event occurs on a timeline, and its context.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -119,7 +117,6 @@ pub(crate) struct CandidateBody {
     name: Option<String>,
 }
 
-/// Checks whether an event occurs.
 async fn check_timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -186,7 +183,6 @@ impl CheckBody {
     }
 }
 
-/// Returns a sentence that the event does not occur, and which timeline canceled it.
 fn cancelled(event_id: &EventId, history: &EventHistory) -> String {
     let ended = history.known.versions.iter().filter_map(|version| Some((version.layer, version.until?)));
     let last = ended.max();

@@ -1,5 +1,3 @@
-//! The clock: travel, pause, resume, fast-forward, rewind, rate, read and watch.
-
 mod done;
 mod stream;
 mod view;
@@ -257,7 +255,6 @@ pub(crate) async fn foresee(
     Ok(Changed::ok(ClockBody::foreseen(&foresight), false))
 }
 
-/// Moves a timeline's clock to a moment, and to a place if one is named.
 async fn travel(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -309,7 +306,6 @@ async fn resume_time(
     once_done(&app, &step, Operation::Resume, patience).await
 }
 
-/// Moves a timeline's clock forward.
 async fn fast_forward(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -328,7 +324,6 @@ async fn fast_forward(
     once_done(&app, &step, Operation::Shift, patience).await
 }
 
-/// Moves a timeline's clock back.
 async fn rewind(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -346,7 +341,7 @@ async fn rewind(
     once_done(&app, &step, Operation::Shift, patience).await
 }
 
-/// Changes how fast a timeline's clock runs. It goes on from where it is.
+/// The clock continues from its current time.
 async fn set_rate(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -360,7 +355,6 @@ async fn set_rate(
     once_done(&app, &step, Operation::SetRate, patience).await
 }
 
-/// Reads a timeline's clock.
 async fn clock(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -1,5 +1,3 @@
-//! Data encrypted with its owner's key: seal, open, erase.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -143,7 +141,6 @@ pub(crate) struct ErasedBody {
     ledger: LedgerBody,
 }
 
-/// Seals data under the caller's key.
 async fn encrypt_data(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -169,7 +166,7 @@ async fn encrypt_data(
     Ok(Changed::ok(body, made.replayed))
 }
 
-/// Decrypts stored data with its key. What was opened is never kept, so that a repetition opens it again.
+/// Decrypted data is never stored, so a repeated request decrypts it again.
 async fn decrypt_data(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -183,7 +180,6 @@ async fn decrypt_data(
     Ok(Json(DecryptedBody { status: "The key opens the data.", data: raw(&data)? }))
 }
 
-/// Erases a record or the content of an event.
 async fn erase_data(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -207,7 +203,6 @@ async fn erase_data(
     Ok(Changed::ok(body, erased.replayed))
 }
 
-/// Rejects secrets in a query string.
 fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
     let mut named = form_urlencoded::parse(uri.query().unwrap_or("").as_bytes()).map(|(name, _)| name);
     match named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)) {

@@ -1,5 +1,3 @@
-//! Effects of interventions in requests and responses.
-
 use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};
 use timenav_core::intervention::Effect;

@@ -1,5 +1,3 @@
-//! Ledger entries with their contents, for independent verification.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -96,7 +94,6 @@ pub(crate) struct LedgerEntryBody {
     payload: Option<String>,
 }
 
-/// Reads entries of a timeline's ledger.
 async fn entries(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -1,5 +1,3 @@
-//! Erases events by id, query or age, and single reads.
-
 use std::collections::BTreeSet;
 
 use crate::schema::ToSchema;
@@ -178,7 +176,6 @@ async fn erase_events(
     Ok(Changed::ok(ErasedEventsBody::erased(erased), replayed))
 }
 
-/// Erases single reads of an entry of reads.
 async fn erase_reads(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -327,14 +324,12 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet
     numbers.map(|numbers| Some(numbers.into_iter().collect())).ok_or_else(wrong)
 }
 
-/// The OpenAPI schema of the event ids to erase.
 #[cfg(feature = "schema")]
 fn event_ids_schema() -> utoipa::openapi::Schema {
     let description = "The events: at most 1,000, fewer if there are forks. As a list, or separated by commas.";
     wire::words_schema("event-id", description)
 }
 
-/// The OpenAPI schema of the reads to erase.
 #[cfg(feature = "schema")]
 fn reads_schema() -> utoipa::openapi::Schema {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));

@@ -1,5 +1,3 @@
-//! A single event: versions, corrections, interventions.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -244,7 +242,6 @@ pub(crate) struct ManipulatedBody {
     ledger: Option<LedgerBody>,
 }
 
-/// Reads one event.
 async fn event(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -259,7 +256,6 @@ async fn event(
     Ok((headers, Json(EventReadBody::of(&event_id, &history))).into_response())
 }
 
-/// Corrects an event.
 async fn correct_event(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -290,7 +286,6 @@ async fn correct_event(
     Ok(Changed::ok(body, corrected.replayed))
 }
 
-/// Changes an event by an intervention.
 async fn manipulate_event(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -329,7 +324,6 @@ fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause,
     cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))
 }
 
-/// Members added to the effect of an intervention.
 #[derive(Serialize)]
 struct Told<'a> {
     position: u64,

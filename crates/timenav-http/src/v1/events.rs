@@ -1,5 +1,3 @@
-//! Events: record them and find them by place and time.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -60,7 +58,6 @@ pub(crate) enum EventsRequest {}
 
 #[cfg(feature = "schema")]
 impl EventsRequest {
-    /// The schema name of a single event.
     const ONE: &str = "EventToRecord";
 
     fn one() -> RefOr<Schema> {
@@ -268,7 +265,6 @@ pub(crate) struct EventBody {
     timeline_id: Option<String>,
 }
 
-/// Records one event or several on a timeline.
 async fn record_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -300,7 +296,6 @@ async fn record_events(
     Ok(Changed::created(body, recorded.replayed))
 }
 
-/// Finds events by place and time.
 async fn monitor_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -395,7 +390,6 @@ fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure>
     Ok((named, vec![draft(&rest, "")?]))
 }
 
-/// Removes the timeline id from the fields of an event, if it is there.
 fn take_timeline(body: &[u8]) -> Result<(Option<TimelineId>, Cow<'_, [u8]>), Failure> {
     // Other faults of the object are reported when the rest is parsed.
     let mut fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).unwrap_or_default();

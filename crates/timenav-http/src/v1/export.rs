@@ -1,5 +1,3 @@
-//! Exports the events of a place and time as a streamed file.
-
 use std::cmp::Reverse;
 
 use crate::schema::ToSchema;
@@ -82,7 +80,6 @@ pub(crate) struct ExportRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Writes the events of a place and time.
 async fn export_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -136,7 +133,6 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Fail
     Ok(best.map_or(ExportFormat::Ndjson, |(_, _, format)| format))
 }
 
-/// Returns the attributes with their own columns.
 fn columns(list: Option<&str>, format: ExportFormat) -> Result<AttributeColumns, Failure> {
     let Some(list) = list else { return Ok(AttributeColumns::default()) };
     if format != ExportFormat::Csv {
@@ -146,7 +142,6 @@ fn columns(list: Option<&str>, format: ExportFormat) -> Result<AttributeColumns,
     AttributeColumns::parse(list).map_err(|wrong| Failure::invalid("columns", wrong.to_string()))
 }
 
-/// The parts still to be written.
 enum Left {
     All,
     Events,
@@ -184,7 +179,6 @@ fn written(export: EventExport, format: ExportFormat, columns: AttributeColumns)
     Body::from_stream(parts)
 }
 
-/// Returns the text of some events, and the writer for the next ones.
 fn part(mut writer: Export, events: &[StoredEvent]) -> Result<(Export, String), ExportError> {
     let mut text = String::new();
     for event in events {

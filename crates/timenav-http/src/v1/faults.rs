@@ -103,7 +103,6 @@ pub(crate) struct FaultSetBody {
     ledger: LedgerBody,
 }
 
-/// Has a follower show the clock wrong.
 async fn set_fault(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

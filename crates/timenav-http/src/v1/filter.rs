@@ -13,7 +13,6 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::problem::Failure;
 
-/// Attribute keys, each with the values that match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes(BTreeMap<String, Vec<String>>);
 
@@ -68,7 +67,6 @@ impl<'de> Deserialize<'de> for Attributes {
     }
 }
 
-/// The OpenAPI schema of attributes.
 #[cfg(feature = "schema")]
 pub(crate) fn attributes_schema() -> Schema {
     let text = ObjectBuilder::new().schema_type(Type::String);
@@ -101,7 +99,6 @@ impl EventOrder {
     }
 }
 
-/// Reads the event filter.
 pub(crate) fn filter(
     text: Option<String>,
     (actor, source): (Option<String>, Option<String>),

@@ -1,5 +1,3 @@
-//! Firings: claim, acknowledge, fail, extend, redeliver and observe.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -284,7 +282,7 @@ pub(crate) struct ExtendedFiringBody {
     leased_until: Option<String>,
 }
 
-/// Claims firings. A request that is broken off while it waits gives back what it was about to get.
+/// An aborted request gives back the firings that it was about to claim.
 async fn claim(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -326,7 +324,6 @@ async fn claim(
     Ok(Json(ClaimedBody { status, timeline_id: timeline_id.to_string(), queue, firings }))
 }
 
-/// Acknowledges firings.
 async fn acknowledge(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -338,7 +335,6 @@ async fn acknowledge(
     Ok(settled(&answer))
 }
 
-/// Reports that an attempt at firings failed.
 async fn fail(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -350,7 +346,7 @@ async fn fail(
     Ok(settled(&answer))
 }
 
-/// Delivers a firing again that has failed: as another one, of the same moment.
+/// Delivers a failed firing again, as another firing of the same moment.
 async fn redeliver(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -364,7 +360,6 @@ async fn redeliver(
     Ok(settled(&answer))
 }
 
-/// Extends the leases of claimed firings.
 async fn extend(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -1,5 +1,3 @@
-//! Followers of a clock and the changes that they have confirmed.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -222,7 +220,6 @@ impl Patience {
     }
 }
 
-/// The OpenAPI schema of the followers to wait for.
 #[cfg(feature = "schema")]
 pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
     let description = "The followers that have to confirm the change before the response is sent: `all` (those of \
@@ -231,7 +228,6 @@ pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
     wire::words_schema("follower-name", description)
 }
 
-/// Returns a sentence about who has confirmed a change.
 pub(crate) fn sentence(standing: &[Standing]) -> String {
     let missing: Vec<&Standing> = standing.iter().filter(|one| one.state != AwaitedState::Confirmed).collect();
     if missing.is_empty() {
@@ -250,7 +246,6 @@ pub(crate) fn sentence(standing: &[Standing]) -> String {
     format!("Not confirmed by {}{more}.", named.join(", "))
 }
 
-/// Lists the followers of a timeline's clock.
 async fn followers(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -271,7 +266,6 @@ async fn followers(
     }))
 }
 
-/// Confirms that a follower has applied a change of a timeline's clock.
 async fn confirm(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -357,7 +351,6 @@ impl AwaitedFollowerBody {
     }
 }
 
-/// Returns the host and process that a follower reports.
 pub(crate) fn place(headers: &HeaderMap) -> Result<FollowerPlace, Failure> {
     let text = |name: &'static str, right: &str| {
         let mut given = headers.get_all(name).iter();
@@ -378,7 +371,6 @@ pub(crate) fn place(headers: &HeaderMap) -> Result<FollowerPlace, Failure> {
     Ok(FollowerPlace { host: host.transpose()?, process: process.transpose()? })
 }
 
-/// Formats a span of host time as a duration.
 fn length(span: Span) -> String {
     let duration = Duration::new(0, span).filter(|_| span > Span::ZERO);
     duration.map_or_else(|| "PT0S".to_owned(), |duration| duration.to_string())

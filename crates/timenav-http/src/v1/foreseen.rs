@@ -173,7 +173,6 @@ impl WouldChangeBody {
     }
 }
 
-/// Returns a sentence about the effects of a clock change.
 pub(super) fn sentence(foresight: &Foresight) -> String {
     let to = foresight.to;
     let more = if foresight.is_complete { "" } else { "more than " };

@@ -41,15 +41,12 @@ use reading::Handed;
 use source::{Source, cloud_event_body};
 use tally::{ImportedBody, Tally};
 
-/// Concurrent imports.
 pub(crate) const IMPORTS_RUNNING_MAX: usize = 32;
 /// Concurrent imports per user. Further ones wait for a slot.
 pub(crate) const IMPORTS_PER_USER_MAX: usize = 8;
 /// How long an import waits for a slot of its user, and then for a global one, in seconds.
 pub(crate) const IMPORT_TURN_SECONDS_MAX: u64 = 60;
-/// `Retry-After` of an import that got no slot, in seconds.
 const RETRY_SECONDS: u32 = 10;
-/// Concurrent batches per import.
 const BATCHES_RECORDING_MAX: usize = 4;
 /// Rejected records that are listed; further ones are only counted.
 pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
@@ -87,7 +84,6 @@ pub(crate) struct ImportRequest {
     dry_run: Option<bool>,
 }
 
-/// Records the events of a file on a timeline.
 async fn import_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -150,7 +146,6 @@ async fn import_events(
     Ok(Json(tally.into_body(&timeline_id)))
 }
 
-/// The destination of records.
 struct Target<'a> {
     app: &'a App,
     caller: &'a Caller,
@@ -158,7 +153,6 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Waits until the user's request quota covers these records.
     async fn wait_for_quota(&self, records: usize) -> Result<(), Failure> {
         while let Err(left) = self.app.rates.records(&self.caller.user_id, records) {
             let closing = self.app.options.closing.cancelled();
@@ -193,7 +187,6 @@ async fn record<'a>(
     under_way.finish(tally, 0).await
 }
 
-/// Batches being recorded, in order.
 struct UnderWay<'a> {
     batches: FuturesOrdered<BoxFuture<'a, Result<ImportBatch, Refusal>>>,
     /// The line numbers of each batch.
@@ -245,7 +238,6 @@ async fn rehearse(
     Ok(())
 }
 
-/// Returns why a file cannot be read completely.
 fn unreadable(error: &ImportError) -> Failure {
     let of_map = |kind| Failure::Parameter(ParameterFault { kind, path: "map".to_owned(), detail: error.to_string() });
     match error {

@@ -6,7 +6,6 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The position of an event version.
 #[derive(Serialize)]
 pub(crate) struct VersionPlace<'a> {
     /// Position of the entry that created it.
@@ -16,12 +15,10 @@ pub(crate) struct VersionPlace<'a> {
     pub(crate) timeline_id: Option<&'a str>,
 }
 
-/// Returns stored JSON, or `None` if it is invalid.
 pub(crate) fn raw(json: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(json.to_owned()).ok()
 }
 
-/// Returns a stored object with more members.
 pub(crate) fn raw_with(object: &str, more: &impl Serialize) -> Option<Box<RawValue>> {
     let mut text = String::with_capacity(object.len() + 64);
     write_with(object, more, &mut text)?;

@@ -112,7 +112,6 @@ pub(crate) struct ReleasedBody {
     lease_id: String,
 }
 
-/// Holds advances, or goes on to.
 async fn hold(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -128,7 +127,6 @@ async fn hold(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Lists what holds advances.
 async fn leases(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -144,7 +142,6 @@ async fn leases(
     Ok(Json(LeasesBody { status, timeline_id: timeline_id.to_string(), leases }))
 }
 
-/// Holds advances no longer.
 async fn release(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

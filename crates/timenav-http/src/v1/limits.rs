@@ -1,5 +1,3 @@
-//! All limits by name.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;

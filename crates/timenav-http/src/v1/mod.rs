@@ -1,5 +1,3 @@
-//! The operations, one module per resource.
-
 pub(crate) mod access_control;
 pub(crate) mod access_logs;
 pub(crate) mod aggregate;

@@ -53,7 +53,6 @@ pub(crate) struct NextRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Moves a timeline's clock forward to the next moment of a timer.
 async fn advance(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

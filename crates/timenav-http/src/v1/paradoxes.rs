@@ -132,7 +132,6 @@ pub(crate) struct ParadoxBody {
     key: String,
 }
 
-/// Lists the paradoxes of a timeline.
 async fn monitor_paradox(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -152,7 +151,6 @@ async fn monitor_paradox(
     Ok(Json(app.engine.monitor_paradox(&caller, request).await?.into()))
 }
 
-/// Returns the paradox settings, if the caller gives any.
 pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> Result<Option<Settings>, Failure> {
     if speed_kmh.is_none() && tolerance.is_none() {
         return Ok(None);
@@ -174,7 +172,6 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
     Ok(Some(settings))
 }
 
-/// The OpenAPI schema of the paradox kinds.
 #[cfg(feature = "schema")]
 pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
     let description = "Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or \
@@ -182,7 +179,6 @@ pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
     wire::words_schema("paradox-kind", description)
 }
 
-/// The OpenAPI schema of `include`.
 #[cfg(feature = "schema")]
 pub(crate) fn include_schema() -> utoipa::openapi::Schema {
     wire::words_schema("included", "Also include `observations` about the data.")
@@ -262,7 +258,6 @@ fn step(step: &Step) -> Value {
     })
 }
 
-/// Adds the timer if the cause is one of its firings.
 fn with_timer(mut told: Value, timer: Option<&TimerTold>) -> Value {
     if let Some(TimerTold { timer_id, due, taken }) = timer {
         let timer_id = timer_id.as_ref().map(TimerId::as_str);

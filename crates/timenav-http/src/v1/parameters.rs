@@ -1,5 +1,3 @@
-//! Parameters shared by many operations.
-
 use crate::schema::ToSchema;
 use serde::Deserialize;
 use timenav_core::ids::TimelineId;
@@ -13,7 +11,6 @@ use crate::wire::Text;
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParameters {}
 
-/// Returns the timeline that a request names, if it names one.
 pub(crate) fn timeline(named: Option<Text<TimelineId>>) -> Option<TimelineId> {
     named.map(|named| named.0)
 }

@@ -24,7 +24,6 @@ use crate::state::App;
 use crate::wire;
 
 const TAG: &str = "proofs";
-/// The name of the JSON proof format.
 pub(crate) const AS_JSON: &str = "json";
 /// The name of the proof format that can be verified offline.
 pub(crate) const AS_FILE: &str = "tlog-proof";
@@ -98,7 +97,6 @@ pub(crate) struct ProofRequest {
     witnessed: Option<bool>,
 }
 
-/// The format of an inclusion proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProofFormat {
     Json,
@@ -204,10 +202,7 @@ pub(crate) struct HeadProofBody {
     system_hashes: Vec<String>,
 }
 
-/// Gives a timeline's newest checkpoint: the note itself, or JSON around it.
-///
-/// The note is for C2SP clients, which say nothing of what they want. Whoever speaks of JSON, in
-/// `Accept` or in `Content-Type`, is given JSON.
+/// Returns the note itself, as C2SP clients expect, or JSON around it if `Accept` or `Content-Type` names JSON.
 async fn checkpoint(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -222,7 +217,7 @@ async fn checkpoint(
     Ok(plain(signed.note))
 }
 
-/// Gives a timeline's newest head statement: the text itself, or JSON around it for whoever speaks of JSON.
+/// Returns the text itself, or JSON around it if the client names JSON.
 async fn head_statement(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -237,10 +232,7 @@ async fn head_statement(
     Ok(plain(signed.text))
 }
 
-/// Shows that an entry is in a timeline's ledger, or that the ledger only grew.
-///
-/// The proof of an entry is JSON, or the text of C2SP tlog-proof for whoever asks for that: by the
-/// parameter, or else by `Accept`.
+/// Returns the proof of an entry as JSON, or as C2SP tlog-proof text if the parameter or else `Accept` asks for it.
 async fn proof(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

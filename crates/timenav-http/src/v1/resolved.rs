@@ -1,5 +1,3 @@
-//! Resolved locations in responses.
-
 use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::place::LocationQuery;
@@ -49,7 +47,6 @@ impl ResolvedBody {
         Self::of_understood(&page.understood, page.near_spellings.clone())
     }
 
-    /// Returns how a location was resolved.
     pub(crate) fn of_understood(understood: &Understood, near_spellings: Vec<String>) -> Self {
         let understood = match understood {
             Understood::Form(query) => Self::of_query(query),

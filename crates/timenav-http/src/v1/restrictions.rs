@@ -83,7 +83,7 @@ pub(crate) struct RestrictionBody {
     restriction_level: &'static str,
 }
 
-/// Restricts a user's time travel, or lifts the restriction. It counts from the next request on.
+/// Takes effect with the next request.
 async fn restrict_time_travel(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -99,7 +99,6 @@ async fn restrict_time_travel(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Lists users with restricted time travel.
 async fn restrictions(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -1,5 +1,3 @@
-//! Retention of reads and rejected requests, and pruning.
-
 use crate::schema::ToSchema;
 use axum::extract::State;
 use serde::de::Error as _;
@@ -157,7 +155,6 @@ impl From<ForeseenSweep> for WouldLetGoBody {
     }
 }
 
-/// Sets how long the contents of reads and refusals are kept on a timeline.
 async fn set_retention(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -260,7 +257,6 @@ fn waits(HostClockDoubt { last, now, offset }: HostClockDoubt) -> String {
     )
 }
 
-/// Returns a sentence about the retention periods.
 fn kept(retention: Retention) -> String {
     let how_long =
         |seconds: Option<u32>| seconds.map_or("forever".to_owned(), |seconds| format!("for {}", text(seconds)));

@@ -1,5 +1,3 @@
-//! Events with their effects, interventions and paradoxes.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -167,8 +165,7 @@ pub(crate) struct BucketBody {
     count: usize,
 }
 
-/// Finds events with their effects, interventions and paradoxes. Nothing is changed, so that only the form of an
-/// `Idempotency-Key` is checked.
+/// Nothing is changed, so only the format of an `Idempotency-Key` is checked.
 async fn scan_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

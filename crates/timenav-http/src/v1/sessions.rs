@@ -1,5 +1,3 @@
-//! Login, logout, sessions and passwords.
-
 mod password;
 
 use crate::schema::ToSchema;
@@ -157,7 +155,7 @@ pub(crate) struct SessionItem {
     is_current: bool,
 }
 
-/// Says who asks. It is no use of the session, which ends all the same if nothing else is done in it.
+/// Does not count as use of the session: a session that is otherwise idle still ends.
 async fn session(
     State(app): State<App>,
     MaybeAuthenticated(caller): MaybeAuthenticated,
@@ -169,7 +167,7 @@ async fn session(
     Ok(Json(SessionBody::of(&app, caller.as_ref())))
 }
 
-/// Begins a session. Each begins a new one, so that only the form of an idempotency key is checked.
+/// Each login starts a new session, so only the format of an idempotency key is checked.
 async fn log_in(
     State(app): State<App>,
     MaybeAuthenticated(before): MaybeAuthenticated,
@@ -202,14 +200,13 @@ async fn log_in(
     Ok(response)
 }
 
-/// Adds the rate limit headers.
 fn write(left: &[Left], response: &mut Response) {
     for one in left {
         one.write(response.headers_mut());
     }
 }
 
-/// Ends the session, and has the browser forget what it knows.
+/// Ends the session and makes the browser clear the data of this site.
 async fn log_out(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -228,7 +225,6 @@ async fn log_out(
     Ok(response)
 }
 
-/// Lists the sessions of a user.
 async fn sessions(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -240,7 +236,6 @@ async fn sessions(
     Ok(Json(SessionsBody { status, sessions }))
 }
 
-/// Ends a session.
 async fn end_session(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -62,7 +62,6 @@ pub(crate) struct SpendRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// Moves a clock that stands, past all that falls due on the way.
 async fn spend(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

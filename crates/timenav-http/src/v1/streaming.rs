@@ -1,5 +1,3 @@
-//! Common parts of streams: limits, heartbeats and resumption.
-
 use std::convert::Infallible;
 use std::future::pending;
 use std::num::ParseIntError;
@@ -22,11 +20,8 @@ use crate::problem::Failure;
 use crate::shares::Share;
 use crate::state::App;
 
-/// Concurrent streams.
 pub(crate) const STREAMS_MAX: usize = 4_000;
-/// The same per user.
 pub(crate) const STREAMS_PER_USER_MAX: usize = 200;
-/// `Retry-After` if there is no free stream, in seconds.
 const RETRY_SECONDS: u32 = 5;
 
 /// Interval of heartbeat comments, so that clients can distinguish an idle stream from a dead one.
@@ -77,7 +72,6 @@ impl FromStr for Place {
     }
 }
 
-/// Returns a message with an id and no data.
 pub(super) fn event_at(told: &Told) -> Event {
     Event::default().id(id_at(told))
 }

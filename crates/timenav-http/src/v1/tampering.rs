@@ -1,5 +1,3 @@
-//! Tampering scans.
-
 mod stream;
 
 use crate::schema::ToSchema;
@@ -106,10 +104,8 @@ pub(crate) struct ScannedCheckpoint {
     note: String,
 }
 
-/// Scans for tampering. If the caller closes the request, the scan ends. A repeated request starts another scan, so
-/// only the form of an idempotency key is checked.
-///
-/// If the caller accepts `text/event-stream`, the response reports progress.
+/// If the client closes the request, the scan ends. A repeated request starts another scan, so only the format of an
+/// idempotency key is checked. With `text/event-stream`, the response reports progress.
 async fn detect_tampering(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -25,7 +25,6 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Gives one tile of a timeline's tree, or one bundle of its entries.
 async fn tile(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

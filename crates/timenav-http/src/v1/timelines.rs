@@ -1,5 +1,3 @@
-//! Timelines: create, list, read, end.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schema::ToSchema;
@@ -245,7 +243,6 @@ pub(crate) struct PermissionEndsBody {
     admin: BTreeMap<String, String>,
 }
 
-/// Makes a timeline.
 async fn create_timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -275,7 +272,6 @@ async fn create_timeline(
     Ok(Changed::created(TimelineMadeBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
 }
 
-/// Returns the lifetime of a timeline or permission.
 pub(super) fn expires_in(field: &str, duration: Duration) -> Result<Span, Failure> {
     let span = Some(duration.exact()).filter(|span| {
         let (min, max) = (EXPIRES_IN_SECONDS_MIN * 1_000_000, EXPIRES_IN_DAYS_MAX * 86_400_000_000);
@@ -290,7 +286,6 @@ pub(super) fn expires_in(field: &str, duration: Duration) -> Result<Span, Failur
     })
 }
 
-/// Ends a timeline.
 async fn end_timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -339,7 +334,6 @@ async fn timelines(
     Ok(Json(TimelinesBody { status, timelines, has_more: next_cursor.is_some(), next_cursor }))
 }
 
-/// Reads a timeline.
 async fn timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -164,7 +164,6 @@ pub(crate) struct FiringDifferenceBody {
     b: Option<FiringBody>,
 }
 
-/// Compares two timelines.
 async fn timelines_diff(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

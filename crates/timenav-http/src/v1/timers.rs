@@ -1,5 +1,3 @@
-//! Timers on a timeline's clock.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -277,7 +275,6 @@ pub(crate) struct TimersBody {
     has_more: bool,
 }
 
-/// Sets a timer.
 async fn set_timer(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -307,7 +304,6 @@ async fn set_timer(
     Ok(if changed { Changed::created(body, replayed) } else { Changed::ok(body, replayed) })
 }
 
-/// Changes an armed timer.
 async fn change_timer(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -330,7 +326,6 @@ async fn change_timer(
     Ok(Changed::ok(TimerSetBody::of(step, format!("The timer was changed.{next}")), replayed))
 }
 
-/// Cancels a timer.
 async fn cancel_timer(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -355,7 +350,6 @@ fn cancelled_sentence(changed: bool, pending: usize) -> String {
     }
 }
 
-/// Lists timers.
 async fn timers(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -371,7 +365,6 @@ async fn timers(
     Ok(Json(page.into()))
 }
 
-/// Shows a timer.
 async fn timer(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

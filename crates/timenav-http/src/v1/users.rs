@@ -97,7 +97,6 @@ pub(crate) struct UserBody {
     created_at: String,
 }
 
-/// Makes a user.
 async fn create_user(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -125,7 +124,6 @@ async fn delete_user(
     Ok(Changed::ok(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
-/// Lists users.
 async fn users(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

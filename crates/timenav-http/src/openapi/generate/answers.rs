@@ -1,5 +1,3 @@
-//! The responses in the document: statuses, bodies and headers.
-
 use http::Method;
 use serde_json::{Map, Value, json};
 use timenav_import::ExportFormat;
@@ -22,7 +20,6 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("503", "The ledger cannot be written, so nothing was changed"),
 ];
 
-/// Returns all responses of an operation for one method.
 pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas: &mut Map<String, Value>) -> Value {
     let mut answers = Map::new();
     let (content, description) = content(&route.gives, version, schemas);
@@ -45,7 +42,6 @@ pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas:
     Value::Object(answers)
 }
 
-/// Returns the shared error responses.
 pub(super) fn problems() -> Value {
     let problem = |(status, description): (&str, &str)| {
         let content = json!({
@@ -58,7 +54,6 @@ pub(super) fn problems() -> Value {
     PROBLEMS.into_iter().map(problem).collect()
 }
 
-/// Returns the content and the description of a successful response.
 fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) -> (Value, &'static str) {
     match gives {
         Gives::Json(body) => {
@@ -125,7 +120,6 @@ fn file(format: ExportFormat) -> Value {
     }
 }
 
-/// Returns the schema of one stream message.
 fn message(body: &str, messages: &Messages) -> Value {
     let required: &[&str] = if messages.may_be_silent { &["id"] } else { &["event", "id", "data"] };
     json!({

@@ -3,10 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Maximum depth of nested schemas in an example.
 const DEPTH_MAX: usize = 8;
 
-/// Adds an example to every JSON request and response body.
 pub(super) fn add(document: &mut Value) {
     let schemas = document["components"]["schemas"].clone();
     add_below(document, &schemas);
@@ -29,7 +27,6 @@ fn add_below(value: &mut Value, schemas: &Value) {
     }
 }
 
-/// Returns an example of a schema. `name` is the name of the field.
 pub(super) fn example(schema: &Value, schemas: &Value, name: &str, depth: usize) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
         let referred = &schemas[reference.rsplit('/').next().unwrap_or_default()];
@@ -64,7 +61,6 @@ pub(super) fn example(schema: &Value, schemas: &Value, name: &str, depth: usize)
     }
 }
 
-/// Returns the first type that a schema allows.
 fn kind(schema: &Value) -> &str {
     let kinds = &schema["type"];
     kinds.as_str().or_else(|| kinds.as_array()?.iter().find_map(Value::as_str)).unwrap_or_default()
@@ -90,7 +86,6 @@ fn object(schema: &Value, schemas: &Value, depth: usize) -> Value {
     Value::Object(made)
 }
 
-/// Returns an example text for a field with the given name.
 fn text(schema: &Value, name: &str) -> String {
     let id = |kind: &str| format!("{kind}_01m7vsgh52ewg8wycc4r8s9czz");
     let by_format = match schema["format"].as_str().unwrap_or_default() {

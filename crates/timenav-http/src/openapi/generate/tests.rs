@@ -3,7 +3,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::route::Gives;
 
-/// Returns every `$ref` below a value.
 fn references(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
@@ -75,7 +74,6 @@ fn wire_types(route: &Route) -> Vec<&WireType> {
     found
 }
 
-/// Returns every `format` below a value.
 fn formats(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {

@@ -1,5 +1,3 @@
-//! Adjusts the document for tools that read it.
-
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -20,7 +18,6 @@ pub(super) fn leave_out_unused(document: &mut Value) {
     }
 }
 
-/// Returns the names of the schemas referenced below a value.
 fn named(value: &Value) -> Vec<String> {
     match value {
         Value::Object(object) => {

@@ -14,8 +14,6 @@ use crate::state::App;
 use crate::v1::firings::host;
 use crate::v1::followers::{AwaitedBody, Patience, sentence};
 
-/// Returns the response to a clock change once its timers are settled and followers have confirmed it, or the wait is
-/// over.
 pub(crate) async fn once_done(
     app: &App,
     step: &ClockStep,

@@ -1,5 +1,3 @@
-//! The clock in responses.
-
 use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::clock::Clock;
@@ -163,7 +161,6 @@ impl ClockBody {
         Self::of(view, Operation::Read, true)
     }
 
-    /// Returns the current clock and the effects that a change would have on timers.
     pub(crate) fn foreseen(foresight: &Foresight) -> Self {
         let WouldComeAgain { rearm, disarm, supersede, change } = WouldComeAgain::of(foresight);
         Self {
@@ -177,7 +174,6 @@ impl ClockBody {
         }
     }
 
-    /// Returns the clock as part of a larger response.
     pub(crate) fn part(view: &ClockView) -> Self {
         Self { status: None, ..Self::read(view) }
     }
@@ -202,7 +198,6 @@ impl ClockBody {
         Self { status, new_time, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
     }
 
-    /// Adds the followers that have confirmed the change.
     pub(crate) fn confirmed(self, said: &str, awaited: AwaitedBody) -> Self {
         let status = self.status.map_or_else(|| said.to_owned(), |status| format!("{status} {said}"));
         Self { status: Some(status), followers: Some(awaited), ..self }
@@ -214,13 +209,11 @@ impl ClockBody {
         Self { origin_boot: Some(seconds(*nanos)), boot_id: Some(boot_id.clone()), ..self }
     }
 
-    /// Names the follower that receives the message.
     pub(crate) fn told_to(self, follower: Option<&FollowedBy>) -> Self {
         let fault = follower.and_then(FollowedBy::fault).as_ref().map(FaultBody::of);
         Self { follower_id: follower.map(|follower| follower.follower_id().to_string()), fault, ..self }
     }
 
-    /// Adds the location that a travel resolved to.
     pub(crate) fn travelled(changed: Changed<Self>, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
         let Some((understood, near)) = place else { return changed };
         let resolved = ResolvedBody::of_understood(&understood, near);

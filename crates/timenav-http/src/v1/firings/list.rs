@@ -1,5 +1,3 @@
-//! Lists firings page by page.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -73,7 +71,6 @@ pub(crate) struct FiringsBody {
     has_more: bool,
 }
 
-/// Lists firings.
 pub(super) async fn list(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -8,14 +8,12 @@ pub(crate) const IMPORT_IDLE_SECONDS_MAX: u64 = 30;
 /// Minimum average rate, in bytes per minute of waiting. The first minute is free.
 pub(crate) const IMPORT_BYTES_PER_MINUTE_MIN: u64 = 60 * 1024;
 
-/// Progress of an upload.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     waited: Duration,
     bytes: u64,
 }
 
-/// Why an upload is too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TooSlow {
     Idle,
@@ -40,7 +38,6 @@ impl Pace {
         if left < idle { (left, TooSlow::Slow) } else { (idle, TooSlow::Idle) }
     }
 
-    /// Records a chunk and how long it took to arrive.
     pub(super) fn arrived(&mut self, bytes: usize, waited: Duration) {
         self.waited += waited;
         self.bytes += bytes as u64;

@@ -18,14 +18,12 @@ use tokio::time::timeout;
 use super::pace::Pace;
 use super::source::Source;
 
-/// Records per batch.
 const BATCH_RECORDS_MAX: usize = 500;
 /// Parsed batches that may wait to be recorded.
 const BATCHES_AHEAD_MAX: usize = 2;
 /// Chunks of a body that may wait to be parsed.
 const FRAMES_AHEAD_MAX: usize = 2;
 
-/// Output of the thread.
 pub(super) enum Handed {
     Batch(Vec<Item>),
     End(Result<(), ImportError>),
@@ -38,12 +36,10 @@ enum Frame {
     End,
 }
 
-/// The input side of the parser thread.
 pub(crate) struct Reading {
     frames: mpsc::Sender<Frame>,
 }
 
-/// Returns both ends of a streamed body.
 fn as_it_comes() -> (Reading, Input) {
     let (frames, received) = mpsc::channel(FRAMES_AHEAD_MAX);
     (Reading { frames }, Input { frames: received, rest: Bytes::new(), has_ended: false })
@@ -85,7 +81,6 @@ fn read(source: &Source, mut input: Input, sender: &mpsc::Sender<Handed>) {
     let _ = sender.blocking_send(Handed::End(end));
 }
 
-/// The blocking reader of the thread.
 pub(crate) struct Input {
     frames: mpsc::Receiver<Frame>,
     rest: Bytes,
@@ -147,7 +142,6 @@ mod tests {
 
     const LINE: &[u8] = b"{\"time\":\"2000-01-01T00:00:00Z\"}\n";
 
-    /// Reads a body to its end. Returns the number of records and the result.
     async fn read_all(body: Body) -> (usize, Option<Result<(), ImportError>>) {
         let source = Source::new(Some("ndjson"), None, &HeaderMap::new()).unwrap();
         let (reading, mut handed) = start(source, ()).unwrap();

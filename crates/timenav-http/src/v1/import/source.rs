@@ -1,5 +1,3 @@
-//! The format of an import, from its parameters and headers.
-
 use axum::body::Body;
 use http::{HeaderMap, header};
 use timenav_core::ids::UserId;
@@ -22,7 +20,6 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Determines the format of a request.
     pub(super) fn new(named: Option<&str>, map: Option<&str>, headers: &HeaderMap) -> Result<Self, Failure> {
         let packing = packing(headers)?;
         let mapping = mapping(map)?;
@@ -49,7 +46,6 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }
 
-/// Returns the compression of the body, if any.
 fn packing(headers: &HeaderMap) -> Result<Option<Packing>, Failure> {
     let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
     let one = match (given.next(), given.next()) {

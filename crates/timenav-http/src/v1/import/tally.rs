@@ -1,5 +1,3 @@
-//! Counts imported records for the response.
-
 use std::borrow::Cow;
 
 use serde::Serialize;
@@ -97,7 +95,6 @@ pub(crate) struct NoteBody {
 }
 
 pub(super) struct Tally {
-    /// Whether this is a dry run.
     pub(super) is_dry: bool,
     taken: u64,
     /// Start and end of the new events in the ledger.

@@ -1,5 +1,3 @@
-//! Undoing an import.
-
 use crate::schema::ToSchema;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};

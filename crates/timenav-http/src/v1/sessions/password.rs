@@ -1,5 +1,3 @@
-//! Passwords: reading and setting them.
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
@@ -47,12 +45,9 @@ pub(crate) struct PasswordSetBody {
     user_id: String,
 }
 
-/// The origin of a request with a password.
 pub(crate) struct Asking {
     pub(crate) network: Option<Network>,
-    /// Whether the connection is secure enough for a password.
     may_travel: bool,
-    /// Whether the request comes from no page of another site.
     is_own_page: bool,
     in_address: Option<&'static str>,
 }
@@ -85,8 +80,8 @@ impl Asking {
     }
 }
 
-/// Sets a password. It is never kept, not even as a part of what tells a repetition: each request sets it anew, and
-/// only the form of an idempotency key is checked.
+/// A password is never stored, not even in a fingerprint: each request sets it again, and only the format of an
+/// idempotency key is checked.
 pub(crate) async fn set_password(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

@@ -39,7 +39,6 @@ pub(crate) struct ProgressBody {
     bytes: u64,
 }
 
-/// Runs a scan while the client is connected.
 pub(super) fn answer(engine: Engine, asked: AskedScan, id: RequestId) -> Response {
     let timeline_id = asked.timeline().to_string();
     // Only the latest progress is kept: a slow client misses steps and delays nobody.

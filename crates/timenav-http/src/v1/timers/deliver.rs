@@ -1,5 +1,3 @@
-//! The delivery of a timer's firings, in requests and responses.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -153,7 +151,6 @@ impl DeliverRequest {
 }
 
 impl DeliverTo {
-    /// Returns the fields that do not apply, and why.
     const fn foreign(self) -> &'static [(&'static str, &'static str)] {
         const NO_EVENT: &str = "only `\"to\": \"timeline\"` records an event";
         const NO_QUEUE: &str = "only `\"to\": \"queue\"` puts firings in a queue";

@@ -64,7 +64,6 @@ pub(crate) struct TimerMomentsBody {
     has_more: bool,
 }
 
-/// Tells when a timer would fire.
 async fn timer_moments(
     State(app): State<App>,
     Authenticated(caller): Authenticated,

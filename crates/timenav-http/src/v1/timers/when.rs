@@ -1,5 +1,3 @@
-//! The schedule of a timer, in requests and responses.
-
 use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
@@ -80,7 +78,6 @@ pub(crate) struct CronBody {
     zone: String,
 }
 
-/// The schedule in a request.
 pub(super) struct When {
     pub(super) at: Option<Text<Instant<Virtual>>>,
     pub(super) every: Option<EveryRequest>,
@@ -89,7 +86,6 @@ pub(super) struct When {
 }
 
 impl When {
-    /// Returns the schedule, or `None` if the request has none.
     pub(super) fn schedule(
         self,
         app: &App,
@@ -127,7 +123,6 @@ impl When {
         Ok(Some(Schedule::Repeating(Box::new(repeating))))
     }
 
-    /// Returns the schedule change, or `None` if the request has none.
     pub(super) fn change(self, app: &App, timeline_id: &TimelineId) -> Result<Option<ScheduleChange>, Failure> {
         let misfire = self.misfire;
         let schedule = self.schedule(app, timeline_id, false)?.map(ScheduleChange::To);
@@ -135,7 +130,6 @@ impl When {
     }
 }
 
-/// The schedule in a response.
 pub(super) struct ScheduleTold {
     pub(super) at: Option<String>,
     pub(super) every: Option<EveryBody>,
