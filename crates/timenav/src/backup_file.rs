@@ -19,11 +19,8 @@ pub(crate) use packing::{Source, pack};
 use crate::data_folder::{ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE};
 
 const MANIFEST_NAME: &str = "manifest";
-/// Members of every backup.
 pub(crate) const PUBLIC_NAMES: [&str; 2] = [DATABASE_FILE, CHECKPOINTS_FILE];
-/// Members of a backup with keys.
 pub(crate) const KEY_NAMES: [&str; 3] = [SIGNING_KEY_FILE, NEXT_SIGNING_KEY_FILE, ADMIN_KEY_FILE];
-/// Maximum size of a key file, in bytes.
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
 /// Hashes everything that is read through it.

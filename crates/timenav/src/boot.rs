@@ -15,7 +15,6 @@ const PURPOSE: &[u8] = b"timenav boot id v1";
 /// Published length of the hash, in bytes.
 const TOLD_BYTES: usize = 16;
 
-/// The kernel boot that this process runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
     /// A hash of the kernel's boot id, which does not reveal it.
@@ -28,7 +27,6 @@ pub(crate) struct Kernel {
 impl Kernel {
     /// Detects the kernel; `None` if the system has no shared boot clock or does not expose enough about it.
     pub(crate) fn here() -> Option<Self> {
-        // Other systems have no such boot clock, or no boot id.
         if !cfg!(target_os = "linux") {
             return None;
         }
@@ -58,7 +56,6 @@ fn shift() -> Option<i128> {
     shift_in(&fs::read_to_string("/proc/self/timens_offsets").ok()?)
 }
 
-/// Parses the offset of the boot clock, in nanoseconds.
 fn shift_in(offsets: &str) -> Option<i128> {
     let line = offsets.lines().find(|line| line.starts_with("boottime"))?;
     let mut numbers = line.split_whitespace().skip(1).map(|word| word.parse::<i128>().ok());

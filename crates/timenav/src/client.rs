@@ -1,5 +1,3 @@
-//! An HTTP client of a running service.
-
 mod call;
 #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses all of it"))]
 mod caller;
@@ -43,12 +41,10 @@ use crate::surroundings::Surroundings;
 
 /// One retry, if the response is lost or the service is not ready.
 const RETRIES: Retries = Retries { attempts: 2, wait_max: Duration::from_millis(300) };
-/// A single attempt.
 const ONCE: Retries = Retries { attempts: 1, ..RETRIES };
 /// The exit code of a process that was ended by Ctrl-C, by shell convention.
 pub(crate) const INTERRUPTED_EXIT: i32 = 130;
 
-/// A blocking client for one service and one key.
 pub(crate) struct Client {
     runtime: Runtime,
     api: timenav_client::Client,
@@ -58,19 +54,13 @@ pub(crate) struct Client {
     rows: RefCell<Table>,
 }
 
-/// A response.
 pub(crate) struct Answer {
-    /// The response as received.
     pub(crate) text: String,
-    /// The parsed response.
     pub(crate) value: Value,
 }
 
 impl Client {
-    /// Creates a client and finds its key.
-    ///
-    /// # Errors
-    /// There is no key, or it cannot be sent in a header.
+    /// Finds the key. Fails if there is none or it cannot be sent in a header.
     pub(crate) fn new(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
         let format = options.output();
         let target = target::find(options, surroundings)?;
@@ -91,18 +81,11 @@ impl Client {
         Ok(Self { runtime, api, target, format, rows: RefCell::default() })
     }
 
-    /// Sends a GET.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn get(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
         self.ask(asking(Method::GET, path, query))
     }
 
-    /// Sends a GET. Returns the response and its entity tag, if it has one.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
+    /// Returns the response and its entity tag, if it has one.
     pub(crate) fn get_tagged(
         &self,
         path: &[&str],
@@ -113,34 +96,19 @@ impl Client {
         Ok((self.answer(response)?, tag))
     }
 
-    /// Sends a GET for a text response.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn get_text(&self, path: &[&str], query: &[(&str, String)]) -> Result<String, Failure> {
         self.send(asking(Method::GET, path, query)).and_then(|response| self.text(response))
     }
 
     /// Sends a POST with an idempotency key, so a retry does not repeat it.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn post(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
         self.post_text(path, &[], &Value::Object(body).to_string())
     }
 
-    /// Sends a POST with a JSON body.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn post_text(&self, path: &[&str], query: &[(&str, String)], body: &str) -> Result<Answer, Failure> {
         self.ask(posting(path, query, body)?)
     }
 
-    /// Sends a POST with an `If-Match` condition.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn post_if(
         &self,
         path: &[&str],
@@ -156,9 +124,6 @@ impl Client {
     }
 
     /// Sends a POST that writes to a timeline. A missing timeline is created only if the options allow it.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn write(
         &self,
         path: &[&str],
@@ -170,10 +135,7 @@ impl Client {
     }
 
     /// Sends a POST with a streamed response and no timeout. `progress` events go to `tell`; the data of the `result`
-    /// event is the response.
-    ///
-    /// # Errors
-    /// The service is unreachable, rejects the request, or the stream ends before the result.
+    /// event is the response. Fails if the stream ends before that.
     pub(crate) fn post_with_progress(
         &self,
         path: &[&str],
@@ -200,28 +162,17 @@ impl Client {
         })
     }
 
-    /// Sends a PATCH.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn patch(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
         let body = Value::Object(body).to_string();
         self.ask(asking(Method::PATCH, path, &[]).once().body("application/json", body)?)
     }
 
-    /// Sends a DELETE.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn delete(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
         self.ask(asking(Method::DELETE, path, query))
     }
 
     /// Uploads a body of any length without retries, while it is read. A response before its end, such as for a wrong
     /// key, stops the upload.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn upload(
         &self,
         path: &[&str],
@@ -253,9 +204,6 @@ impl Client {
     }
 
     /// Opens a stream of server-sent events, starting after the given id or now. The given headers are added.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn stream(
         &self,
         path: &[&str],
@@ -271,9 +219,6 @@ impl Client {
     }
 
     /// Like [`Client::stream`], but reconnects.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn watch(
         &self,
         path: &[&str],
@@ -289,10 +234,7 @@ impl Client {
         EventStream { client: self, events: response.events() }
     }
 
-    /// Downloads a file of any length in chunks.
-    ///
-    /// # Errors
-    /// The service is unreachable, rejects the request, or the download is incomplete.
+    /// Downloads a file of any length in chunks. Fails if the download is incomplete.
     pub(crate) fn download(
         &self,
         path: &[&str],
@@ -314,9 +256,6 @@ impl Client {
     }
 
     /// Prints a response that is not a list, formatted by `human` or for programs.
-    ///
-    /// # Errors
-    /// Stdout cannot be written.
     pub(crate) fn show(&self, answer: &Answer, human: impl FnOnce(&Value) -> String) -> Result<(), Failure> {
         let text = match self.format {
             OutputFormat::Table => human(&answer.value),
@@ -328,9 +267,6 @@ impl Client {
     }
 
     /// Prints a list or a page of one, formatted by `human` or as records for programs.
-    ///
-    /// # Errors
-    /// Stdout cannot be written.
     pub(crate) fn show_list(
         &self,
         page: &Answer,
@@ -348,9 +284,6 @@ impl Client {
 
     /// Makes Ctrl-C end the upload instead of the process. The returned flag is set when it is pressed; a second Ctrl-C
     /// ends the process.
-    ///
-    /// # Errors
-    /// Signals cannot be received.
     pub(crate) fn interruptible(&self) -> Result<Arc<AtomicBool>, Failure> {
         let pressed = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&pressed);
@@ -369,9 +302,6 @@ impl Client {
     }
 
     /// Rejects tabular output for a stream: its messages have different fields.
-    ///
-    /// # Errors
-    /// Tabular output was requested.
     pub(crate) fn expect_lines(&self) -> Result<(), Failure> {
         match self.format {
             OutputFormat::Csv => Err(anyhow::anyhow!("a stream has no rows; write --output ndjson").into()),
@@ -419,17 +349,14 @@ fn beginning(request: Request, after: Option<&str>) -> Result<Request, Failure> 
     }
 }
 
-/// Creates a request without a body and without an idempotency key.
 fn asking(method: Method, path: &[&str], query: &[(&str, String)]) -> Request {
     query.iter().fold(Request::new(method, path), |request, (name, value)| request.query(name, value))
 }
 
-/// Creates a POST with an idempotency key and a JSON body.
 fn posting(path: &[&str], query: &[(&str, String)], body: &str) -> Result<Request, Failure> {
     Ok(asking(Method::POST, path, query).once().body("application/json", body)?)
 }
 
-/// Explains why a request cannot be sent.
 fn unfit(error: timenav_client::Error, target: &Target) -> Failure {
     let is_unchecked = target.url.scheme() == "https" && target.ca.is_none();
     let error = anyhow::Error::new(error);

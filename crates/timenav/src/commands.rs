@@ -136,10 +136,7 @@ enum Command {
     MarkdownHelp(markdown_help::MarkdownHelpCommand),
 }
 
-/// Parses the command line and determines the output format.
-///
-/// # Errors
-/// It is invalid or asks for help. The error shows no password.
+/// Parses the command line and determines the output format. The error shows no password.
 pub(crate) fn parse() -> Result<(Cli, OutputFormat), clap::Error> {
     let parsed = Cli::command().try_get_matches().and_then(|matches| {
         let format = output_format(&matches);
@@ -161,7 +158,6 @@ pub(crate) fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() }
 }
 
-/// Returns whether an invalid command line asks for JSON.
 fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let arguments: Vec<OsString> = arguments.take_while(|argument| argument != "--").collect();
     let is_json = |word: &OsString| word == "json" || word == "ndjson";
@@ -171,7 +167,6 @@ fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
         || arguments.windows(2).any(|pair| pair[0] == "--output" && is_json(&pair[1]))
 }
 
-/// Returns the output format of the given subcommand, if it has one.
 fn output_format(matches: &ArgMatches) -> OutputFormat {
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
@@ -183,10 +178,6 @@ fn output_format(matches: &ArgMatches) -> OutputFormat {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// It failed.
 pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(command) => serve::run(command),

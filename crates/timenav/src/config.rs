@@ -51,15 +51,12 @@ pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
 
-/// Default listening address.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 /// Default requests per user and minute: a thousand a second, more than a client that waits for its responses can make.
 const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
 /// How long a replica accepts requests after SIGTERM, in seconds. Proxies poll `/readyz` every few seconds.
 const DRAIN_SECS_DEFAULT: u32 = 5;
-/// How long requests in progress may take on shutdown, in seconds.
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
-/// Default log filter.
 const LOG_FILTER_DEFAULT: &str = "info";
 /// What flags and the environment say, and what the file says.
 ///
@@ -288,24 +285,18 @@ pub(crate) struct ServeOptions {
     pub(crate) demo: Option<bool>,
 }
 
-/// The files for HTTPS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
     /// The certificate with its chain.
     pub(crate) cert: PathBuf,
-    /// The private key.
     pub(crate) key: PathBuf,
 }
 
-/// The resolved settings of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, by its name")]
 pub(crate) struct Settings {
-    /// The listening address.
     pub(crate) listen: SocketAddr,
-    /// A separate listening address for metrics.
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// Certificate and key, for HTTPS.
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) data: PathBuf,
     /// The PostgreSQL database; `None` for a SQLite file in the data folder.
@@ -316,27 +307,20 @@ pub(crate) struct Settings {
     pub(crate) replicas: bool,
     /// Whether the folder may have no checkpoints of an existing database yet.
     pub(crate) join: bool,
-    /// External checkpoints of the database.
     pub(crate) kept_from: Vec<KeptFrom>,
-    /// The name of this replica for operators.
     pub(crate) replica_name: String,
     /// Maximum offset between the clocks of the host and the database, in milliseconds.
     pub(crate) host_clock_offset_max_millis: u32,
-    /// The requested service name.
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` may travel, in days.
     pub(crate) limited_access_window_days: u32,
-    /// When the entry of a successful read becomes durable.
     pub(crate) read_log: ReadLogChoice,
     /// Whether the first write to an unknown timeline creates it.
     pub(crate) timelines_by_first_write: bool,
     /// Whether sealing and opening data is enabled.
     pub(crate) encryption: bool,
-    /// Requests per user and minute, if limited.
     pub(crate) requests_per_minute: Option<NonZeroU32>,
-    /// Connection limits and timeouts.
     pub(crate) connections: ConnectionSettings,
-    /// Timelines per user.
     pub(crate) timelines_per_user: usize,
     /// How long the contents of an ended timeline are kept, in days.
     pub(crate) ended_grace_days: u32,
@@ -344,49 +328,35 @@ pub(crate) struct Settings {
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether users can log in over plain HTTP from other machines.
     pub(crate) insecure_log_in: bool,
-    /// Idle timeout of sessions.
     pub(crate) session_idle_secs: SessionSecs,
-    /// Maximum duration of sessions.
     pub(crate) session_max_secs: SessionSecs,
     /// Minimum retention of reads and rejected requests, in seconds.
     pub(crate) retention_floor_secs: u32,
     /// The checkpoint folder, if it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
     pub(crate) witnesses: WitnessSettings,
-    /// Allowed webhook hosts.
     pub(crate) webhook_to: Vec<WebhookTo>,
     /// Whether their names may resolve to private addresses.
     pub(crate) webhook_to_private: bool,
-    /// Additional CA certificates for webhooks.
     pub(crate) webhook_ca: Option<PathBuf>,
     /// Whether to start even if the database does not match its signatures.
     pub(crate) accept_rollback: bool,
     /// How long requests are accepted after SIGTERM.
     pub(crate) drain: Duration,
-    /// How long requests in progress may take on shutdown.
     pub(crate) shutdown_deadline: Duration,
     pub(crate) log_format: LogFormat,
     pub(crate) log_filter: String,
-    /// The OTLP endpoint for traces, if any.
     pub(crate) otlp_endpoint: Option<OtlpUrl>,
-    /// Whether to create the timeline `demo`.
     pub(crate) demo: bool,
 }
 
 impl Settings {
-    /// Reads the configuration file, if given, and resolves the settings.
-    ///
-    /// # Errors
-    /// The file cannot be read or is invalid.
     pub(crate) fn resolve(options: ServeOptions) -> anyhow::Result<Self> {
         let file = options.config.as_deref().map(ServeOptions::read).transpose()?;
         Self::layer(options, file.unwrap_or_default())
     }
 
     /// Resolves each setting: from the options, else the file, else the default.
-    ///
-    /// # Errors
-    /// There is a certificate without a key, or a key without a certificate.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
         let witnesses = WitnessSettings::of(&options, &file)?;
         let connections = ConnectionSettings::of(&options, &file);

@@ -13,7 +13,6 @@ use timenav_core::ids::TimelineId;
 
 pub(crate) use self::address::{KeptAddress, Listening, listening};
 
-/// The default data folder.
 pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
 /// The file with the first operator's API key.
 pub(crate) const ADMIN_KEY_FILE: &str = "admin.key";
@@ -21,7 +20,6 @@ pub(crate) const ADMIN_KEY_FILE: &str = "admin.key";
 /// Locked by the process that uses the folder.
 pub(crate) const LOCK_FILE: &str = "lock";
 pub(crate) const DATABASE_FILE: &str = "timenav.db";
-/// The key that signs checkpoints.
 pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
 /// The next signing key, during a rotation.
 pub(crate) const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
@@ -78,13 +76,11 @@ pub(crate) struct DataFolder {
 /// The folder of external checkpoints, locked by this process.
 #[derive(Debug)]
 pub(crate) struct CheckpointPlace {
-    /// The checkpoint file.
     pub(crate) file: PathBuf,
     _lock: File,
 }
 
 impl CheckpointPlace {
-    /// Returns the file with the newest cosigned checkpoint of a timeline.
     pub(crate) fn cosigned_file(&self, timeline: &TimelineId) -> PathBuf {
         let name = if timeline.is_system() {
             COSIGNED_FILE.to_owned()
@@ -95,10 +91,6 @@ impl CheckpointPlace {
     }
 }
 
-/// Returns the files with cosigned checkpoints in a folder.
-///
-/// # Errors
-/// The folder cannot be read.
 pub(crate) fn cosigned_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let unreadable = || format!("{} cannot be read", folder.display());
     let mut files = Vec::new();
@@ -115,19 +107,13 @@ pub(crate) fn cosigned_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 impl DataFolder {
-    /// Locks a folder, creating it if necessary.
-    ///
-    /// # Errors
-    /// It cannot be created or written, or another process holds it.
+    /// Locks a folder, creating it if necessary. Fails if another process holds it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the data folder {} {error:#}", path.display()))?;
         Ok(Self { path: path.to_owned(), signing_key: None, _lock: lock })
     }
 
     /// Like [`DataFolder::open`], with a signing key that may be elsewhere.
-    ///
-    /// # Errors
-    /// As for [`DataFolder::open`].
     pub(crate) fn open_with_key(path: &Path, signing_key: Option<&Path>) -> anyhow::Result<Self> {
         Ok(Self { signing_key: signing_key.map(Path::to_owned), ..Self::open(path)? })
     }
@@ -140,25 +126,19 @@ impl DataFolder {
         self.path.join(DATABASE_FILE)
     }
 
-    /// Returns the path of the signing key.
     pub(crate) fn signing_key(&self) -> PathBuf {
         self.signing_key.clone().unwrap_or_else(|| self.path.join(SIGNING_KEY_FILE))
     }
 
-    /// Returns the path of the next signing key, which exists during a rotation.
     pub(crate) fn next_signing_key(&self) -> PathBuf {
         self.path.join(NEXT_SIGNING_KEY_FILE)
     }
 
-    /// Returns the path of the first operator's API key.
     pub(crate) fn admin_key(&self) -> PathBuf {
         self.path.join(ADMIN_KEY_FILE)
     }
 
-    /// Locks the checkpoint folder, which may be this one.
-    ///
-    /// # Errors
-    /// It cannot be created or written, or another process holds it.
+    /// Locks the checkpoint folder, which may be this one. Fails if another process holds it.
     pub(crate) fn checkpoints(&self, folder: Option<&Path>) -> anyhow::Result<CheckpointPlace> {
         let folder = folder.unwrap_or(&self.path);
         let lock = hold(folder, CHECKPOINTS_LOCK_FILE)
@@ -187,17 +167,11 @@ pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
 
 /// Creates an empty file that only its owner can read, unless it exists. SQLite gives its auxiliary files the same
 /// permissions.
-///
-/// # Errors
-/// It cannot be created.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(|_| ())
 }
 
 /// Writes a new file that only its owner can read, atomically. Never overwrites a file.
-///
-/// # Errors
-/// The file exists or cannot be written.
 pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     if path.try_exists()? {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} already exists", path.display())));
@@ -206,9 +180,6 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Replaces a file by one that only its owner can read, atomically.
-///
-/// # Errors
-/// It cannot be written.
 pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
     let beside = beside(path, ".new");
     let mut file = open_new(&beside)?;
@@ -225,9 +196,6 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 }
 
 /// Checks that a secret can be replaced before anything depends on it: a mounted one cannot.
-///
-/// # Errors
-/// It cannot be replaced.
 pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
     let tried = beside(path, ".try");
     open_new(&tried)?;
@@ -244,7 +212,6 @@ fn open_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Returns a path in the same folder with a suffix.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut beside = path.as_os_str().to_owned();
     beside.push(ending);

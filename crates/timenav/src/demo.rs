@@ -39,7 +39,6 @@ const INSTEAD: &str = r#"{"event_id": "franz-ferdinand-returns-1914", "time": "1
     "location": "Vienna, Austria", "geo": {"lat": 48.2082, "lon": 16.3738}, "actors": ["franz-ferdinand"],
     "attributes": {"topic": "politics"}, "source": "demo"}"#;
 
-/// When a timer of the demo fires.
 enum When {
     At(&'static str),
     /// By an iCalendar rule from a start time, in UTC.
@@ -75,9 +74,6 @@ const TIMERS: [(&str, &str, When, &str); 5] = [
 
 /// Creates the timeline `demo` with history, an anchor, a fork and timers, unless it has history already. Uses the
 /// operator's key like any client.
-///
-/// # Errors
-/// The key is missing or no longer valid, or the ledger cannot be written.
 pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()> {
     let key = match read_api_key(admin_key) {
         Ok(key) => key,
@@ -107,7 +103,6 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
     set_timers(engine, &caller, &timeline).await
 }
 
-/// Sets the anchor and creates the fork, on which one event is canceled and another happens.
 async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Result<()> {
     let eve = AnchorRequest {
         timestamp: Some(parse_timestamp(EVE)?),
@@ -164,7 +159,6 @@ impl When {
     }
 }
 
-/// Parses events, one per line.
 fn drafts(lines: &str) -> anyhow::Result<Vec<EventDraft>> {
     let mut drafts = Vec::new();
     let mut wrong = None;

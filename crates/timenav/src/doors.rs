@@ -35,7 +35,6 @@ pub(crate) struct HostClock {
 }
 
 impl HostClock {
-    /// Reads the system clock.
     pub(crate) fn start() -> Self {
         let quickest = (0..READINGS).map(|_| apart()).min_by_key(|(took, _)| *took);
         let ahead = quickest.map_or(0, |(_, ahead)| ahead);
@@ -58,7 +57,6 @@ fn apart() -> (Duration, i64) {
     (took, i64::try_from(micros).unwrap_or_default())
 }
 
-/// Returns the counter.
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
 pub(crate) fn counted() -> Duration {
     let counted = clock_gettime(COUNTER);
@@ -104,7 +102,6 @@ impl Entropy for OsEntropy {
 struct Seals(Prk);
 
 impl Seals {
-    /// Derives it from a secret.
     fn of(secret: &[u8; 32]) -> Self {
         Self(Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(secret))
     }

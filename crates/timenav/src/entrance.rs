@@ -10,7 +10,6 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::server::{Bounds, Server};
 
-/// How requests are accepted.
 pub(crate) struct Entrance {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<TlsAcceptor>,
@@ -25,7 +24,6 @@ impl Entrance {
     }
 }
 
-/// Whether requests are accepted already.
 pub(crate) enum Opening {
     /// Not yet: connections wait in the listen queue.
     Closed(Entrance),
@@ -37,7 +35,6 @@ pub(crate) enum Opening {
 const TRIED_UNTOLD: u32 = 60;
 
 impl Opening {
-    /// Starts responding to probes, and logs what is waited for.
     pub(crate) fn wait(self, reason: &str, address: SocketAddr) -> Self {
         let (server, starting, times) = match self {
             Self::Closed(entrance) => {
@@ -53,7 +50,6 @@ impl Opening {
         Self::Probes { server, starting, times }
     }
 
-    /// Accepts all requests.
     pub(crate) fn open(self, router: Router) -> Server {
         match self {
             Self::Closed(entrance) => entrance.serve(router),

@@ -1,11 +1,8 @@
-//! Failures of commands, their messages and exit codes.
-
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::Value;
 
-/// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok,
@@ -15,7 +12,6 @@ pub(crate) enum Exit {
     Usage,
     /// The service rejected some records of an import.
     Refused,
-    /// The service denies access.
     NotAllowed,
     NotFound,
     Unreachable,
@@ -53,7 +49,6 @@ impl Exit {
         }
     }
 
-    /// Returns the description for help and docs.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "success",
@@ -68,7 +63,6 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status for an error response.
     const fn of_status(status: u16) -> Self {
         match status {
             401 | 403 => Self::NotAllowed,
@@ -77,7 +71,6 @@ impl Exit {
         }
     }
 
-    /// Returns the list of exit codes for the help text.
     pub(crate) fn help() -> String {
         let mut text = "Exit codes:\n".to_owned();
         for exit in Self::ALL {
@@ -93,7 +86,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The hint if a timeline was not found that could have been created.
 const CREATE_HINT: &str = "to create a new timeline, add --create";
 
 /// Returns a local error in the JSON format of the service.
@@ -101,7 +93,6 @@ pub(crate) fn told(code: &str, status: &str, exit: Exit) -> Value {
     serde_json::json!({ "status": status, "code": code, "exit_code": exit.code() })
 }
 
-/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The service returned an error.
@@ -181,7 +172,6 @@ impl Failure {
         Some(body)
     }
 
-    /// Returns the stable code of a local failure.
     const fn word(&self) -> &'static str {
         match self {
             Self::Problem(_) | Self::NoTimeline(_) => "unexpected_answer",
@@ -229,7 +219,6 @@ impl From<timenav_client::Error> for Failure {
     }
 }
 
-/// An error response of the service.
 #[derive(Debug)]
 pub(crate) struct Problem {
     http_status: u16,
@@ -242,7 +231,6 @@ impl Problem {
         Self { http_status, body: serde_json::from_str(body).unwrap_or_default() }
     }
 
-    /// Returns whether the request body is invalid.
     pub(crate) fn is_about_the_body(&self) -> bool {
         self.member("code") == Some("malformed_file")
     }
@@ -254,7 +242,6 @@ impl Problem {
         self.http_status == 400 && errors.iter().any(|error| error["pointer"] == *pointer)
     }
 
-    /// Returns whether the named resource does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         self.member("code") == Some("not_found")
     }
@@ -292,7 +279,6 @@ impl Problem {
         self.http_status == 412
     }
 
-    /// Returns the message with the field and the request id.
     fn text(&self) -> String {
         let sentence = self.member("detail").or_else(|| self.member("status"));
         let sentence = match sentence {
@@ -317,7 +303,6 @@ impl Problem {
     }
 }
 
-/// Formats a fault of a field.
 fn fault_text(error: &Value) -> String {
     let field = error["pointer"].as_str().unwrap_or_default().trim_start_matches(['#', '/']);
     let detail = error["detail"].as_str().unwrap_or_default();

@@ -35,7 +35,6 @@ const DENIED_RETRY: Duration = Duration::from_secs(30);
 /// request is a read and so a ledger entry.
 const EXCHANGES: usize = 4;
 
-/// A clock as known on this host.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) clock: Clock,
@@ -43,7 +42,6 @@ pub(crate) struct Known {
     pub(crate) offset: i128,
     /// How much further it may be ahead, in nanoseconds: 0 if both use the same boot clock, `None` if unbounded.
     pub(crate) uncertainty: Option<u64>,
-    /// The clock of the service's host, if reported.
     host_clock: Option<HostClock>,
 }
 
@@ -54,7 +52,6 @@ impl Known {
         Self { clock, offset, uncertainty: Some(0), host_clock: None }
     }
 
-    /// Returns whether measuring the service's time would narrow the uncertainty.
     const fn is_to_be_measured(&self) -> bool {
         self.clock.is_running() && self.uncertainty.is_none()
     }
@@ -71,7 +68,6 @@ pub(crate) trait Shown: Send + Sync + 'static {
     /// The clock or its uncertainty has changed.
     fn change(&self, known: &Known);
 
-    /// Returns whether it can show clock faults.
     fn shows_faults(&self) -> bool {
         false
     }
@@ -79,7 +75,6 @@ pub(crate) trait Shown: Send + Sync + 'static {
     /// The service has set a clock fault, or removed it with `None`.
     fn fault(&self, _told: Option<Fault>) {}
 
-    /// The service was reached.
     fn heard(&self);
 
     /// The service is unreachable, until the next `heard`.
@@ -103,19 +98,16 @@ pub(crate) struct FollowOption {
 }
 
 impl FollowOption {
-    /// Returns whether the follower has a name.
     pub(crate) const fn is_named(&self) -> bool {
         self.follow.is_some()
     }
 }
 
-/// Parses a follower name.
 fn follower_name(text: &str) -> Result<String, String> {
     let name = FollowerName::new(text).map_err(|error| error.to_string())?;
     if name.is_all() { Err("`all` means all followers; choose another name".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-/// Messages when the service is lost, denies access, and is back.
 pub(crate) struct Words {
     pub(crate) lost: &'static str,
     /// The reason is appended.
@@ -123,7 +115,6 @@ pub(crate) struct Words {
     pub(crate) back: &'static str,
 }
 
-/// The last reported state of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Said {
     /// Reachable, or nothing was reported yet.
@@ -133,7 +124,6 @@ enum Said {
 }
 
 impl Said {
-    /// Returns the state after a failure.
     fn of(failure: &Failure) -> Self {
         let Failure::Problem(problem) = failure else { return Self::Lost };
         problem.denial().map_or(Self::Lost, Self::Denied)
@@ -153,17 +143,11 @@ impl Said {
     }
 }
 
-/// The initial state of a followed clock.
 pub(crate) struct Begun {
-    /// The timeline id.
     pub(crate) timeline: String,
     pub(crate) known: Known,
 }
 
-/// Requests the clock.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun, Failure> {
     let (kernel, asked) = (Kernel::here(), boot_now());
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
@@ -198,9 +182,6 @@ fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>,
 ///
 /// An ended stream says nothing about the cause: a revoked key ends it too. It is reopened before anything is reported.
 /// The opening is over once the first update is shown, or the service could not be reached.
-///
-/// # Errors
-/// The thread that confirms changes cannot be started.
 pub(crate) fn follow(
     client: &Client,
     (timeline, name, opening): (&TimelineOptions, &FollowOption, &Opening),
@@ -313,7 +294,6 @@ fn own_place() -> Vec<(&'static str, String)> {
     place
 }
 
-/// Passes on an update if it contains anything new.
 fn take(learned: Known, shown: &impl Shown, known: &mut Known) {
     let is_new = learned.clock != known.clock || learned.offset != known.offset;
     if is_new || learned.uncertainty != known.uncertainty {

@@ -25,11 +25,8 @@ const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Reads external checkpoints from the configured sources and from the witnesses. Witnesses are only asked if the
 /// service's own checkpoint file is empty, so all other starts wait for nobody.
 ///
-/// An unreachable witness is logged: another one may respond. Without any, the service reports that it had nothing to
-/// compare with.
-///
-/// # Errors
-/// A configured source cannot be read or is invalid.
+/// An unreachable witness is logged, because another one may respond. Without any, the service reports that it had
+/// nothing to compare with. A configured source that cannot be read is an error.
 pub(crate) async fn kept_by_others(
     settings: &Settings,
     (key, own): (&VerifierKey, &Path),
@@ -103,9 +100,6 @@ async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
 }
 
 /// Reads checkpoints: a checkpoint file of a service, with one per line, or a single signed note.
-///
-/// # Errors
-/// It cannot be read or has other contents.
 pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     parse_kept(bytes).with_context(|| path.display().to_string())

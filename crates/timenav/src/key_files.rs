@@ -18,7 +18,6 @@ use crate::data_folder::{
 pub(crate) use key_text::KeyText;
 pub(crate) use next_key::{NextKey, NextKeyFile};
 
-/// The default service name.
 pub(crate) const SERVICE_NAME_DEFAULT: &str = "timenav.local";
 
 /// The signing key of a data folder with the service name that it is bound to.
@@ -30,20 +29,13 @@ pub(crate) struct ServiceKey {
 }
 
 impl ServiceKey {
-    /// Creates the key from its text.
-    ///
-    /// # Errors
-    /// It is damaged.
     pub(crate) fn of(text: &KeyText) -> anyhow::Result<Self> {
         Ok(Self { signer: text.signer()?, service_name: text.name().to_owned() })
     }
 }
 
-/// Reads the signing key, or creates it on the very first start.
-///
-/// # Errors
-/// A restore of the folder was interrupted, or the key is missing although there is a database, is damaged, or belongs
-/// to a service name other than `wanted`.
+/// Reads the signing key, or creates it on the very first start. Fails if a restore of the folder was interrupted, or
+/// if the key is missing although there is a database, is damaged, or belongs to a service name other than `wanted`.
 pub(crate) fn service_key(
     folder: &DataFolder,
     wanted: Option<&str>,
@@ -67,10 +59,7 @@ pub(crate) fn service_key(
     kept_service_key(folder, wanted)
 }
 
-/// Reads an existing signing key.
-///
-/// # Errors
-/// It is missing, damaged, or belongs to a service name other than `wanted`.
+/// Fails if the key is missing, damaged, or belongs to a service name other than `wanted`.
 pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> anyhow::Result<ServiceKey> {
     let path = folder.signing_key();
     let key = read_signing_key(&path).with_context(|| format!("the signing key {}", path.display()))?;
@@ -83,20 +72,13 @@ pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> any
     }
 }
 
-/// Creates a signing key in a new file.
-///
-/// # Errors
-/// The file exists or cannot be written, or the name is invalid.
+/// Fails if the file exists or the name is invalid.
 pub(crate) fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
     let key = KeyText::make(service_name, entropy)?;
     let text = Zeroizing::new(format!("{}\n", &*key.to_secret_text()));
     write_secret(path, &text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// Reads a signing key.
-///
-/// # Errors
-/// The file cannot be read or contains no signing key.
 pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     if is_open_to_others(path)? {
         tracing::warn!(path = %path.display(), "users other than its owner can read the signing key; run chmod 600 on it");
@@ -106,9 +88,6 @@ pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
 }
 
 /// Reads the service name and the public key. The secret key is dropped.
-///
-/// # Errors
-/// The file cannot be read or contains no signing key.
 pub(crate) fn read_public_key(path: &Path) -> anyhow::Result<(String, [u8; 32])> {
     let key = read_signing_key(path)?;
     Ok((key.service_name, key.signer.public_key()))
@@ -121,9 +100,6 @@ fn unsettled(path: &Path) -> PathBuf {
 }
 
 /// Stores the first API key under a temporary name before anything is committed; see [`settle_first_key`].
-///
-/// # Errors
-/// The file cannot be written.
 pub(crate) fn keep_first_key(path: &Path, secret: &str) -> io::Result<()> {
     replace_secret(&unsettled(path), &Zeroizing::new(format!("{secret}\n")))
 }
@@ -133,9 +109,6 @@ pub(crate) fn keep_first_key(path: &Path, secret: &str) -> io::Result<()> {
 ///
 /// An existing file with the final name is useless too, since there was no key before. It is moved aside, not
 /// overwritten.
-///
-/// # Errors
-/// The files cannot be read or written.
 pub(crate) fn settle_first_key(path: &Path, opens: impl FnOnce(&str) -> bool) -> io::Result<()> {
     let first = unsettled(path);
     if !first.try_exists()? {
@@ -161,10 +134,6 @@ pub(crate) fn settle_first_key(path: &Path, opens: impl FnOnce(&str) -> bool) ->
     Ok(())
 }
 
-/// Reads an API key file.
-///
-/// # Errors
-/// The file cannot be read.
 pub(crate) fn read_api_key(path: &Path) -> io::Result<Zeroizing<String>> {
     let text = Zeroizing::new(std::fs::read_to_string(path)?);
     Ok(Zeroizing::new(text.trim().to_owned()))

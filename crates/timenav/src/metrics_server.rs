@@ -1,5 +1,3 @@
-//! `/metrics` on a separate address.
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +12,6 @@ use crate::server::{Bounds, Server};
 /// Maximum number of connections: monitoring systems and people.
 const CONNECTIONS_MAX: u32 = 64;
 
-/// Listens on the address, if one is given.
-///
-/// # Errors
-/// The address cannot be listened on.
 pub(crate) async fn listen(
     address: Option<SocketAddr>,
     failed: fn(SocketAddr, std::io::Error) -> anyhow::Error,
@@ -26,7 +20,6 @@ pub(crate) async fn listen(
     Ok(Some(TcpListener::bind(address).await.map_err(|error| failed(address, error))?))
 }
 
-/// Serves metrics until the process ends.
 pub(crate) fn serve(listener: Option<TcpListener>, router: Router) -> Option<Server> {
     let listener = listener?;
     if let Ok(address) = listener.local_addr() {

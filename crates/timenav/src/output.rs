@@ -13,23 +13,15 @@ use serde_json::Value;
 pub(crate) use self::records::{OutputFormat, Records, Table, line};
 use crate::exit::Failure;
 
-/// Maximum width of a table column other than the last, in characters.
 const COLUMN_CHARS_MAX: usize = 40;
-/// Maximum width of the last table column, in characters.
 const LAST_COLUMN_CHARS_MAX: usize = 100;
 
-/// Writes text to stdout and flushes it.
-///
-/// # Errors
-/// It cannot be written. A closed pipe is [`Failure::OutputClosed`].
+/// Writes text to stdout and flushes it. A closed pipe is [`Failure::OutputClosed`].
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
     write_bytes(text.as_bytes())
 }
 
-/// Writes bytes to stdout and flushes them.
-///
-/// # Errors
-/// They cannot be written. A closed pipe is [`Failure::OutputClosed`].
+/// Writes bytes to stdout and flushes them. A closed pipe is [`Failure::OutputClosed`].
 pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
@@ -44,17 +36,13 @@ pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
 pub(crate) struct Unshown(Option<Failure>);
 
 impl Unshown {
-    /// Records the result of an output and continues.
     pub(crate) fn after(&mut self, shown: Result<(), Failure>) {
         if let (None, Err(failure)) = (&self.0, shown) {
             self.0 = Some(failure);
         }
     }
 
-    /// Returns the recorded error at the end of a command.
-    ///
-    /// # Errors
-    /// Something could not be written, although the reader was there.
+    /// Fails if something could not be written although the reader was there.
     pub(crate) fn end(self) -> Result<(), Failure> {
         match self.0 {
             None | Some(Failure::OutputClosed) => Ok(()),
@@ -195,7 +183,6 @@ pub(crate) fn table(items: &[Value], columns: &[(&str, &str)], is_first: bool) -
     aligned(&headings.into_iter().chain(items.iter().map(cells)).collect::<Vec<_>>())
 }
 
-/// Aligns the cells of rows in columns.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

@@ -1,15 +1,11 @@
-//! The embedded gazetteer, as the engine uses it.
-
 use std::collections::HashSet;
 
 use timenav_core::place::Point;
 use timenav_engine::KnownPlace;
 use timenav_places::Match;
 
-/// Maximum number of alternative places in a response.
 const OTHERS_MAX: usize = 5;
 
-/// The embedded gazetteer.
 pub(crate) struct Places(timenav_places::Gazetteer);
 
 impl Places {

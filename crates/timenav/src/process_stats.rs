@@ -1,5 +1,3 @@
-//! Resource usage of this process, as reported by the system.
-
 use std::fs;
 use std::sync::OnceLock;
 

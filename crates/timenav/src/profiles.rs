@@ -11,19 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::data_folder::{is_open_to_others, replace_secret};
 
-/// The file inside the user's configuration folder.
 const PROFILES_FILE: &str = "timenav/profiles.toml";
-/// Maximum length of a profile name, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// All profiles of a user.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profiles {
-    /// The default profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) default: Option<String>,
-    /// The profiles by name.
     #[serde(default)]
     pub(crate) profiles: BTreeMap<String, Profile>,
 }
@@ -35,7 +30,6 @@ pub(crate) struct Profile {
     /// The API key, sent only to this service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
-    /// CA certificates to verify the service with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ca: Option<PathBuf>,
 }
@@ -47,16 +41,12 @@ impl std::fmt::Debug for Profile {
 }
 
 impl Profiles {
-    /// Returns the path of the profiles file.
     pub(crate) fn path(folder: Option<&Path>) -> anyhow::Result<PathBuf> {
         let folder = folder.context("no folder for profiles: neither XDG_CONFIG_HOME nor HOME is set")?;
         Ok(folder.join(PROFILES_FILE))
     }
 
-    /// Reads the profiles. A missing file has none.
-    ///
-    /// # Errors
-    /// The file cannot be read, is invalid, or other users can read its keys.
+    /// A missing file has no profiles. Fails if other users can read its keys.
     pub(crate) fn read(folder: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = folder.map(|folder| folder.join(PROFILES_FILE)) else { return Ok(Self::default()) };
         let text = match std::fs::read_to_string(&path) {
@@ -76,9 +66,6 @@ impl Profiles {
     }
 
     /// Writes the profiles so that only their owner can read them.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub(crate) fn write(&self, folder: Option<&Path>) -> anyhow::Result<()> {
         let path = Self::path(folder)?;
         let cannot = || format!("the profiles in {} cannot be written", path.display());
@@ -88,10 +75,6 @@ impl Profiles {
         replace_secret(&path, &toml::to_string(self)?).with_context(cannot)
     }
 
-    /// Returns a profile by name.
-    ///
-    /// # Errors
-    /// It does not exist.
     pub(crate) fn get(&self, name: &str) -> anyhow::Result<&Profile> {
         let names = || match self.profiles.len() {
             0 => "none exist; `timenav profile add` creates one".to_owned(),
@@ -101,7 +84,6 @@ impl Profiles {
     }
 }
 
-/// Parses a profile name.
 pub(crate) fn profile_name(text: &str) -> Result<String, String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if text.is_empty() || text.chars().count() > NAME_CHARS_MAX || !text.chars().all(is_name) {

@@ -11,18 +11,12 @@ use zeroize::Zeroizing;
 /// Maximum length of a line, in bytes. Longer input is not a valid password; the service rejects it.
 const LINE_BYTES_MAX: u64 = 2 * PASSWORD_BYTES_MAX as u64;
 
-/// Reads the first line of stdin.
-///
-/// # Errors
-/// It cannot be read or is empty.
+/// Fails if the line is empty.
 pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
     line_of(io::stdin().lock(), "stdin")
 }
 
-/// Prompts twice for a new password.
-///
-/// # Errors
-/// There is no terminal, or the two differ.
+/// Prompts twice. Fails if the two passwords differ or there is no terminal.
 pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut terminal = Terminal::open().context("no terminal for a prompt; give the password with --stdin")?;
     let first = terminal.ask(&format!("New password for {user_id}: "))?;
@@ -33,20 +27,13 @@ pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
     Ok(first)
 }
 
-/// Prompts for the API key of a profile.
-///
-/// # Errors
-/// There is no terminal.
 pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut terminal =
         Terminal::open().context("no terminal for a prompt; give the key with --key - or --key @FILE")?;
     terminal.ask(&format!("API key of {profile}: "))
 }
 
-/// Prompts for a data key; twice for a new one.
-///
-/// # Errors
-/// There is no terminal, or the two differ.
+/// Prompts twice for a new key; fails if the two differ.
 pub(crate) fn encryption_key(is_new: bool) -> anyhow::Result<Zeroizing<String>> {
     let mut terminal = Terminal::open().context("no terminal for a prompt; give the key with --key-file")?;
     let first = terminal.ask("Encryption key: ")?;
@@ -86,7 +73,6 @@ impl Drop for Terminal {
     }
 }
 
-/// Reads a line without its line end.
 fn line_of(reader: impl BufRead, from: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
     reader.take(LINE_BYTES_MAX).read_line(&mut line).with_context(|| format!("{from} cannot be read"))?;

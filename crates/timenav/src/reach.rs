@@ -2,12 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The reach of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// A public address of the Internet.
     Public,
-    /// An address of a private network.
     Private,
     Loopback,
     /// Never a webhook target: link-local, multicast, cloud metadata, or an address embedded in another one.

@@ -3,7 +3,6 @@
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command};
 
-/// Replaces a value that may contain a password.
 const REDACTED: &str = "[redacted]";
 
 /// Returns whether a text may contain a password: user information in a URL, or a parameter of a connection string.
@@ -33,7 +32,6 @@ pub(crate) fn redact(mut error: clap::Error, command: &Command) -> clap::Error {
     error
 }
 
-/// Returns whether an argument is a URL.
 fn is_address(argument: &Arg) -> bool {
     let names = argument.get_value_names().unwrap_or_default();
     names.iter().any(|name| name.contains("URL") || name.contains("STORE"))
@@ -45,7 +43,6 @@ fn is_shown_as(argument: &Arg, shown: &str) -> bool {
     flag.strip_prefix("--").is_some_and(|long| argument.get_long() == Some(long))
 }
 
-/// Returns whether any argument of a command or its subcommands passes a test.
 fn any_argument(command: &Command, test: &dyn Fn(&Arg) -> bool) -> bool {
     command.get_arguments().any(test) || command.get_subcommands().any(|below| any_argument(below, test))
 }
@@ -59,7 +56,6 @@ mod tests {
 
     const PASSWORD: &str = "hunter2";
 
-    /// Calls a function for each argument of each command, with the path of the command.
     fn each_argument(command: &Command, path: &[String], call: &dyn Fn(&[String], &Arg)) {
         command.get_arguments().for_each(|argument| call(path, argument));
         for below in command.get_subcommands() {

@@ -15,7 +15,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const APART_EACH: Duration = Duration::from_micros(4);
 /// The same without a notification, when polling is only a precaution.
 const APART_EACH_UNTOLD: Duration = Duration::from_micros(50);
-/// Maximum time between two polls.
 const APART_MAX: Duration = Duration::from_secs(10);
 
 /// Interval for comparing the host's clock with the database's, and the ledgers with what was seen before.
@@ -24,7 +23,6 @@ const COMPARE_EVERY: Duration = Duration::from_secs(10);
 /// Minimum wait after a row comparison, as a multiple of its duration, so that large directories that change all the
 /// time are not read all the time.
 const ROWS_SHARE: u32 = 20;
-/// Minimum wait after a row comparison.
 const ROWS_APART_MIN: Duration = Duration::from_secs(1);
 
 /// Compares the host's clock with that of a remote database, and detects rollbacks while there are no requests.
@@ -125,17 +123,14 @@ async fn next_hint(rest: Duration, hint: impl Future<Output = Hint>, closing: &C
     }
 }
 
-/// Returns the time since `at`.
 fn since(at: Instant<Wall>, now: Instant<Wall>) -> Duration {
     Duration::from_micros(u64::try_from(now.micros().saturating_sub(at.micros())).unwrap_or(0))
 }
 
-/// Returns the wait before the next poll of this many timelines.
 fn apart(timelines: u64, each: Duration) -> Duration {
     each.saturating_mul(u32::try_from(timelines).unwrap_or(u32::MAX)).min(APART_MAX)
 }
 
-/// Returns the wait after a row comparison that took this many microseconds.
 fn rows_apart(took_micros: i64) -> Duration {
     let took = Duration::from_micros(u64::try_from(took_micros).unwrap_or(0));
     took.saturating_mul(ROWS_SHARE).max(ROWS_APART_MIN)

@@ -41,7 +41,6 @@ use places::Places;
 /// Pause after the system had no resources left to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A server that accepts connections in the background.
 pub(crate) struct Server {
     counts: Arc<ConnectionCounts>,
     /// Canceled to stop accepting connections and let the existing ones finish.
@@ -97,7 +96,6 @@ impl Server {
         self.connections.close();
     }
 
-    /// Waits until all connections have ended.
     pub(crate) async fn ended(&self) {
         self.connections.wait().await;
     }
@@ -110,7 +108,6 @@ impl Server {
     }
 }
 
-/// The accept loop.
 struct Door {
     connection: Arc<Connection>,
     places: Arc<Places>,

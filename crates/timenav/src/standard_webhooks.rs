@@ -9,32 +9,27 @@ use timenav_core::limits::{WEBHOOK_SECRET_BYTES_MAX, WEBHOOK_SECRET_BYTES_MIN};
 use timenav_engine::Entropy;
 use zeroize::Zeroizing;
 
-/// The prefix of secrets.
 const PREFIX: &str = "whsec_";
 /// Length of a new secret, in bytes: 24 to 64 are allowed.
 const SECRET_BYTES: usize = 32;
 
-/// Signs requests with one secret.
 pub(crate) struct Signer {
     bytes: Zeroizing<Vec<u8>>,
     key: hmac::Key,
 }
 
 impl Signer {
-    /// Creates a signer with a new secret.
     pub(crate) fn new(entropy: &impl Entropy) -> Self {
         let mut bytes = vec![0; SECRET_BYTES];
         entropy.fill(&mut bytes);
         Self::of(bytes)
     }
 
-    /// Creates a signer from the bytes of a secret.
     pub(crate) fn of(bytes: impl Into<Zeroizing<Vec<u8>>>) -> Self {
         let bytes = bytes.into();
         Self { key: hmac::Key::new(HMAC_SHA256, &bytes), bytes }
     }
 
-    /// Returns the secret in the format that libraries expect.
     pub(crate) fn secret(&self) -> String {
         format!("{PREFIX}{}", BASE64.encode(&self.bytes))
     }
@@ -46,10 +41,7 @@ impl Signer {
     }
 }
 
-/// Decodes a secret.
-///
-/// # Errors
-/// It is invalid. The error does not repeat it.
+/// The error does not repeat the secret.
 pub(crate) fn secret_bytes(secret: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let bytes = secret.strip_prefix(PREFIX).and_then(|text| BASE64.decode(text.as_bytes()).ok()).map(Zeroizing::new);
     let range = WEBHOOK_SECRET_BYTES_MIN..=WEBHOOK_SECRET_BYTES_MAX;

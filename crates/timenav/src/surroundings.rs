@@ -1,5 +1,3 @@
-//! Inputs of the process other than its command line.
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -8,13 +6,10 @@ use std::path::PathBuf;
 pub(crate) struct Surroundings {
     /// The API key in the environment; empty if the variable is set to nothing.
     pub(crate) api_key: Option<String>,
-    /// The user's configuration folder.
     pub(crate) config_folder: Option<PathBuf>,
-    /// The folders that are searched for programs.
     pub(crate) program_folders: OsString,
 }
 
-/// The environment variable with the API key.
 const API_KEY_VARIABLE: &str = "TIMENAV_API_KEY";
 
 impl Surroundings {

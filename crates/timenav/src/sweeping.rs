@@ -7,7 +7,6 @@ use std::time::Duration;
 use timenav_engine::Engine;
 use tokio::time::timeout;
 
-/// Interval of sweeps.
 const EVERY: Duration = Duration::from_mins(10);
 /// How long nothing may be written for the service to count as idle.
 const QUIET: Duration = Duration::from_millis(200);
@@ -33,7 +32,6 @@ pub(crate) async fn sweep_when_quiet(engine: &Engine) -> Infallible {
     }
 }
 
-/// Waits for idle time, up to the maximum.
 async fn wait_for_quiet(engine: &Engine) {
     for _ in 0..WAITS_MAX {
         let before = engine.stats().entries;

@@ -1,5 +1,3 @@
-//! Destination and format of the service log.
-
 use std::io::{IsTerminal as _, stderr};
 
 use anyhow::Context as _;
@@ -30,9 +28,6 @@ fn quieter(filter: &str) -> String {
 }
 
 /// Sends the log to stderr. Stdout is for output.
-///
-/// # Errors
-/// The filter is invalid.
 pub(crate) fn start(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::builder()
         .parse(quieter(filter))

@@ -37,7 +37,6 @@ pub(crate) use self::spans::Spans;
 
 /// Queue length in spans; about half a kilobyte each.
 const SPANS_WAITING_MAX: usize = 4_096;
-/// Spans per export.
 const SPANS_PER_EXPORT_MAX: usize = 512;
 /// How long a span waits for a batch to fill.
 const GATHER: Duration = Duration::from_secs(1);
@@ -46,17 +45,13 @@ const EXPORT_DEADLINE: Duration = Duration::from_secs(10);
 /// How long shutdown waits for the remaining spans.
 const FLUSH_DEADLINE: Duration = Duration::from_secs(3);
 
-/// The background exporter.
 pub(crate) struct Sending {
     line: Arc<Line>,
     stopping: CancellationToken,
     task: JoinHandle<()>,
 }
 
-/// Starts exporting traces, if an endpoint is configured.
-///
-/// # Errors
-/// The endpoint uses TLS and there are no CA certificates, or an exporter variable is invalid.
+/// Fails if the endpoint uses TLS and there are no CA certificates, or an exporter variable is invalid.
 pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Option<Sending>> {
     let Some(url) = &settings.otlp_endpoint else { return Ok(None) };
     let mut exporter = exporter(url)?;
@@ -79,12 +74,10 @@ pub(crate) fn of_background(engine: &Engine, traces: Option<&Sending>) -> Spans 
 }
 
 impl Sending {
-    /// Returns the recorder for requests.
     pub(crate) fn line(&self) -> Arc<dyn Traces> {
         Arc::clone(&self.line) as _
     }
 
-    /// Returns the recorder for background work.
     fn spans(&self) -> Spans {
         Spans::to(Arc::clone(&self.line))
     }
@@ -101,7 +94,6 @@ impl Sending {
     }
 }
 
-/// Creates the OTLP exporter.
 fn exporter(url: &OtlpUrl) -> anyhow::Result<SpanExporter> {
     let url = url.traces();
     let named = || format!("traces cannot be sent to {url}");
@@ -139,7 +131,6 @@ struct Counts {
     dropped: AtomicU64,
 }
 
-/// The queue of spans to export.
 #[derive(Debug)]
 struct Line {
     entropy: OsEntropy,
@@ -164,14 +155,12 @@ impl Traces for Line {
     }
 }
 
-/// Trace and span id.
 #[derive(Clone, Copy, Default)]
 struct Ids {
     trace: [u8; 16],
     span: [u8; 8],
 }
 
-/// The contents of a span.
 struct Told {
     kind: SpanKind,
     name: Cow<'static, str>,
@@ -241,12 +230,10 @@ impl Line {
     }
 }
 
-/// Converts host time for the exporter.
 fn system_time(instant: Instant<Wall>) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_micros(u64::try_from(instant.micros()).unwrap_or(0))
 }
 
-/// Exports spans from the queue.
 struct Sender {
     exporter: SpanExporter,
     counts: Arc<Counts>,
@@ -299,7 +286,6 @@ async fn next_batch(spans: &mut mpsc::Receiver<SpanData>, stopping: &Cancellatio
     (!batch.is_empty()).then_some(batch)
 }
 
-/// Fills the batch until it is full or the channel closes.
 async fn fill(spans: &mut mpsc::Receiver<SpanData>, batch: &mut Vec<SpanData>) {
     loop {
         let room = SPANS_PER_EXPORT_MAX.saturating_sub(batch.len());

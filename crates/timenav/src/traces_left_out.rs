@@ -18,10 +18,7 @@ use crate::config::Settings;
 /// The exporter, which cannot exist.
 pub(crate) enum Sending {}
 
-/// Checks that traces are off.
-///
-/// # Errors
-/// The settings name a collector.
+/// Fails if the settings name a collector.
 pub(crate) fn start(_: &Engine, settings: &Settings) -> anyhow::Result<Option<Sending>> {
     if settings.otlp_endpoint.is_some() {
         bail!(
@@ -32,7 +29,6 @@ pub(crate) fn start(_: &Engine, settings: &Settings) -> anyhow::Result<Option<Se
     Ok(None)
 }
 
-/// Returns a recorder that does nothing.
 pub(crate) const fn of_background(_: &Engine, _: Option<&Sending>) -> Spans {
     Spans {}
 }
@@ -47,11 +43,9 @@ impl Sending {
     }
 }
 
-/// A recorder that does nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {}
 
-/// Work in progress.
 pub(crate) struct Begun;
 
 pub(crate) struct KeyValue;

@@ -31,9 +31,6 @@ use crate::traces::Spans;
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Starts sending webhooks, if any host is allowed.
-///
-/// # Errors
-/// They use TLS and there are no CA certificates, or a certificate file cannot be read.
 pub(crate) fn start(
     engine: &Engine,
     gate: Option<Arc<Gate>>,
@@ -106,7 +103,6 @@ fn warn(engine: &Engine, failures: &Seldom, timeline: &TimelineId, refusal: &Ref
     }
 }
 
-/// Sends one firing and settles it.
 async fn send(
     engine: Engine,
     sender: Arc<Sender>,

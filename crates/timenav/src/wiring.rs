@@ -1,5 +1,3 @@
-//! Assembles the service: data folder, store, system access, engine.
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,7 +32,6 @@ pub(crate) struct Wired {
     pub(crate) engine: Engine,
     /// Webhook policy; `None` if the service sends none.
     pub(crate) webhooks: Option<Arc<Gate>>,
-    /// The checkpoint folder.
     pub(crate) checkpoints: CheckpointPlace,
     _long_work: LongWorkThreads,
 }
@@ -75,10 +72,7 @@ fn give_way() {
     let _ = rustix::process::setpriority_process(None, LONG_WORK_NICE);
 }
 
-/// Opens a data folder, or initializes it on the first start.
-///
-/// # Errors
-/// A file is missing, damaged or cannot be written, or the database does not match its signatures.
+/// Opens a data folder, or initializes it on the first start. Fails if the database does not match its signatures.
 pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
     let postgres = match &settings.store {
@@ -104,7 +98,6 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     parts.open(folder).await
 }
 
-/// Connects to a database that is exclusive to this service or shared.
 async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> anyhow::Result<Arc<dyn Store>> {
     let named = || format!("the database {url}");
     if folder.database().try_exists().context("the database cannot be read")? {
@@ -168,7 +161,6 @@ fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) 
     Ok(())
 }
 
-/// Opens the database file in the data folder.
 fn open_sqlite(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Result<Arc<dyn Store>> {
     refuse_a_second_database(folder, checkpoints)?;
     let database = folder.database();
@@ -178,9 +170,6 @@ fn open_sqlite(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Re
 }
 
 /// Like [`open`], for a key rotation.
-///
-/// # Errors
-/// As for [`open`].
 pub(crate) async fn open_to_rotate(
     folder: &DataFolder,
     settings: &Settings,
@@ -196,9 +185,6 @@ pub(crate) async fn open_to_rotate(
 }
 
 /// Accepts a rollback in ledger entries, or only describes it. Returns a sentence for each loss.
-///
-/// # Errors
-/// As for [`open`], or the database has no ledger.
 pub(crate) async fn accept_rollback(
     folder: &DataFolder,
     settings: &Settings,
@@ -234,7 +220,6 @@ async fn put_together(
     Parts::of(folder, settings, checkpoints, keys, postgres)?.open(folder).await
 }
 
-/// The components of an engine.
 struct Parts {
     store: Arc<dyn Store>,
     doors: Doors,

@@ -36,12 +36,10 @@ use prefix::{PREFIX_NOTE_BYTES_MAX, PREFIXES_MAX, Prefix, PrefixLimits};
 
 /// Checkpoints of one log that are cosigned per minute. More would be pointless: each costs a disk write.
 pub(crate) const LOG_CHECKPOINTS_PER_MINUTE_MAX: NonZeroU32 = NonZeroU32::new(60).expect("sixty is not zero");
-/// Maximum number of named logs.
 pub(crate) const LOGS_MAX: usize = 10_000;
 /// Maximum number of keys per log or prefix: the current one and earlier ones.
 const KEYS_PER_LOG_MAX: usize = 16;
 
-/// A key of a known log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownLog {
     pub(crate) key: VerifierKey,
@@ -65,7 +63,6 @@ impl std::str::FromStr for KnownLog {
     }
 }
 
-/// Host time since the start of the witness, as the limiter's clock.
 struct HostTime {
     clock: Arc<HostClock>,
     began: Instant<Wall>,
@@ -92,7 +89,6 @@ struct Log {
     last: Mutex<Last>,
 }
 
-/// The last cosigned checkpoint of a log.
 #[derive(Default)]
 struct Last {
     witnessed: Witnessed,
@@ -102,7 +98,6 @@ struct Last {
     is_unknown: bool,
 }
 
-/// A witness and its logs.
 pub(crate) struct Witness {
     key: WitnessKey,
     signer: Arc<dyn Signer>,
@@ -114,45 +109,34 @@ pub(crate) struct Witness {
     prefixes: Vec<Arc<Prefix>>,
 }
 
-/// Why a checkpoint is not cosigned.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unwitnessed {
-    /// The log is unknown.
     #[error("this witness does not know the log")]
     UnknownLog,
-    /// It does not continue the last cosigned checkpoint or is not signed.
     #[error(transparent)]
     Refused(#[from] WitnessRefusal),
-    /// The rate limit of the log was reached.
     #[error("this log sends more than {LOG_CHECKPOINTS_PER_MINUTE_MAX} requests a minute")]
     TooOften,
-    /// The rate limit of the prefix was reached.
     #[error("the logs under `{prefix}` send more than {max} requests a minute")]
     PrefixTooOften {
         prefix: String,
         /// The limit per minute.
         max: NonZeroU32,
     },
-    /// The prefix has reached its maximum number of logs.
     #[error("this witness has the maximum of {max} logs under `{prefix}`")]
     PrefixFull {
         prefix: String,
         /// The limit.
         max: usize,
     },
-    /// The checkpoint of a log under a prefix is too long.
     #[error("a checkpoint of a log under a prefix can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures")]
     TooLong,
-    /// It could not be stored.
     #[error("the cosigned checkpoint cannot be stored: {0}")]
     NotKept(String),
 }
 
 impl Witness {
-    /// Opens a witness for its known logs.
-    ///
-    /// # Errors
-    /// A stored checkpoint is missing, damaged, or not cosigned by this witness.
+    /// Fails if a stored checkpoint is missing, damaged, or not cosigned by this witness.
     pub(crate) fn open(
         folder: WitnessFolder,
         name: Option<&str>,
@@ -193,10 +177,8 @@ impl Witness {
         Ok(witness)
     }
 
-    /// Loads the logs that were added under prefixes.
-    ///
-    /// # Errors
-    /// The checkpoint of any log is missing: without the file, the prefix of its log is unknown.
+    /// Loads the logs that were added under prefixes. Fails if the checkpoint of any log is missing: without the file,
+    /// the prefix of its log is unknown.
     fn take_in_under_prefixes(&self) -> anyhow::Result<()> {
         if self.prefixes.is_empty() {
             return Ok(());
@@ -237,7 +219,6 @@ impl Witness {
         self.logs.read().get(&hash_of(origin)).cloned()
     }
 
-    /// Returns the prefix and keys for a new log.
     fn prefix_of(&self, origin: &str) -> Option<(Arc<Prefix>, Vec<VerifierKey>)> {
         let prefix = self.prefixes.iter().find(|prefix| origin.starts_with(&prefix.text))?;
         Some((Arc::clone(prefix), prefix.keys_of(origin)?))
@@ -256,25 +237,19 @@ impl Witness {
         Ok(Last { witnessed, note: Some(text.into()), is_unknown: false })
     }
 
-    /// Returns the key that verifies the cosignatures of this witness.
     pub(crate) const fn key(&self) -> &WitnessKey {
         &self.key
     }
 
-    /// Returns the number of logs, named and under prefixes.
     pub(crate) fn logs_count(&self) -> usize {
         self.logs.read().len()
     }
 
-    /// Returns the number of prefixes.
     pub(crate) fn prefixes_count(&self) -> usize {
         self.prefixes.len()
     }
 
     /// Cosigns a checkpoint if it continues the last one. It is stored durably when this returns. Blocks on the disk.
-    ///
-    /// # Errors
-    /// The reason why it is not cosigned.
     pub(crate) fn add_checkpoint(&self, request: &AddCheckpoint) -> Result<NoteSignature, Unwitnessed> {
         let origin = request.origin();
         if let Some(log) = self.found(origin) {
@@ -362,7 +337,6 @@ impl Witness {
 }
 
 impl Log {
-    /// Counts a checkpoint against the rate limits.
     fn check_pace(&self) -> Result<(), Unwitnessed> {
         self.pace.check().map_err(|_| Unwitnessed::TooOften)?;
         let Some(prefix) = &self.prefix else { return Ok(()) };
@@ -371,7 +345,6 @@ impl Log {
     }
 }
 
-/// Groups the keys of each log or prefix without duplicates.
 fn together<K: PartialEq>(
     pairs: impl Iterator<Item = (String, K)>,
     what: &str,

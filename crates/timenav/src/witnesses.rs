@@ -26,7 +26,6 @@ use crate::traces::Spans;
 
 /// Initial wait before an unreachable witness is retried. It doubles with each failure.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// Maximum wait.
 const PAUSE_MAX: Duration = Duration::from_mins(5);
 /// Maximum wait if responses require cosignatures.
 const PAUSE_REQUIRED_MAX: Duration = Duration::from_secs(5);
@@ -40,10 +39,6 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Wait before comparing with the recorded heads again if the store is unavailable.
 const RECALL_AGAIN: Duration = Duration::from_secs(10);
 
-/// Starts the witness tasks, if there are witnesses.
-///
-/// # Errors
-/// No HTTP client can be built for one of them.
 pub(crate) fn start(
     engine: &Engine,
     settings: &Settings,
@@ -78,12 +73,10 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// The intervals of witness requests.
 #[derive(Clone, Copy)]
 struct Pace {
     /// Interval if nothing waits for witnesses.
     interval: Duration,
-    /// Maximum wait before an unreachable witness is retried.
     pause_max: Duration,
 }
 
@@ -302,7 +295,6 @@ impl Kept {
     }
 }
 
-/// Shows one witness the new checkpoints of a timeline.
 struct Follower {
     engine: Engine,
     witness: Arc<AskedWitness>,
@@ -352,7 +344,6 @@ impl Follower {
         }
     }
 
-    /// Processes the response of a witness.
     async fn take(&mut self, asked: Asked, before: &WitnessStatus) -> WitnessStatus {
         let failed = |state, detail: String, evidence| WitnessStatus { state, detail, evidence, ..before.clone() };
         match asked {
@@ -385,7 +376,6 @@ impl Follower {
     }
 }
 
-/// Logs changes of a witness's state for a timeline.
 fn tell((name, timeline): (&str, &TimelineId), before: &WitnessStatus, now: &WitnessStatus) {
     if before.state == now.state && before.detail == now.detail {
         return;

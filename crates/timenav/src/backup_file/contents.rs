@@ -1,5 +1,3 @@
-//! Reads backup files.
-
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -19,21 +17,16 @@ const BLOCK_BYTES: u64 = 512;
 /// Size of the end-of-archive marker, in bytes.
 const END_BYTES: u64 = 2 * BLOCK_BYTES;
 
-/// A backup whose manifest has been read.
 #[derive(Debug)]
 pub(crate) struct Contents {
     path: PathBuf,
     pub(crate) manifest: Manifest,
     note: Note,
-    /// Offset of each member.
     starts: BTreeMap<String, u64>,
 }
 
 impl Contents {
-    /// Reads the manifest of a backup without verifying it.
-    ///
-    /// # Errors
-    /// The file cannot be read, is truncated or is not a backup.
+    /// Reads the manifest without verifying it. Fails if the file cannot be read, is truncated or is not a backup.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         Self::find(path).with_context(|| format!("the backup {}", path.display()))
     }
@@ -78,32 +71,21 @@ impl Contents {
         Ok(Self { path: path.to_owned(), manifest, note, starts })
     }
 
-    /// Verifies the signature of the manifest with the key that it names.
-    ///
-    /// # Errors
-    /// The signature is invalid.
     pub(crate) fn verify_manifest(&self) -> anyhow::Result<()> {
         let named = || format!("the manifest of the backup {} is not signed by its key", self.path.display());
         self.manifest.verify(&self.note).with_context(named)
     }
 
-    /// Returns the names of the keys in the backup.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
         KEY_NAMES.into_iter().filter(|name| self.starts.contains_key(*name))
     }
 
-    /// Reads all members and verifies their digests.
-    ///
-    /// # Errors
-    /// A member cannot be read or differs.
     pub(crate) fn verify_members(&self) -> anyhow::Result<()> {
         self.manifest.members.iter().try_for_each(|member| self.take(member, &mut io::sink()))
     }
 
-    /// Extracts a member into a new file that only its owner can read, and syncs it.
-    ///
-    /// # Errors
-    /// A file cannot be read or written, or the member does not match the manifest. The file is then unusable.
+    /// Extracts a member into a new file that only its owner can read, and syncs it. After an error the file is
+    /// unusable.
     pub(crate) fn extract(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let unwritable = || format!("{} cannot be written", to.display());
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).with_context(unwritable)?;
@@ -111,10 +93,7 @@ impl Contents {
         file.sync_all().with_context(unwritable)
     }
 
-    /// Returns the text of a key.
-    ///
-    /// # Errors
-    /// It cannot be read or does not match the manifest.
+    /// Fails if the text does not match the manifest.
     pub(crate) fn key_text(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
         let member = self.member(name)?;
         if member.bytes > KEY_BYTES_MAX {

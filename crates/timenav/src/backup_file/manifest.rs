@@ -18,13 +18,9 @@ pub(crate) struct Manifest {
     pub(crate) key: VerifierKey,
     /// Host time before the copy started: everything acknowledged earlier is in the backup.
     pub(crate) made_at: String,
-    /// The version of the program that created it.
     pub(crate) version: String,
-    /// Number of timelines.
     pub(crate) timelines: u64,
-    /// Number of entries in all timelines.
     pub(crate) entries: u64,
-    /// The other members, in order.
     pub(crate) members: Vec<ManifestMember>,
 }
 
@@ -38,17 +34,11 @@ pub(crate) struct ManifestMember {
 
 impl Manifest {
     /// Returns the key under the ledger name of `main`, as published for verifiers.
-    ///
-    /// # Errors
-    /// The service name is not valid in a ledger name.
     pub(crate) fn verifier_key(&self) -> anyhow::Result<VerifierKey> {
         Ok(VerifierKey::new(&origin(self.key.name(), TimelineId::MAIN), *self.key.public_key())?)
     }
 
-    /// Signs the manifest as a note.
-    ///
-    /// # Errors
-    /// A text in it has control characters.
+    /// Signs the manifest as a note. Fails if a text in it has control characters.
     pub(super) fn sign(&self, key: &ServiceKey) -> anyhow::Result<String> {
         let note = Note::sign(self.text(), &self.key, |message| key.signer.sign(message))?;
         Ok(note.to_string())
@@ -66,10 +56,7 @@ impl Manifest {
         text
     }
 
-    /// Parses a manifest. [`Manifest::verify`] checks the signature.
-    ///
-    /// # Errors
-    /// It is not a manifest.
+    /// Does not check the signature; [`Manifest::verify`] does.
     pub(super) fn parse(bytes: &[u8]) -> anyhow::Result<(Self, Note)> {
         let note = Note::parse(bytes)?;
         let mut lines = note.text().lines();
@@ -94,9 +81,6 @@ impl Manifest {
     }
 
     /// Verifies the signature with the key that the manifest names.
-    ///
-    /// # Errors
-    /// The signature is invalid.
     pub(super) fn verify(&self, note: &Note) -> anyhow::Result<()> {
         Ok(note.verify(std::slice::from_ref(&self.key), verify_signature)?)
     }

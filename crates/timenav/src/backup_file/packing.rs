@@ -1,5 +1,3 @@
-//! Writes backup files.
-
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,10 +10,8 @@ use super::manifest::ManifestMember;
 use super::{Digested, MANIFEST_NAME, Manifest};
 use crate::key_files::ServiceKey;
 
-/// Buffer size, in bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// A file that becomes a member.
 pub(crate) struct Source {
     pub(crate) name: &'static str,
     pub(crate) path: PathBuf,
@@ -23,9 +19,6 @@ pub(crate) struct Source {
 
 /// Writes a new file that only its owner can read: the given members, then the manifest with their digests. The file is
 /// durable when this returns.
-///
-/// # Errors
-/// A file cannot be read or written.
 pub(crate) fn pack(
     to: &Path,
     sources: &[Source],

@@ -8,7 +8,6 @@ use crate::data_folder::DataFolder;
 use crate::doors::OsEntropy;
 use crate::key_files::{ServiceKey, service_key};
 
-/// A folder with a key and the files of a backup.
 struct Folder {
     folder: tempfile::TempDir,
     key: ServiceKey,

@@ -6,7 +6,6 @@ use timenav_client::{Method, Request};
 use super::{Answer, Client, ONCE};
 use crate::exit::Failure;
 
-/// An arbitrary request.
 pub(crate) struct Call {
     pub(crate) method: Method,
     /// The path below the service URL, with the query.
@@ -17,11 +16,7 @@ pub(crate) struct Call {
 }
 
 impl Client {
-    /// Sends an arbitrary request. A JSON response is returned; the bytes of other responses are passed on as they
-    /// arrive.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
+    /// A JSON response is returned; the bytes of other responses are passed on as they arrive.
     pub(crate) fn call(
         &self,
         call: Call,

@@ -1,5 +1,3 @@
-//! An asynchronous client for concurrent requests.
-
 use std::time::Duration;
 
 use timenav_client::header::{HeaderMap, HeaderName, HeaderValue};
@@ -18,11 +16,9 @@ pub(crate) struct Caller {
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) method: Method,
-    /// The path segments.
     pub(crate) path: Vec<String>,
     pub(crate) query: Vec<(String, String)>,
     headers: HeaderMap,
-    /// The JSON body.
     pub(crate) body: Option<String>,
     /// Time added to the default timeout.
     longer: Duration,
@@ -30,33 +26,26 @@ pub(crate) struct Asked {
     is_once: bool,
 }
 
-/// A response.
 pub(crate) enum Reply {
-    /// The complete response.
     Text(String),
-    /// The response exceeds the limit.
     TooLong,
 }
 
-/// A stream of server-sent events.
 pub(crate) struct Watch {
     events: Events,
 }
 
 impl Client {
-    /// Returns a concurrent client for the same service.
     pub(crate) fn caller(&self) -> Caller {
         Caller { api: self.api.clone() }
     }
 
-    /// Returns the runtime and a concurrent client.
     pub(crate) fn into_caller(self) -> (Runtime, Caller) {
         (self.runtime, Caller { api: self.api })
     }
 }
 
 impl Asked {
-    /// Creates a request without a body.
     pub(crate) fn get(path: &[&str], query: Vec<(String, String)>) -> Self {
         Self {
             method: Method::GET,
@@ -69,28 +58,21 @@ impl Asked {
         }
     }
 
-    /// Creates a request with a JSON body.
     pub(crate) fn post(path: &[&str], body: &serde_json::Value) -> Self {
         Self { method: Method::POST, body: Some(body.to_string()), ..Self::get(path, Vec::new()) }
     }
 
-    /// Adds a header.
-    ///
-    /// # Errors
-    /// The value is not valid in a header.
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
         let value = HeaderValue::try_from(value).map_err(anyhow::Error::new)?;
         self.headers.insert(HeaderName::from_static(name), value);
         Ok(self)
     }
 
-    /// Adds an idempotency key, so that a retry does not repeat the request.
     pub(crate) const fn once(mut self) -> Self {
         self.is_once = true;
         self
     }
 
-    /// Extends the timeout.
     pub(crate) const fn longer(mut self, longer: Duration) -> Self {
         self.longer = longer;
         self
@@ -109,10 +91,7 @@ impl Asked {
 }
 
 impl Caller {
-    /// Sends a request and reads up to `bytes_max` bytes of the response.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
+    /// Reads up to `bytes_max` bytes of the response.
     pub(crate) async fn send(&self, asked: &Asked, bytes_max: usize) -> Result<Reply, Failure> {
         let mut response = self.api.send(asked.request()?).await?;
         let mut bytes = Vec::new();
@@ -125,10 +104,7 @@ impl Caller {
         Ok(Reply::Text(String::from_utf8(bytes).map_err(anyhow::Error::new)?))
     }
 
-    /// Opens a stream of server-sent events, starting after the given id or now.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
+    /// Starts after the given id or now.
     pub(crate) async fn watch(
         &self,
         path: &[&str],

@@ -1,5 +1,3 @@
-//! Whether a write may create its timeline.
-
 use clap::Args;
 use timenav_client::header::{HeaderMap, HeaderValue, IF_MATCH};
 
@@ -21,9 +19,6 @@ impl CreateOption {
     }
 
     /// Adds a hint about `--create` if the timeline was not found.
-    ///
-    /// # Errors
-    /// The request failed.
     pub(crate) fn explain(self, answer: Result<Answer, Failure>) -> Result<Answer, Failure> {
         answer.map_err(|failure| match failure {
             Failure::Problem(problem) if !self.create && problem.is_not_found() => Failure::NoTimeline(problem),

@@ -11,7 +11,6 @@ use crate::exit::Failure;
 pub(crate) struct ServerEvent {
     /// The id to resume after; empty if none was received.
     pub(crate) id: String,
-    /// The event type.
     pub(crate) name: String,
     pub(crate) data: String,
 }
@@ -22,23 +21,19 @@ impl From<SentEvent> for ServerEvent {
     }
 }
 
-/// The next signal of a stream.
 pub(crate) enum Sign {
     Event(ServerEvent),
-    /// A heartbeat.
     Alive,
     /// The stream has ended or timed out.
     Lost,
 }
 
-/// A stream of server-sent events.
 pub(crate) struct EventStream<'a> {
     pub(super) client: &'a Client,
     pub(super) events: Events,
 }
 
 impl EventStream<'_> {
-    /// Waits up to `patience` for the next signal.
     pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
         if let Some(event) = self.events.ready() {
             return Sign::Event(event.into());

@@ -40,12 +40,10 @@ pub(crate) struct ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// Returns options with only a URL.
     pub(crate) fn at(url: Url, ca: Option<PathBuf>) -> Self {
         Self { url: Some(url), profile: None, ca, data: None, output: OutputFormat::Table, json: false }
     }
 
-    /// Returns options with only a data folder.
     pub(crate) fn of_folder(data: PathBuf) -> Self {
         Self { url: None, profile: None, ca: None, data: Some(data), output: OutputFormat::Table, json: false }
     }
@@ -62,7 +60,6 @@ impl ServiceOptions {
         named.into_iter().filter_map(|(name, value)| value.map(|value| [name.into(), value])).flatten().collect()
     }
 
-    /// Returns the output format.
     pub(crate) const fn output(&self) -> OutputFormat {
         if self.json { OutputFormat::Json } else { self.output }
     }
@@ -83,49 +80,35 @@ impl TimelineOptions {
         self.timeline.as_deref().unwrap_or("main")
     }
 
-    /// Returns the query with the timeline id, if given.
     pub(crate) fn query(&self) -> Vec<(&'static str, String)> {
         self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
     }
 
-    /// Returns the query with the timeline id for operations that require one; `main` by default.
     pub(crate) fn required_query(&self) -> Vec<(&'static str, String)> {
         vec![("timeline_id", self.required().to_owned())]
     }
 
-    /// Returns a body with the timeline id, if given.
     pub(crate) fn body(&self) -> Map<String, Value> {
         self.query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
-    /// Returns a body with the timeline id for operations that require one; `main` by default.
     pub(crate) fn required_body(&self) -> Map<String, Value> {
         self.required_query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 }
 
-/// Reads CA certificates from a file.
-///
-/// # Errors
-/// It cannot be read or contains none.
+/// Fails if the file contains no certificate.
 pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
     let certificates = Certificate::from_pem_bundle(&pem(path)?).ok().filter(|certificates| !certificates.is_empty());
     certificates.with_context(|| format!("{} contains no PEM certificate", path.display()))
 }
 
-/// Reads a PEM file.
-///
-/// # Errors
-/// It cannot be read.
 pub(super) fn pem(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
 /// Builds a client for a witness, or for a service that is inspected. Machines without CA certificates, such as small
 /// containers, can still use plain HTTP.
-///
-/// # Errors
-/// The URL is HTTPS, and there are no CA certificates.
 pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Result<Client> {
     match made().build() {
         Ok(http) => Ok(http),
@@ -137,7 +120,6 @@ pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Resu
     }
 }
 
-/// Parses the URL of a service.
 pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("{error}; write it like http://127.0.0.1:8080"))?;
     match url.scheme() {
@@ -146,7 +128,6 @@ pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Returns whether a URL points to this machine.
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

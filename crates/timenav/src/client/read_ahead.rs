@@ -1,12 +1,8 @@
-//! Reads a file ahead of its upload.
-
 use std::io::{self, Read};
 
 use tokio::sync::mpsc;
 
-/// Size of a chunk, in bytes.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
-/// Chunks read ahead.
 const CHUNKS_AHEAD_MAX: usize = 4;
 
 /// Reads on a separate thread, a few chunks ahead. Reading stops when the receiver is dropped.

@@ -14,28 +14,20 @@ use crate::profiles::{Profile, Profiles};
 use crate::surroundings::Surroundings;
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
-/// The environment variable of the key, for messages.
 const KEY: &str = "TIMENAV_API_KEY";
 
-/// A service with its credentials.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) url: Url,
     pub(crate) key: Zeroizing<String>,
     /// A description of the source of the key.
     pub(crate) key_source: String,
-    /// CA certificates to verify the service with.
     pub(crate) ca: Option<PathBuf>,
 }
 
-/// Finds the service and its key.
-///
 /// The order is --url, --profile, --data, the default profile, ./timenav-data, and the default URL. The key of a
 /// profile or data folder is only sent to the service of that profile or folder, unless --url is given together with
 /// --data.
-///
-/// # Errors
-/// The profile does not exist, the service of the folder is not running, or there is no key.
 pub(crate) fn find(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Target, Failure> {
     let key = environment_key(surroundings)?;
     let folder = surroundings.config_folder.as_deref();
@@ -98,7 +90,6 @@ fn of_url(options: &ServiceOptions, url: Url, key: Option<Zeroizing<String>>) ->
     Ok(Target { url, key, key_source, ca: options.ca.clone() })
 }
 
-/// Returns the service of a data folder, given or default.
 fn of_folder(options: &ServiceOptions, key: Option<Zeroizing<String>>) -> Result<Target, Failure> {
     let folder = options.data.clone().unwrap_or_else(|| DATA_DEFAULT.into());
     let is_named = options.data.is_some();

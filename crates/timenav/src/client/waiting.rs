@@ -26,10 +26,7 @@ impl Interrupt {
 }
 
 impl Client {
-    /// Sends a POST like [`Client::write`], with an extended timeout.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
+    /// Like [`Client::write`], with an extended timeout.
     pub(crate) fn write_and_wait(
         &self,
         path: &[&str],
@@ -41,17 +38,11 @@ impl Client {
     }
 
     /// Sends a POST with an idempotency key and an extended timeout.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn post_and_wait(&self, path: &[&str], body: &str, longer: Duration) -> Result<Answer, Failure> {
         self.ask(posting(path, &[], body)?.longer(longer))
     }
 
     /// Replaces the default action of Ctrl-C: from now on it only interrupts waits.
-    ///
-    /// # Errors
-    /// Signals cannot be received.
     pub(crate) fn interrupt(&self) -> Result<Interrupt, Failure> {
         let _inside = self.runtime.enter();
         let of = |kind| signal(kind).map_err(anyhow::Error::new);
@@ -75,9 +66,6 @@ impl Client {
     }
 
     /// Sends a long-polling POST without an idempotency key. Ctrl-C closes the connection; the result is then `None`.
-    ///
-    /// # Errors
-    /// The service is unreachable or rejects the request.
     pub(crate) fn post_unless(
         &self,
         interrupt: &mut Interrupt,

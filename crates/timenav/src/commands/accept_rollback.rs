@@ -14,9 +14,7 @@ use crate::exit::Failure;
 use crate::kept_from::read_kept;
 use crate::{output, telemetry, wiring};
 
-/// Maximum length of the name of the person who accepts, in characters.
 const BY_CHARS_MAX: usize = 200;
-/// Maximum length of the reason, in characters.
 const REASON_CHARS_MAX: usize = 1_000;
 
 /// Accepts that a database was rolled back or has another history.
@@ -62,11 +60,7 @@ pub(crate) struct AcceptRollbackCommand {
     json: bool,
 }
 
-/// Accepts a rollback, or shows it.
-///
-/// # Errors
-/// A service uses the folder, the data has damage that cannot be accepted, or a file cannot be written. A rollback that
-/// is shown but not accepted is an error too.
+/// A rollback that is shown but not accepted is an error too.
 pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
     let AcceptRollbackCommand { by, reason, kept, data, checkpoints, store, store_file, signing_key, config, json } =
         command;

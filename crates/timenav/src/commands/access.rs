@@ -1,5 +1,3 @@
-//! `timenav access`: permissions and the access log of a timeline.
-
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use timenav_core::access::Role;
@@ -89,10 +87,6 @@ struct Log {
     all: bool,
 }
 
-/// Shows or sets permissions.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -131,7 +125,6 @@ fn permissions(set: Set) -> Value {
     lists.into_iter().filter_map(|(role, ids)| Some((role.to_owned(), users(ids?)))).collect()
 }
 
-/// Returns the list of a role with one more user, and the expiry of that permission.
 fn granted(permissions: &Value, grant: Grant) -> Value {
     let Grant { user_id, role, expires_at, expires_in } = grant;
     let mut users: Vec<Value> = permissions[&role].as_array().cloned().unwrap_or_default();
@@ -155,7 +148,6 @@ fn permissions_text(answer: &Value) -> String {
     output::fields(&shown, &["timeline", "read", "write", "admin"].map(|name| (name, name)))
 }
 
-/// Returns the users in a list, with their expiry.
 pub(super) fn users_text(permissions: &Value, list: &str) -> String {
     let named = permissions[list].as_array().into_iter().flatten().filter_map(Value::as_str);
     let shown: Vec<String> = named.map(|user| with_end(user, &permissions["expires_at"][list][user])).collect();
@@ -181,7 +173,6 @@ fn log_text(page: &Value, is_first: bool) -> String {
     [listed].into_iter().chain(gone).collect()
 }
 
-/// Describes reads that are missing from the log.
 fn gap_text(gap: &Value) -> String {
     let text = |name: &str| output::member(gap, name);
     let (first, last) = (text("first_position"), text("last_position"));

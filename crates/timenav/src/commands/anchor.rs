@@ -1,5 +1,3 @@
-//! `timenav anchor`: sets and lists anchors and returns to them.
-
 use serde_json::Value;
 
 use super::arguments::insert;
@@ -57,10 +55,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();

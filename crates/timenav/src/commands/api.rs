@@ -1,5 +1,3 @@
-//! `timenav api`: sends an arbitrary request with the key.
-
 use std::io::Read as _;
 
 use anyhow::{Context as _, bail};
@@ -32,10 +30,6 @@ pub(crate) struct ApiCommand {
     service: ServiceOptions,
 }
 
-/// Sends a request.
-///
-/// # Errors
-/// The body cannot be read, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: ApiCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let body = command.body.map(body_of).transpose()?;

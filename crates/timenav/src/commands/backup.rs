@@ -27,7 +27,6 @@ use crate::output;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// Advice for services without a database file.
 const INSTEAD: &str = "use `pg_dump --format=custom` or base backups for the database, and copy signing.key and checkpoints.log \
      from the data folder (docs/postgresql.md, \"Back up\")";
 
@@ -67,10 +66,7 @@ pub(crate) struct BackupCommand {
     json: bool,
 }
 
-/// Creates a backup.
-///
-/// # Errors
-/// There is no database, its data does not match its signatures, or the file cannot be written.
+/// Fails if the data does not match its signatures.
 pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
     let BackupCommand { to, data, store, checkpoints, config, with_keys, depth, json } = command;
     let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
@@ -86,7 +82,6 @@ pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
     made.show(&settings, &to, json)
 }
 
-/// Result of a backup.
 struct Made {
     manifest: Manifest,
     checked: CheckedCopy,
@@ -131,10 +126,7 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     Ok(Made { manifest, checked, bytes })
 }
 
-/// Returns the path of the database.
-///
-/// # Errors
-/// There is no database.
+/// Fails if there is no database.
 pub(super) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
     let database = settings.data.join(DATABASE_FILE);
     if database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
@@ -143,7 +135,6 @@ pub(super) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
     bail!("there is no database in {}: give the data folder of a service with --data", settings.data.display())
 }
 
-/// Rejects an existing path.
 fn is_free(to: &Path) -> anyhow::Result<()> {
     match to.symlink_metadata() {
         Ok(there) if there.is_dir() => bail!("{} is a folder; give the file to write", to.display()),
@@ -171,7 +162,6 @@ fn service_key(data: &Path) -> anyhow::Result<ServiceKey> {
     read_signing_key(&path).with_context(named)
 }
 
-/// Returns the members of the backup.
 fn sources(work: &WorkFolder, data: &Path, with_keys: bool) -> anyhow::Result<Vec<Source>> {
     let mut sources: Vec<Source> =
         [DATABASE_FILE, CHECKPOINTS_FILE].into_iter().map(|name| Source { name, path: work.file(name) }).collect();

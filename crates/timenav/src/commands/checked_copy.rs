@@ -1,5 +1,3 @@
-//! Checks a database copy before it is used.
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,9 +16,7 @@ use crate::output;
 /// Standard sentences of scan results that say nothing about this copy.
 const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "No scan can tell"];
 
-/// Result of checking a copy.
 pub(super) struct CheckedCopy {
-    /// The head of each timeline.
     heads: Vec<Head>,
     checked: Vec<(String, u64)>,
     not_checked: Vec<String>,
@@ -28,10 +24,7 @@ pub(super) struct CheckedCopy {
 
 impl CheckedCopy {
     /// Checks a closed database: its pages are intact, each head matches its signature, each external checkpoint
-    /// matches its ledger, and the entries are valid as far as `depth` says.
-    ///
-    /// # Errors
-    /// It does not match its signatures (details go to stderr) or cannot be read.
+    /// matches its ledger, and the entries are valid as far as `depth` says. Details of an error go to stderr.
     pub(super) async fn check(
         database: &Path,
         outside: &Outside,
@@ -66,9 +59,6 @@ impl CheckedCopy {
 
     /// Writes the newest checkpoints into a new external checkpoint file: those kept outside the original database, or
     /// else new ones signed by its key for the heads in the copy.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub(super) fn keep(&self, file: &Path, outside: &Outside, key: &ServiceKey) -> anyhow::Result<()> {
         let kept = |head: &Head| outside.get(&head.id).map(|note| Arc::from(&**note));
         keep(&newest_checkpoints(&self.heads, kept, &*key.signer, &key.service_name)?, file)
@@ -85,18 +75,15 @@ impl CheckedCopy {
         self.heads.iter().map(tree).eq(heads.iter().map(tree))
     }
 
-    /// Returns what was checked, on one line.
     pub(super) fn checked_text(&self) -> String {
         let counts: Vec<String> = self.checked.iter().map(|(what, count)| format!("{count} {what}")).collect();
         format!("the structure of the database, {}", counts.join(", "))
     }
 
-    /// Returns what was not checked, on one line.
     pub(super) fn not_checked_text(&self) -> String {
         self.not_checked.join(" ")
     }
 
-    /// Returns what was checked and what was not.
     pub(super) fn json(&self) -> Value {
         let count = |(what, count): &(String, u64)| json!({ "what": what, "count": count });
         json!({
@@ -106,10 +93,6 @@ impl CheckedCopy {
     }
 }
 
-/// Writes an external checkpoint file.
-///
-/// # Errors
-/// It cannot be written.
 pub(super) fn keep(checkpoints: &[KeptOutside], file: &Path) -> anyhow::Result<()> {
     let named = || format!("{} cannot be written", file.display());
     let outside = CheckpointFile::open(file).with_context(named)?;
@@ -127,7 +110,6 @@ fn checked(scans: &[Scan]) -> Vec<(String, u64)> {
     sums
 }
 
-/// Returns what no scan checked, without duplicates.
 fn not_checked(scans: &[Scan]) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for sentence in scans.iter().flat_map(|scan| &scan.not_checked) {

@@ -1,5 +1,3 @@
-//! `timenav clock`: reads, moves, pauses and watches a clock.
-
 pub(super) mod foreseen;
 pub(super) mod settling;
 
@@ -108,10 +106,6 @@ enum Action {
     Watch,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
@@ -172,7 +166,6 @@ fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Formats a clock.
 pub(super) fn clock_text(answer: &Value) -> String {
     let shown = [
         ("timeline", "timeline_id"),
@@ -186,7 +179,6 @@ pub(super) fn clock_text(answer: &Value) -> String {
     output::status(answer) + &output::fields(answer, &shown)
 }
 
-/// Formats a clock on one line.
 pub(super) fn clock_line(clock: &Value) -> String {
     let mut line = output::member(clock, "current_time");
     for (before, path, after) in

@@ -23,10 +23,8 @@ use crate::exit::Failure;
 use crate::key_files::service_key;
 use crate::output;
 
-/// Temporary folder inside the data folder.
 const WORK_FOLDER: &str = "compacting";
 
-/// Advice for services without a database file.
 const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which frees the space of erased data";
 
 /// Compacts the database of a stopped service, and removes all traces of erased data.
@@ -55,10 +53,7 @@ pub(crate) struct CompactCommand {
     json: bool,
 }
 
-/// Compacts a database.
-///
-/// # Errors
-/// A service uses the folder, its data does not match its signatures, or the new file cannot be written.
+/// Fails if a service uses the folder or its data does not match its signatures.
 pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
     let CompactCommand { data, store, checkpoints, config, depth, json } = command;
     let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
@@ -74,7 +69,6 @@ pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
     compacted.show(json)
 }
 
-/// Result of compacting.
 struct Compacted {
     checked: CheckedCopy,
     bytes_before: u64,

@@ -12,12 +12,10 @@ use crate::output;
 use crate::profiles::Profiles;
 use crate::surroundings::Surroundings;
 
-/// Maximum number of names to request.
 const NAMES_MAX: u32 = 1_000;
 /// Flags that select service and timeline, evaluated if they come before the word to complete.
 const TELLING: [&str; 5] = ["--url", "--ca", "--data", "--profile", "--timeline"];
 
-/// Returns the command line with dynamic completion.
 pub(crate) fn command() -> Command {
     with_names(Cli::command())
 }
@@ -82,8 +80,7 @@ fn profiles(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, names)
 }
 
-/// Requests a list and returns the ids that start with the word. If the service is unreachable, there are none:
-/// completion cannot report errors.
+/// If the service is unreachable, the list is empty: completion cannot report errors.
 fn listed(
     current: &OsStr,
     path: &[&str],

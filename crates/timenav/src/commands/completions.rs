@@ -1,5 +1,3 @@
-//! `timenav completions`: prints shell completion scripts.
-
 use anyhow::Context as _;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
@@ -19,10 +17,6 @@ pub(crate) struct CompletionsCommand {
     shell: Shell,
 }
 
-/// Prints the script.
-///
-/// # Errors
-/// Stdout cannot be written.
 pub(crate) fn run(command: &CompletionsCommand) -> Result<(), Failure> {
     output::write_bytes(&script(command.shell)?)
 }

@@ -1,5 +1,3 @@
-//! Waits for followers to confirm a clock change.
-
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -35,7 +33,6 @@ pub(super) struct ConfirmOptions {
     wait: Option<i64>,
 }
 
-/// Changes a clock and waits for followers if requested.
 pub(super) fn change(
     client: &Client,
     path: &str,
@@ -55,7 +52,6 @@ pub(super) fn change(
     unconfirmed(&answer.value)
 }
 
-/// Returns the extra timeout of a request that waits.
 pub(super) const fn longer(waits: bool, wait: Option<i64>) -> Duration {
     match wait {
         Some(seconds) => Duration::from_secs(seconds.unsigned_abs()),
@@ -64,7 +60,6 @@ pub(super) const fn longer(waits: bool, wait: Option<i64>) -> Duration {
     }
 }
 
-/// Formats the followers that were waited for, if any.
 pub(super) fn awaited_text(answer: &Value) -> String {
     let followers = answer["followers"]["followers"].as_array().map(Vec::as_slice).unwrap_or_default();
     if followers.is_empty() {

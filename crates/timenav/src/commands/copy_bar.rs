@@ -1,14 +1,9 @@
-//! Copies a database with a progress bar.
-
 use std::path::Path;
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Copies a consistent snapshot of a database. Returns its size in bytes.
-///
-/// # Errors
-/// The database cannot be read or the copy cannot be written.
 pub(super) fn copy_database(from: &Path, to: &Path) -> anyhow::Result<u64> {
     let style = ProgressStyle::with_template("copying {wide_bar} {bytes}/{total_bytes}, {eta} left");
     let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -1,5 +1,3 @@
-//! `timenav data`: seals data with your own key, opens it and erases it.
-
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -62,10 +60,6 @@ struct KeyOption {
     key_file: Option<PathBuf>,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no key or no data, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: DataCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {

@@ -1,5 +1,3 @@
-//! `timenav demo`: demonstrations that need no setup.
-
 mod picture;
 mod programs;
 mod running;
@@ -20,10 +18,6 @@ enum What {
     Programs(programs::ProgramsCommand),
 }
 
-/// Runs the demo.
-///
-/// # Errors
-/// It cannot run on this system.
 pub(crate) fn run(command: &DemoCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     match &command.what {
         What::Programs(command) => programs::run(command, surroundings),

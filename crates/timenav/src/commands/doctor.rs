@@ -1,5 +1,3 @@
-//! `timenav doctor`: checks the health and the security of a service.
-
 mod check;
 mod database;
 mod folder;
@@ -53,10 +51,7 @@ pub(crate) struct DoctorCommand {
     options: ServeOptions,
 }
 
-/// Checks a service.
-///
-/// # Errors
-/// A check fails or the settings cannot be read.
+/// Fails if a check fails.
 pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let allowed = timenav_exec::ways::allowed();
     let settings = Settings::resolve(command.options)?;

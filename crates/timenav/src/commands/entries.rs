@@ -1,5 +1,3 @@
-//! `timenav entries`: prints ledger entries with their contents.
-
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
@@ -32,10 +30,6 @@ pub(crate) struct EntriesCommand {
     service: ServiceOptions,
 }
 
-/// Prints entries.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "entries"];

@@ -1,5 +1,3 @@
-//! `timenav erase-reads`: erases single reads from the access log.
-
 use serde_json::Map;
 use timenav_core::ids::TimelineId;
 
@@ -29,10 +27,6 @@ pub(crate) struct EraseReadsCommand {
     service: ServiceOptions,
 }
 
-/// Erases reads.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = Map::from_iter([("position".to_owned(), command.position.into())]);

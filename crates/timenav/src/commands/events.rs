@@ -1,5 +1,3 @@
-//! `timenav events`: records, finds, checks, corrects, manipulates and erases events.
-
 mod check;
 mod count;
 mod erase;
@@ -179,10 +177,6 @@ struct Find {
     filter: FilterOptions,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// A file cannot be read, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -215,7 +209,6 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     show_pages(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
 }
 
-/// Returns the event described by the flags, as a request body.
 fn event(flags: Flags) -> Map<String, Value> {
     fn list<T>(items: Vec<T>) -> Option<Vec<T>> {
         (!items.is_empty()).then_some(items)
@@ -247,7 +240,6 @@ fn file_body(path: &Path) -> anyhow::Result<String> {
     as_body(&file_text(path)?).with_context(|| format!("{}", path.display()))
 }
 
-/// Returns the contents of a file or of stdin.
 pub(super) fn file_text(path: &Path) -> anyhow::Result<String> {
     if path != Path::new("-") {
         return std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()));

@@ -69,14 +69,10 @@ impl From<ViaOption> for Via {
     }
 }
 
-/// The error on unsupported systems.
 const ELSEWHERE: &str = "timenav exec supports only Linux on x86-64; on this system, have programs call the service, \
                          or use a client with a virtual clock (docs/clients.md)";
 
-/// Runs a program and exits with its status.
-///
-/// # Errors
-/// The program cannot be started on the clock, or the service does not return the clock.
+/// Exits with the status of the program.
 pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err(anyhow::anyhow!(ELSEWHERE).into());

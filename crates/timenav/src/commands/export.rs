@@ -1,5 +1,3 @@
-//! `timenav export`: writes the events of a place and time to a file.
-
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,10 +41,6 @@ pub(crate) struct ExportCommand {
     timeline: TimelineOptions,
 }
 
-/// Downloads the events to a file or to stdout.
-///
-/// # Errors
-/// The service is unreachable, rejects the request or stops early, or the file cannot be written.
 pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let format = format_of(command.save.as_deref(), command.format.as_deref())?;
     let client = Client::new(&command.service, surroundings)?;

@@ -1,5 +1,3 @@
-//! `timenav fault`: injects a clock fault into a follower.
-
 use serde_json::{Value, json};
 
 use crate::client::{Client, ServiceOptions, TimelineOptions};
@@ -31,10 +29,6 @@ pub(crate) struct FaultCommand {
     timeline: TimelineOptions,
 }
 
-/// Sets or removes the fault of a follower.
-///
-/// # Errors
-/// No fault is given, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: &FaultCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();

@@ -1,5 +1,3 @@
-//! The event filter shared by all commands that find events.
-
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
@@ -32,7 +30,6 @@ pub(super) struct EventFilters {
 }
 
 impl FilterOptions {
-    /// Returns the filter as query parameters.
     pub(super) fn query(self) -> Vec<(&'static str, String)> {
         let mut query = self.filters.query();
         query.extend(self.newest.then(|| ("order", "newest".to_owned())));
@@ -41,7 +38,6 @@ impl FilterOptions {
 }
 
 impl EventFilters {
-    /// Returns the filter as query parameters.
     pub(super) fn query(self) -> Vec<(&'static str, String)> {
         let mut attributes = BTreeMap::<String, Vec<String>>::new();
         for (key, value) in self.attribute {

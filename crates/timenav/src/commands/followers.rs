@@ -1,5 +1,3 @@
-//! `timenav followers`: followers of a clock, and whether each has confirmed its last change.
-
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -40,10 +38,6 @@ pub(crate) struct FollowersCommand {
     timeline: TimelineOptions,
 }
 
-/// Lists followers.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &FollowersCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let answer = client.get(&["v1", "followers"], &command.timeline.query())?;

@@ -1,5 +1,3 @@
-//! `timenav import`: imports event files of any size.
-
 mod cut;
 mod guess;
 mod told;
@@ -59,10 +57,7 @@ pub(crate) struct ImportCommand {
     timeline: TimelineOptions,
 }
 
-/// Imports files one after the other.
-///
-/// # Errors
-/// A file could not be imported, the service is unreachable or rejects the request, or records were rejected.
+/// Rejected records are an error too.
 pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if let Some(import_id) = &command.undo {
         return undo(command, import_id.clone(), surroundings);
@@ -109,7 +104,6 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
     }
 }
 
-/// Undoes an import in batches.
 fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut unshown = Unshown::default();
@@ -124,7 +118,6 @@ fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings)
     unshown.end()
 }
 
-/// Formats how much one request undid and how much remains.
 fn undone_text(answer: &Value) -> String {
     let Some(rest) = answer["rest"].as_str() else { return output::status(answer) };
     let undone = output::member(answer, "undone");
@@ -132,7 +125,6 @@ fn undone_text(answer: &Value) -> String {
     format!("{undone} events undone, {left} to go\n")
 }
 
-/// Describes what remains after an interruption.
 fn cut_off(files: &[PathBuf], path: &Path) -> Failure {
     let name = printable(&path.to_string_lossy());
     let left = files.iter().skip_while(|file| *file != path).count().saturating_sub(1);
@@ -145,7 +137,6 @@ fn cut_off(files: &[PathBuf], path: &Path) -> Failure {
         .into()
 }
 
-/// Imports one file.
 fn send(
     client: &Client,
     (path, format): (&Path, Format),
@@ -207,7 +198,6 @@ fn packing_of(path: &Path) -> Option<Packing> {
     Packing::from_extension(path.extension()?.to_str()?)
 }
 
-/// Rejects a file with a zstd extension.
 fn reject_zstd(path: &Path) -> anyhow::Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if extension.eq_ignore_ascii_case("zst") || extension.eq_ignore_ascii_case("zstd") {

@@ -1,5 +1,3 @@
-//! `timenav import-git`: imports Git history.
-
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -39,9 +37,6 @@ pub(crate) struct ImportGitCommand {
 }
 
 /// Uploads the output of `git log` while it runs.
-///
-/// # Errors
-/// There is no Git or no repository, the service is unreachable or rejects the request, or commits were rejected.
 pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
@@ -62,7 +57,6 @@ pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Re
 /// taken for a complete one.
 struct Log {
     child: Child,
-    /// Output that was read to detect an empty history.
     first: io::Cursor<Vec<u8>>,
     output: ChildStdout,
 }

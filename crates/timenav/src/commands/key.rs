@@ -1,5 +1,3 @@
-//! `timenav key`: creates, lists and revokes API keys.
-
 use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
@@ -62,10 +60,6 @@ struct Create {
     expires_at: Option<String>,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {

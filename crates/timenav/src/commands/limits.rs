@@ -1,5 +1,3 @@
-//! `timenav limits`: lists all limits of a service.
-
 use serde_json::{Value, json};
 
 use crate::client::{Client, ServiceOptions};
@@ -14,10 +12,6 @@ pub(crate) struct LimitsCommand {
     service: ServiceOptions,
 }
 
-/// Lists limits.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &LimitsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     client.show(&client.get(&["v1", "limits"], &[])?, limits_text)

@@ -1,5 +1,3 @@
-//! `timenav man`: prints the manual page, or writes one for each command.
-
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -19,10 +17,6 @@ pub(crate) struct ManCommand {
     dir: Option<PathBuf>,
 }
 
-/// Prints or writes pages.
-///
-/// # Errors
-/// They cannot be written.
 pub(crate) fn run(command: &ManCommand) -> Result<(), Failure> {
     let cli = Cli::command();
     let Some(dir) = &command.dir else {

@@ -13,7 +13,6 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// The mappings folder inside the user's configuration folder.
 const FOLDER: &str = "timenav/mappings";
 const EXTENSION: &str = "json";
 /// Maximum length of a name, in bytes. File systems allow 255 including the extension.
@@ -52,10 +51,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The mapping does not exist or is invalid, or its file cannot be read or written.
 pub(crate) fn run(command: MappingCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = folder(surroundings)?;
     match command.action {
@@ -78,9 +73,6 @@ pub(crate) fn run(command: MappingCommand, surroundings: &Surroundings) -> Resul
 }
 
 /// Returns the mapping for `--map`: inline JSON, a file (`@mapping.json`), or a saved name.
-///
-/// # Errors
-/// The file or name does not exist or contains no valid mapping.
 pub(super) fn resolved(map: &str, surroundings: &Surroundings) -> anyhow::Result<String> {
     if let Some(file) = map.strip_prefix('@') {
         return read(Path::new(file));
@@ -104,7 +96,6 @@ fn path_of(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join(format!("{name}.{EXTENSION}")))
 }
 
-/// Returns a saved mapping.
 fn named(folder: &Path, name: &str) -> anyhow::Result<String> {
     let path = path_of(folder, name)?;
     if !path.exists() {
@@ -128,7 +119,6 @@ fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Reads and validates a mapping file.
 fn read(file: &Path) -> anyhow::Result<String> {
     let shown = file.display();
     let mut text = String::new();

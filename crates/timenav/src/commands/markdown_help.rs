@@ -43,26 +43,19 @@ value is an error. `timenav status` shows the service and the source of the key.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MarkdownHelpCommand {}
 
-/// Prints the page.
-///
-/// # Errors
-/// Stdout cannot be written.
 pub(crate) fn run(_command: &MarkdownHelpCommand) -> Result<(), Failure> {
     output::write(&page())
 }
 
 /// Options that several commands share, and that the page explains at one of them.
 struct Group {
-    /// Their help heading.
     heading: &'static str,
     /// The command that explains them.
     command: &'static str,
-    /// The sentence for the other commands.
     sentence: &'static str,
 }
 
 impl Group {
-    /// Returns whether an argument is in the group and explained at another command.
     fn repeats(&self, argument: &Arg, command: &str) -> bool {
         argument.get_help_heading() == Some(self.heading) && command != self.command
     }

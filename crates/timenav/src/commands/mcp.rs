@@ -39,18 +39,12 @@ pub(crate) struct McpCommand {
 }
 
 /// Serves until stdin ends.
-///
-/// # Errors
-/// See the server module.
 #[cfg(feature = "mcp")]
 pub(crate) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     server::run(command, surroundings)
 }
 
 /// Fails with a hint on how to get a build with MCP.
-///
-/// # Errors
-/// Always.
 #[cfg(not(feature = "mcp"))]
 pub(crate) fn run(command: &McpCommand, _: &Surroundings) -> Result<(), Failure> {
     let McpCommand { allow: _, service: _, timeline: _ } = command;

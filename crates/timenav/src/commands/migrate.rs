@@ -20,7 +20,6 @@ use crate::exit::Failure;
 use crate::key_files::{ServiceKey, service_key};
 use crate::output;
 
-/// The prefix of a data folder URL.
 const SQLITE: &str = "sqlite:";
 
 /// Moves all data of a stopped service from SQLite to PostgreSQL, or back.
@@ -53,12 +52,9 @@ pub(crate) struct MigrateCommand {
     json: bool,
 }
 
-/// The location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum StorePlace {
-    /// A data folder with a SQLite file.
     Sqlite(PathBuf),
-    /// A PostgreSQL database.
     Postgres(StoreUrl),
 }
 
@@ -76,11 +72,8 @@ impl FromStr for StorePlace {
     }
 }
 
-/// Moves all data.
-///
-/// # Errors
-/// A service uses one of the stores, the target is not empty, the copied data does not match its signatures, or
-/// something cannot be read or written.
+/// Fails if a service uses one of the stores, the target is not empty, or the copied data does not match its
+/// signatures.
 pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
     let (folder, url, is_into_postgres) = match (&command.from, &command.to) {
         (StorePlace::Sqlite(folder), StorePlace::Postgres(url)) => (folder, url, true),
@@ -118,17 +111,14 @@ fn next_command(folder: &Path, signing_key: Option<&Path>, is_into_postgres: boo
     }
 }
 
-/// A locked data folder and its settings.
 struct Place {
     folder: DataFolder,
-    /// Locks the checkpoints.
     _checkpoints: CheckpointPlace,
     outside: Outside,
     key: ServiceKey,
     depth: Depth,
 }
 
-/// Result of the move.
 struct MovedAll {
     timelines: u64,
     entries: u64,
@@ -207,7 +197,6 @@ impl Place {
         Ok(VerifierKey::new(&self.key.service_name, self.key.signer.public_key())?)
     }
 
-    /// Verifies the copied data in the new database.
     async fn verify(&self, copied: &Copied) -> Result<String, Failure> {
         let store = copied.postgres().context("the new database is not on a server")?;
         let key = self.verifier()?;
@@ -231,7 +220,6 @@ impl Place {
     }
 }
 
-/// Returns what scans checked, on one line.
 fn checked_text(scans: &[Scan]) -> String {
     let mut sums: Vec<(&str, u64)> = Vec::new();
     for checked in scans.iter().flat_map(|scan| &scan.checked).filter(|checked| checked.count > 0) {
@@ -268,7 +256,6 @@ impl MovedAll {
     }
 }
 
-/// A progress bar on a terminal.
 struct MoveBar(ProgressBar);
 
 impl MoveBar {

@@ -1,14 +1,9 @@
-//! Errors of SQLite commands for services that use PostgreSQL.
-
 use anyhow::bail;
 
 use crate::config::Settings;
 use crate::data_folder::{DATABASE_FILE, SIGNING_KEY_FILE};
 
 /// Rejects a command that reads the SQLite file if the service uses PostgreSQL. `instead` is the advice.
-///
-/// # Errors
-/// The service uses PostgreSQL.
 pub(super) fn check(settings: &Settings, command: &str, instead: &str) -> anyhow::Result<()> {
     let data = settings.data.display();
     if settings.data.join(DATABASE_FILE).exists() {
@@ -25,9 +20,6 @@ pub(super) fn check(settings: &Settings, command: &str, instead: &str) -> anyhow
 }
 
 /// Like [`check`], but only by the settings: a data folder that does not exist yet contains nothing.
-///
-/// # Errors
-/// As for [`check`].
 pub(super) fn check_setting(settings: &Settings, command: &str, instead: &str) -> anyhow::Result<()> {
     let Some(url) = &settings.store else { return Ok(()) };
     bail!("`timenav {command}` is for the SQLite file, and this service keeps everything in {url}: {instead}")

@@ -1,5 +1,3 @@
-//! `timenav openapi`: prints the OpenAPI document.
-
 use crate::exit::Failure;
 use crate::output;
 
@@ -7,10 +5,6 @@ use crate::output;
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenapiCommand {}
 
-/// Prints the document.
-///
-/// # Errors
-/// Stdout cannot be written.
 pub(crate) fn run(_command: &OpenapiCommand) -> Result<(), Failure> {
     output::write(&(timenav_http::openapi_json().trim_end().to_owned() + "\n"))
 }

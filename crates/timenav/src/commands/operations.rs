@@ -2,14 +2,12 @@
 
 use self::Agents::{Govern, Never, Read, Travel, Write};
 
-/// The permission an agent needs to call an operation as a tool of `timenav mcp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agents {
     /// Reads: changes nothing but the access log.
     Read,
     /// Writes to a timeline or works on its firings.
     Write,
-    /// Moves the clock.
     Travel,
     /// Administers: permissions, retention, and the end of a timeline.
     Govern,
@@ -17,12 +15,10 @@ pub(crate) enum Agents {
     Never,
 }
 
-/// An operation and the command that covers it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation {
     /// Method and path, as in the OpenAPI document.
     pub(crate) name: &'static str,
-    /// The command, with flags if needed.
     pub(crate) command: &'static str,
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses it"))]
     pub(crate) agents: Agents,
@@ -132,7 +128,6 @@ mod tests {
     use super::*;
     use crate::commands::Cli;
 
-    /// Returns the operations of the document by method and path.
     fn documented() -> BTreeSet<String> {
         let document: Value = serde_json::from_str(timenav_http::openapi_json()).unwrap();
         let paths = document["paths"].as_object().unwrap();

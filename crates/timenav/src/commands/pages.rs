@@ -1,5 +1,3 @@
-//! Paginated lists.
-
 use serde_json::Value;
 
 use crate::client::Client;

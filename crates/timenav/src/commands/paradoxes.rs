@@ -1,5 +1,3 @@
-//! `timenav paradoxes`: lists contradictions in the current history of a timeline.
-
 use serde_json::{Number, Value};
 
 use super::events::number;
@@ -47,10 +45,6 @@ pub(crate) struct ParadoxesCommand {
     timeline: TimelineOptions,
 }
 
-/// Lists paradoxes.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: ParadoxesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.required_query();

@@ -1,5 +1,3 @@
-//! `timenav profile`: named services with their keys.
-
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
@@ -73,10 +71,6 @@ struct Add {
     default: bool,
 }
 
-/// Adds, lists or removes profiles.
-///
-/// # Errors
-/// The profile or key does not exist, or the file cannot be read or written.
 pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = surroundings.config_folder.as_deref();
     let mut all = Profiles::read(folder)?;
@@ -108,7 +102,6 @@ pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Resul
     output::write(&format!("{}\n", output::printable(&said)))
 }
 
-/// Adds a profile and returns the message.
 fn added(all: &mut Profiles, add: Add) -> anyhow::Result<String> {
     let key = if add.no_key { None } else { Some(key_of(add.key.as_deref(), &add.name)?.to_string()) };
     let ca = add.ca.map(|path| std::path::absolute(&path)).transpose().context("the folder is gone")?;
@@ -123,7 +116,6 @@ fn added(all: &mut Profiles, add: Add) -> anyhow::Result<String> {
     Ok(format!("The profile `{name}` {done}, and is used unless you name another service."))
 }
 
-/// Reads the key from its source.
 fn key_of(source: Option<&str>, name: &str) -> anyhow::Result<Zeroizing<String>> {
     let key = match source {
         None => prompt::api_key(name)?,

@@ -1,5 +1,3 @@
-//! `timenav proof`: downloads an inclusion proof.
-
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
@@ -34,10 +32,6 @@ pub(crate) struct ProofCommand {
     service: ServiceOptions,
 }
 
-/// Downloads a proof.
-///
-/// # Errors
-/// The service is unreachable, rejects the request, or returns an invalid proof.
 pub(crate) fn run(command: &ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "proof"];

@@ -1,5 +1,3 @@
-//! `timenav prune`: prunes contents whose retention has passed.
-
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
 
@@ -29,9 +27,6 @@ pub(crate) struct PruneCommand {
 }
 
 /// Prunes in sweeps until nothing is left.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let timelines = match command.timeline {
@@ -60,7 +55,6 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
     unshown.end()
 }
 
-/// Returns the timelines that can be pruned.
 fn administered(client: &Client) -> Result<Vec<String>, Failure> {
     let (mut names, mut query) = (Vec::new(), Vec::new());
     loop {

@@ -1,5 +1,3 @@
-//! `timenav restore`: creates a data folder from a backup.
-
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -28,7 +26,6 @@ use crate::output;
 /// What a data folder may contain before a restore: a file system folder, locks and keys.
 const MAY_BE_THERE: [&str; 4] = ["lost+found", LOCK_FILE, CHECKPOINTS_LOCK_FILE, RESTORING_FOLDER];
 
-/// Advice for services without a database file.
 const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key back, and check it with `timenav verify --store` \
      (docs/postgresql.md, \"Restore\")";
 
@@ -71,10 +68,7 @@ pub(crate) struct RestoreCommand {
     json: bool,
 }
 
-/// Restores a backup.
-///
-/// # Errors
-/// The backup is damaged, its keys differ, or the data folder is not empty or in use.
+/// Fails if the backup is damaged, its keys differ, or the data folder is not empty or in use.
 pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
     let RestoreCommand { from, data, store, checkpoints, config, keys, key, depth, json } = command;
     let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
@@ -93,7 +87,6 @@ pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
     restored.show(&contents.manifest, &settings.data, json)
 }
 
-/// Result of a restore.
 struct Restored {
     checked: CheckedCopy,
     /// An existing checkpoint file, which is not replaced.

@@ -1,5 +1,3 @@
-//! `timenav rotate-signing-key`: replaces the signing key.
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -54,10 +52,7 @@ pub(crate) struct RotateSigningKeyCommand {
     json: bool,
 }
 
-/// Rotates the signing key.
-///
-/// # Errors
-/// A service uses the folder, its data does not match its signatures, or something cannot be written.
+/// Fails if a service uses the folder or its data does not match its signatures.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let RotateSigningKeyCommand { data, checkpoints, store, store_file, signing_key, config, save, json } = command;
     let settings = Settings::resolve(ServeOptions {
@@ -109,11 +104,9 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     show(&rotated, json)
 }
 
-/// Result of a rotation.
 struct Rotated {
     /// The replaced key of `main`; `None` if it was replaced earlier.
     retired: Option<VerifierKey>,
-    /// The new key.
     new: VerifierKey,
     /// Every ledger with its size at the key change.
     ledgers: BTreeMap<TimelineId, u64>,

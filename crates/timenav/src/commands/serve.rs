@@ -1,5 +1,3 @@
-//! `timenav serve`: runs the service until it receives a signal.
-
 use std::future::pending;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -28,7 +26,6 @@ use crate::{
 
 /// How long the ledger may take to write accepted entries on shutdown.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
-/// How long to wait before retrying an unavailable database.
 const DATABASE_RETRY: Duration = Duration::from_secs(1);
 /// Interval of maintenance of expiring timelines. Expired timelines cannot be read, even before that.
 const TEND_EVERY: Duration = Duration::from_secs(1);
@@ -51,10 +48,6 @@ pub(crate) struct ServeCommand {
     options: ServeOptions,
 }
 
-/// Serves until a signal.
-///
-/// # Errors
-/// The service cannot be started.
 pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
     process_stats::note_start();
     let settings = Settings::resolve(command.options)?;
@@ -69,7 +62,6 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
     served
 }
 
-/// Explains why the address cannot be listened on, with advice if another program uses it.
 pub(super) fn no_listener(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
     let mut what = format!("cannot listen on {address}");
     if error.kind() == std::io::ErrorKind::AddrInUse {
@@ -231,9 +223,6 @@ fn warn_beyond_loopback(address: SocketAddr) {
 
 /// Opens everything unless a signal arrives first, because a database may block. While no server listens at the
 /// database address, probes are answered and the connection is retried.
-///
-/// # Errors
-/// Something cannot be opened, or a signal arrived.
 async fn open(
     folder: &DataFolder,
     settings: &Settings,
@@ -295,7 +284,6 @@ impl Signals {
     }
 }
 
-/// A signal that stops the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopSignal {
     /// SIGTERM, sent by a service manager.

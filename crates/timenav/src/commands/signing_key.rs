@@ -1,5 +1,3 @@
-//! `timenav signing-key`: creates the signing key shared by several services.
-
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -47,10 +45,6 @@ struct NewCommand {
     json: bool,
 }
 
-/// Creates a key.
-///
-/// # Errors
-/// The file exists or cannot be written, or the name is invalid.
 pub(crate) fn run(command: SigningKeyCommand) -> Result<(), Failure> {
     match command.action {
         Action::New(command) => new(&command),

@@ -1,5 +1,3 @@
-//! `timenav sntp`: serves a timeline's clock over SNTP.
-
 mod leap;
 mod packet;
 mod rates;
@@ -22,7 +20,6 @@ use crate::surroundings::Surroundings;
 use packet::{Kiss, Reading, Request, Trust};
 use rates::{Rates, Verdict};
 
-/// Maximum number of ports.
 const PORTS_MAX: usize = 64;
 /// Longer than any request with extension fields; the rest of a longer packet is ignored.
 const REQUEST_BYTES: usize = 512;
@@ -61,7 +58,6 @@ pub(crate) struct SntpCommand {
     service: ServiceOptions,
 }
 
-/// A port and its timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Port {
     address: SocketAddr,
@@ -84,9 +80,6 @@ impl FromStr for Port {
 }
 
 /// Serves until the process is ended.
-///
-/// # Errors
-/// A port cannot be listened on, or the service does not return a clock.
 pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let mut threads = Vec::new();
     for port in &command.ports {
@@ -148,7 +141,6 @@ fn answer_all(socket: &UdpSocket, face: &Face) {
     }
 }
 
-/// A clock as shown to SNTP clients.
 struct Face(Mutex<State>);
 
 struct State {
@@ -156,12 +148,10 @@ struct State {
     service: Service,
 }
 
-/// The last known state of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
     There,
     Lost,
-    /// It rejects reading the clock.
     Refuses,
 }
 

@@ -1,5 +1,3 @@
-//! `timenav spend`: advances a paused clock by the cost of work.
-
 use super::arguments::insert;
 use super::clock::{clock_text, foreseen, settling};
 use super::confirmed::{FollowersOption, seconds};
@@ -32,10 +30,6 @@ pub(crate) struct SpendCommand {
     timeline: TimelineOptions,
 }
 
-/// Advances the clock and prints what fired on the way.
-///
-/// # Errors
-/// The clock is running, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: SpendCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let SpendCommand { duration, since, dry_run, wait, followers, service, timeline } = command;
     let client = Client::new(&service, surroundings)?;

@@ -62,9 +62,6 @@ pub(crate) struct SqlClockCommand {
 }
 
 /// Keeps the function current until Ctrl-C, or removes it.
-///
-/// # Errors
-/// The service does not return the clock, or the database rejects a statement.
 pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let place = Place { url: command.database.clone(), schema: command.schema.clone() };
     if command.uninstall {
@@ -115,7 +112,6 @@ fn uninstall(place: &Place) -> Result<(), Failure> {
     output::write(&format!("removed timenav_now() from schema {} of {}\n", place.schema, place.url))
 }
 
-/// An update of the clock.
 enum News {
     Changed(Known),
     Heard,
@@ -154,7 +150,6 @@ impl Shown for Desk {
     }
 }
 
-/// A clock that is kept in a database.
 struct SqlClock {
     place: Place,
     /// The service and the timeline.
@@ -179,7 +174,6 @@ impl SqlClock {
         database.write((&self.names.0, &self.names.1), &row, self.is_lost).await
     }
 
-    /// Keeps the clock current and reconnects to the database if necessary.
     async fn keep(&mut self, database: &mut Option<Database>, news: &mut UnboundedReceiver<News>) -> Infallible {
         let mut patience = AGAIN.0;
         loop {
@@ -240,7 +234,6 @@ impl SqlClock {
         }
     }
 
-    /// Notifies callers that the database has the newest clock.
     fn answer(&mut self) {
         for tell in self.asking.drain(..) {
             // The caller has timed out.

@@ -1,5 +1,3 @@
-//! `timenav status`: shows the service, the caller, the clock and the timelines.
-
 use serde_json::{Value, json};
 
 use super::clock::clock_line;
@@ -21,10 +19,6 @@ pub(crate) struct StatusCommand {
     timeline: TimelineOptions,
 }
 
-/// Prints the status.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &StatusCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     // The first two requests reveal problems with the address or the key.

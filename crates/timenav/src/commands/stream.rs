@@ -1,5 +1,3 @@
-//! `timenav stream`: prints what happens on a timeline.
-
 use serde_json::{Number, Value};
 
 use super::clock::clock_line;
@@ -40,9 +38,6 @@ pub(crate) struct StreamCommand {
 }
 
 /// Follows a timeline across reconnects until the service rejects it.
-///
-/// # Errors
-/// The service is unreachable at the start, or rejects the request.
 pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     client.expect_lines()?;
@@ -68,7 +63,6 @@ pub(super) fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String 
     format!("{{\"id\":{id},\"event\":{name},\"data\":{}}}\n", data.replace('\n', ""))
 }
 
-/// Formats a message as text: its position and what happened.
 fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
     let event_id = member(&data, "event_id");

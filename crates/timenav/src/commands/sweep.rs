@@ -28,7 +28,6 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat};
 use crate::surroundings::Surroundings;
 
-/// Concurrent dates.
 const JOBS_MAX: i64 = 64;
 
 /// 75 Runs a command at many dates, and reports the dates at which it fails.
@@ -72,10 +71,6 @@ pub(crate) struct SweepCommand {
     command: Vec<OsString>,
 }
 
-/// Runs a command at many dates.
-///
-/// # Errors
-/// It failed at a date or cannot be run, or the service rejects a request.
 pub(crate) fn run(command: &SweepCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let dates = command.dates.read(HostClock::start().now())?;
     let name = command.command.first().map(OsString::as_os_str).unwrap_or_default();

@@ -1,5 +1,3 @@
-//! `timenav timeline`: creates, lists, compares, exports and ends timelines.
-
 mod bundle;
 
 use std::cell::Cell;
@@ -18,7 +16,6 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records};
 use crate::surroundings::Surroundings;
 
-/// Unlimited retention.
 const FOREVER: &str = "forever";
 
 const TIMELINES: Records = Records {
@@ -150,10 +147,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -216,7 +209,6 @@ fn diff(client: &Client, (a, b): (&str, &str), of: Option<String>) -> Result<(),
     Ok(())
 }
 
-/// Returns a retention period in the format of the service.
 fn period(text: String) -> Value {
     if text == FOREVER { Value::Null } else { Value::String(text) }
 }

@@ -1,5 +1,3 @@
-//! `timenav timer`: sets, lists and cancels timers, and handles firings.
-
 mod listen;
 mod setting;
 mod watch;
@@ -158,10 +156,6 @@ enum Action {
     Watch(watch::WatchOptions),
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.query();
@@ -223,18 +217,15 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
     }
 }
 
-/// Formats a redelivered firing.
 fn redelivered_text(answer: &Value) -> String {
     output::fields(answer, &[("firing", "firings/0/firing_id"), ("state", "firings/0/state")])
 }
 
-/// Formats firing times, one per line.
 fn moments_text(answer: &Value) -> String {
     let moments = answer["moments"].as_array().into_iter().flatten().filter_map(Value::as_str);
     moments.fold(output::status(answer), |text, moment| text + moment + "\n")
 }
 
-/// Formats a timer with its firings, if any.
 fn timer_text(answer: &Value) -> String {
     let shown = [
         ("timer", "timer/timer_id"),

@@ -37,10 +37,7 @@ pub(crate) struct UpgradeCommand {
     json: bool,
 }
 
-/// Shows or finishes an upgrade.
-///
-/// # Errors
-/// No database is given, it is unreachable, or a running service does not support this version's level.
+/// Fails if a running service does not support this version's level.
 pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
     let UpgradeCommand { store, store_file, config, status: _, finish, json } = command;
     let settings = Settings::resolve(ServeOptions { store, store_file, config, ..ServeOptions::default() })?;

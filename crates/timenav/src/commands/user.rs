@@ -1,5 +1,3 @@
-//! `timenav user`: creates, lists and removes users, and sets their passwords.
-
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -77,10 +75,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {

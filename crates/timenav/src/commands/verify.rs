@@ -1,5 +1,3 @@
-//! `timenav verify`: verifies the signatures of ledgers.
-
 mod bundle;
 mod findings;
 mod contents;
@@ -31,7 +29,6 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Maximum size of a witnessed proof file, in bytes.
 const WITNESSED_FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// Verifies that ledgers match what was signed, from the files of a service or through the service.
@@ -102,11 +99,9 @@ pub(crate) struct VerifyCommand {
     json: bool,
 }
 
-/// The keys and checkpoint of the user.
 struct Trusted {
     /// The keys in the files, regardless of the ledger they are named after: the current one first, then retired ones.
     keys: Vec<VerifierKey>,
-    /// The kept checkpoint with its timeline.
     kept: Option<Kept>,
 }
 
@@ -116,10 +111,6 @@ pub(super) struct Kept {
     note: String,
 }
 
-/// Verifies ledgers.
-///
-/// # Errors
-/// They cannot be read or do not match their signatures.
 pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if let (Some(path), Some(key)) = (&command.bundle, &command.verifier_key) {
         return verify_file(path, key, command);
@@ -142,7 +133,6 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
     if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
 }
 
-/// Verifies a bundle or a proof.
 fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Result<(), Failure> {
     let named = || format!("{} cannot be read", path.display());
     let mut file = BufReader::new(File::open(path).with_context(named)?);
@@ -208,7 +198,6 @@ impl Trusted {
         Ok(Self { keys, kept })
     }
 
-    /// Returns the kept checkpoint of a timeline.
     fn kept(&self, timeline: &TimelineId) -> Option<&Kept> {
         self.kept.as_ref().filter(|kept| kept.timeline == *timeline)
     }

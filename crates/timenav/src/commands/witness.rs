@@ -1,5 +1,3 @@
-//! `timenav witness`: cosigns the checkpoints of services.
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,9 +18,7 @@ use crate::witness::{KnownLog, KnownPrefix, Witness, WitnessFolder, router};
 
 /// Maximum number of connections: a log needs one.
 const CONNECTIONS_MAX: u32 = 1_024;
-/// Maximum number of connections per address.
 const CONNECTIONS_PER_ADDRESS_MAX: u32 = 64;
-/// How long requests in progress may take on shutdown.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Runs a witness, which cosigns the checkpoints of services as long as each continues the one before.
@@ -71,10 +67,6 @@ pub(crate) struct WitnessCommand {
     log_filter: String,
 }
 
-/// Serves until a signal.
-///
-/// # Errors
-/// The witness cannot be started.
 pub(crate) fn run(command: WitnessCommand) -> Result<(), Failure> {
     telemetry::start(command.log_format, &command.log_filter)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

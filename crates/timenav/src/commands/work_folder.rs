@@ -1,5 +1,3 @@
-//! A temporary folder for incomplete files.
-
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +16,7 @@ pub(super) struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Creates the folder.
-    ///
-    /// # Errors
-    /// It cannot be created, or another process uses it.
+    /// Fails if another process uses the folder.
     pub(super) fn make(path: PathBuf) -> anyhow::Result<Self> {
         let lock = hold(&path, LOCK_FILE).map_err(|error| anyhow!("the folder {} {error:#}", path.display()))?;
         let folder = Self { path, _lock: lock };
@@ -39,7 +34,6 @@ impl WorkFolder {
         moved.with_context(|| format!("{} cannot be written", to.display()))
     }
 
-    /// Removes the known files in the folder.
     fn empty(&self) {
         let journal = format!("{DATABASE_FILE}-journal");
         for name in [DATABASE_FILE, &journal, CHECKPOINTS_FILE, "checkpoints.new", UNFINISHED_FILE] {

@@ -1,5 +1,3 @@
-//! Connection settings: limits and timeouts.
-
 use std::num::NonZeroU32;
 
 use super::ServeOptions;
@@ -9,21 +7,16 @@ use crate::server::limits::{
     CONNECTION_IDLE_SECONDS_DEFAULT, CONNECTIONS_PER_ADDRESS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT,
 };
 
-/// The resolved connection settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionSettings {
-    /// Maximum number of connections, if configured.
     pub(crate) connections_max: Option<NonZeroU32>,
-    /// Maximum number of connections per address, if configured.
     pub(crate) connections_per_address_max: Option<NonZeroU32>,
-    /// Idle timeout.
     pub(crate) idle: ConnectionSecs,
     /// Timeout of the TLS handshake, and of the first bytes of a request.
     pub(crate) handshake: ConnectionSecs,
 }
 
 impl ConnectionSettings {
-    /// Resolves the settings: options, else the file, else the defaults.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> Self {
         let idle = options.connection_idle_secs.or(file.connection_idle_secs);
         let handshake = options.handshake_secs.or(file.handshake_secs);
@@ -35,7 +28,6 @@ impl ConnectionSettings {
         }
     }
 
-    /// Returns the limits of a service with this many connections.
     pub(crate) fn bounds(self, connections_max: u32) -> Bounds {
         let of_address = self.connections_per_address_max.map(NonZeroU32::get);
         let by_default = CONNECTIONS_PER_ADDRESS_DEFAULT.min(connections_max.div_ceil(2));

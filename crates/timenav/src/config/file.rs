@@ -1,5 +1,3 @@
-//! The configuration file.
-
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -21,10 +19,6 @@ impl ServeOptions {
         ids.filter(|id| !FLAGS_ALONE.contains(id)).map(str::to_owned).collect()
     }
 
-    /// Reads a configuration file.
-    ///
-    /// # Errors
-    /// It cannot be read, is not TOML, or has an unknown key or an invalid value.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let named = || format!("the configuration file {}", path.display());
         let text = std::fs::read_to_string(path).with_context(named)?;

@@ -1,11 +1,8 @@
-//! The setting for sources of external checkpoints.
-
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use reqwest::Url;
 
-/// A source of external checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeptFrom {
     File(PathBuf),

@@ -1,11 +1,6 @@
-//! The setting for the listening address.
-
 use std::net::SocketAddr;
 
 /// Parses an IP address with a port. Host names are not resolved: they may point to other networks.
-///
-/// # Errors
-/// It is invalid; the error says what to write.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
 }

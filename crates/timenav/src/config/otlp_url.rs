@@ -1,5 +1,3 @@
-//! The setting for the trace collector.
-
 use std::str::FromStr;
 
 use reqwest::Url;
@@ -8,13 +6,11 @@ use serde::Deserialize;
 /// The path of traces below the collector URL (OTLP 1.10, "OTLP/HTTP Request").
 const TRACES: [&str; 2] = ["v1", "traces"];
 
-/// The URL of a collector that accepts OTLP over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct OtlpUrl(Url);
 
 impl OtlpUrl {
-    /// Returns the URL that traces are sent to.
     #[cfg_attr(not(any(test, feature = "otel")), expect(dead_code, reason = "only traces use it"))]
     pub(crate) fn traces(&self) -> Url {
         let mut url = self.0.clone();

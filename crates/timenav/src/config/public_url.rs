@@ -1,5 +1,3 @@
-//! The setting for the public URL.
-
 use std::str::FromStr;
 
 use reqwest::Url;

@@ -1,5 +1,3 @@
-//! The setting for the durability of read entries.
-
 use clap::ValueEnum;
 use serde::Deserialize;
 use timenav_engine::ReadLog;

@@ -1,5 +1,3 @@
-//! Bounded durations in settings.
-
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -8,11 +6,8 @@ use timenav_core::limits::SESSION_SECONDS_MAX;
 
 use crate::server::limits::CONNECTION_SECONDS_MAX;
 
-/// The duration of a session.
 pub(crate) type SessionSecs = Secs<SESSION_SECONDS_MAX>;
-/// A connection timeout.
 pub(crate) type ConnectionSecs = Secs<CONNECTION_SECONDS_MAX>;
-/// The interval of witness requests.
 pub(crate) type WitnessSecs = Secs<86_400>;
 
 /// Seconds from 1 to `MAX`.
@@ -21,7 +16,6 @@ pub(crate) type WitnessSecs = Secs<86_400>;
 pub(crate) struct Secs<const MAX: u32>(u32);
 
 impl<const MAX: u32> Secs<MAX> {
-    /// Returns a default.
     pub(crate) const fn of(seconds: u32) -> Self {
         assert!(0 < seconds && seconds <= MAX, "a default is one of the values that can be given");
         Self(seconds)

@@ -1,12 +1,9 @@
-//! Settings of a shared database.
-
 use std::path::PathBuf;
 
 use anyhow::bail;
 
 use super::{KeptFrom, ServeOptions};
 
-/// Settings of a shared database.
 pub(super) struct Shared {
     pub(super) replicas: bool,
     pub(super) join: bool,
@@ -16,10 +13,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Resolves the settings.
-    ///
-    /// # Errors
-    /// Two settings contradict each other.
+    /// Fails if two settings contradict each other.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions, has_store: bool) -> anyhow::Result<Self> {
         let replicas = options.replicas.or(file.replicas).unwrap_or(false);
         let join = options.join.unwrap_or(false);

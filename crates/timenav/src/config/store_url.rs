@@ -1,5 +1,3 @@
-//! The setting for the PostgreSQL database.
-
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -7,7 +5,6 @@ use std::str::FromStr;
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
-/// Accepted URL schemes.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// The URL of a PostgreSQL database. It may contain a password, which is never shown.
@@ -62,10 +59,7 @@ impl TryFrom<String> for StoreUrl {
     }
 }
 
-/// Returns the URL that is given directly or in a file.
-///
-/// # Errors
-/// Both are given, or the file cannot be read or contains no URL. The error shows nothing of the file.
+/// Returns the URL that is given directly or in a file. Errors show nothing of the file.
 pub(crate) fn named(url: Option<&StoreUrl>, file: Option<&Path>) -> anyhow::Result<Option<StoreUrl>> {
     let Some(file) = file else { return Ok(url.cloned()) };
     if url.is_some() {

@@ -1,9 +1,6 @@
-//! Errors about unknown keys of the file.
-
 /// Minimum similarity for a suggestion.
 const SIMILARITY_MIN: f64 = 0.7;
 
-/// Returns an error with the most similar setting.
 pub(super) fn unknown_key(key: &str, keys: &[String]) -> String {
     if ["accept_rollback", "join", "kept_from"].contains(&key) {
         let flag = key.replace('_', "-");

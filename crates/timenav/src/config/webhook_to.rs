@@ -1,5 +1,3 @@
-//! The setting for webhook hosts.
-
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -29,7 +27,6 @@ impl WebhookTo {
         is_web.then(|| Self { scheme: url.scheme().to_owned(), host, port })
     }
 
-    /// Returns the host and port.
     pub(crate) fn host(&self) -> (&str, u16) {
         (&self.host, self.port)
     }
@@ -39,7 +36,6 @@ impl WebhookTo {
         self.scheme == "http"
     }
 
-    /// Returns the host if it is an IP address.
     fn address(&self) -> Option<IpAddr> {
         self.host.trim_matches(['[', ']']).parse().ok()
     }
@@ -80,10 +76,7 @@ impl fmt::Display for WebhookTo {
     }
 }
 
-/// Resolves the webhook hosts: from flags and the environment, else the file.
-///
-/// # Errors
-/// There are too many, or one is this machine while the service is reachable from others.
+/// Fails if there are too many, or one is this machine while the service is reachable from others.
 pub(super) fn settled(
     options: Vec<WebhookTo>,
     file: Vec<WebhookTo>,

@@ -1,5 +1,3 @@
-//! The setting for a witness: key and URL.
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,11 +5,9 @@ use reqwest::Url;
 use serde::Deserialize;
 use timenav_core::ledger::WitnessKey;
 
-/// A witness that cosigns checkpoints.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct WitnessUrl {
-    /// Verifies its cosignatures.
     pub(crate) key: WitnessKey,
     /// The prefix of `/add-checkpoint`.
     pub(crate) url: Url,
@@ -43,7 +39,6 @@ impl TryFrom<String> for WitnessUrl {
 }
 
 impl WitnessUrl {
-    /// Returns a URL below that of the witness.
     pub(crate) fn below(&self, segments: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {

@@ -12,7 +12,6 @@ use timenav_core::limits::WITNESS_WAIT_SECONDS_DEFAULT;
 use super::secs::WitnessSecs;
 use super::{ServeOptions, WitnessUrl};
 
-/// Default interval of witness requests, in seconds.
 const INTERVAL_SECS_DEFAULT: u32 = 60;
 /// Maximum number of witnesses. Each cosignature is a line of a note; readers accept 64 lines, and one or two are the
 /// service's own.
@@ -46,13 +45,11 @@ impl TryFrom<String> for WitnessTimeline {
     }
 }
 
-/// The resolved witness settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WitnessSettings {
     pub(crate) asked: Vec<WitnessUrl>,
     /// Timelines shown individually, in addition to `system`.
     pub(crate) timelines: BTreeSet<TimelineId>,
-    /// The interval of requests.
     pub(crate) interval: Duration,
     /// Cosignatures required before a change is answered.
     pub(crate) required: usize,
@@ -61,10 +58,8 @@ pub(crate) struct WitnessSettings {
 }
 
 impl WitnessSettings {
-    /// Resolves the settings: from flags and the environment, else the file.
-    ///
-    /// # Errors
-    /// There are too many witnesses, two with the same name, or a setting requires witnesses and there are none.
+    /// Fails if there are too many witnesses, two with the same name, or a setting requires witnesses and there are
+    /// none.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
         let asked = settled(first(&options.witness, &file.witness))?;
         let interval = options.witness_interval_secs.or(file.witness_interval_secs);
@@ -83,10 +78,6 @@ fn first<'a, T>(options: &'a [T], file: &'a [T]) -> &'a [T] {
     if options.is_empty() { file } else { options }
 }
 
-/// Resolves the list of witnesses.
-///
-/// # Errors
-/// There are too many, or two with the same name.
 fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
     if witnesses.len() > WITNESSES_MAX {
         bail!("there can be at most {WITNESSES_MAX} witnesses, not {}", witnesses.len());
@@ -105,10 +96,6 @@ fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
     Ok(witnesses.to_vec())
 }
 
-/// Resolves the timelines shown individually.
-///
-/// # Errors
-/// There are too many, or there are no witnesses.
 fn timelines(named: &[WitnessTimeline], asked: &[WitnessUrl]) -> anyhow::Result<BTreeSet<TimelineId>> {
     let timelines: BTreeSet<TimelineId> = named.iter().map(|named| named.0.clone()).collect();
     if timelines.len() > WITNESS_TIMELINES_MAX {
@@ -121,10 +108,6 @@ fn timelines(named: &[WitnessTimeline], asked: &[WitnessUrl]) -> anyhow::Result<
     Ok(timelines)
 }
 
-/// Resolves the number of required cosignatures.
-///
-/// # Errors
-/// There are fewer witnesses.
 fn required(count: Option<usize>, asked: &[WitnessUrl]) -> anyhow::Result<usize> {
     let count = count.unwrap_or(0);
     if count > asked.len() {

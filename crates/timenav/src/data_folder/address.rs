@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::DataFolder;
 
-/// The file with the address, while the service listens.
 const ADDRESS_FILE: &str = "address";
-/// Maximum length of the address file, in bytes.
 const ADDRESS_BYTES_MAX: u64 = 256;
 
 /// The address of this process in its data folder; removed on drop.
@@ -23,22 +21,15 @@ pub(crate) struct KeptAddress {
     _lock: File,
 }
 
-/// The listening state of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listening {
-    /// It listens at this address.
     At(String),
     /// It was killed while it listened at this address.
     Ended(String),
-    /// It is not running.
     No,
 }
 
 impl KeptAddress {
-    /// Writes the listening address into the folder.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub(crate) fn keep(folder: &DataFolder, scheme: &str, address: SocketAddr) -> io::Result<Self> {
         let path = folder.path().join(ADDRESS_FILE);
         let beside = folder.path().join(format!("{ADDRESS_FILE}.new"));
@@ -62,10 +53,6 @@ impl Drop for KeptAddress {
     }
 }
 
-/// Returns whether the service of a folder listens, and where.
-///
-/// # Errors
-/// The file exists but cannot be read.
 pub(crate) fn listening(folder: &Path) -> io::Result<Listening> {
     let file = match File::open(folder.join(ADDRESS_FILE)) {
         Ok(file) => file,

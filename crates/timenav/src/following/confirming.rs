@@ -13,10 +13,8 @@ use crate::exit::Failure;
 
 /// Wait before a confirmation is retried, unless a newer change is applied.
 const RETRY: Duration = Duration::from_secs(1);
-/// Upper bound of the response to a confirmation.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// A change to confirm.
 #[derive(Clone, Debug)]
 pub(super) struct Applied {
     /// The follower whose stream delivered it.
@@ -41,9 +39,6 @@ impl Applied {
 }
 
 /// Starts a thread that confirms the newest change sent to it.
-///
-/// # Errors
-/// The thread cannot be started.
 pub(super) fn begin(caller: Caller, shown: Arc<impl Shown>) -> std::io::Result<Sender<Applied>> {
     let (sender, applied) = mpsc::channel();
     // Connections are shared with the stream. On a single-threaded runtime, a connection is only polled during a

@@ -1,5 +1,3 @@
-//! A followed clock with an injected fault.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +11,6 @@ use timenav_core::time::{Instant, Span, Virtual};
 
 use super::{Begun, Known, Shown};
 
-/// The help heading of the fault options.
 pub(crate) const WRONG_CLOCK: &str = "A wrong clock";
 
 /// How the clock of programs is wrong.
@@ -51,7 +48,6 @@ pub(crate) struct FaultOptions {
 }
 
 impl FaultOptions {
-    /// Returns the fault as an API body; `None` if there is none.
     pub(crate) fn body(&self) -> Option<Value> {
         let FaultWritten { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } =
             self.fault()?.written();
@@ -68,7 +64,6 @@ impl FaultOptions {
         Some(members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
     }
 
-    /// Returns the fault, if any.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let fault = Fault {
             offset: self.offset.unwrap_or(Span::ZERO),
@@ -113,10 +108,8 @@ pub(super) fn told(message: &Value) -> Option<Fault> {
     written.fault().ok().filter(|fault| !fault.is_none())
 }
 
-/// A followed clock with and without its fault.
 pub(crate) struct Wrong {
     clock: Option<FaultyClock>,
-    /// The current fault.
     fault: Option<Fault>,
     /// The local fault, which applies unless the service sets one.
     own: Option<Fault>,
@@ -124,7 +117,6 @@ pub(crate) struct Wrong {
 }
 
 impl Wrong {
-    /// Creates a clock with its fault, if any, from now on.
     pub(crate) fn new(own: Option<Fault>, begun: &Begun) -> Self {
         let known = begun.known.clone();
         let mut wrong = Self { clock: None, fault: None, own, known };
@@ -132,30 +124,24 @@ impl Wrong {
         wrong
     }
 
-    /// Sets the fault.
     fn err(&mut self, fault: Option<Fault>) {
         self.fault = fault;
         self.clock = fault.map(|fault| FaultyClock::new(fault, self.known.clock.clone(), self.known.host_now()));
     }
 
-    /// Returns the clock to show.
     pub(crate) fn shown(&self) -> Known {
         let clock = self.clock.as_ref().map_or(&self.known.clock, FaultyClock::shown);
         Known { clock: clock.clone(), ..self.known.clone() }
     }
 }
 
-/// Wraps a consumer so that it shows the faulty clock.
 pub(crate) struct Faulty<S> {
     inner: S,
     wrong: Mutex<Wrong>,
     changed: Condvar,
 }
 
-/// Creates the wrapper. With `may_become`, the service may set a fault later.
-///
-/// # Errors
-/// The thread that updates an unsteady clock cannot be started.
+/// With `may_become`, the service may set a fault later.
 pub(crate) fn show<S: Shown>(wrong: Wrong, inner: S, may_become: bool) -> std::io::Result<Arc<Faulty<S>>> {
     let is_wrong = wrong.clock.is_some() || may_become;
     let faulty = Arc::new(Faulty { inner, wrong: Mutex::new(wrong), changed: Condvar::new() });

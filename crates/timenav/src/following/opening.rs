@@ -1,5 +1,3 @@
-//! Waits until the service knows a named follower.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +28,6 @@ impl Opening {
         changed.notify_all();
     }
 
-    /// Waits until the opening is over, up to [`OPENING_MAX`].
     pub(crate) fn wait(&self) {
         let (is_over, changed) = &*self.0;
         changed.wait_while_for(&mut is_over.lock(), |is_over| !*is_over, OPENING_MAX);

@@ -20,10 +20,8 @@ pub(super) struct HostClock {
     ahead: i128,
 }
 
-/// A clock message.
 pub(super) struct Told {
     pub(super) clock: Clock,
-    /// The host clock of the service, if reported.
     pub(super) host_clock: Option<HostClock>,
     /// Lower bound of the service's host time when the message was written.
     host: Instant<Wall>,
@@ -32,7 +30,6 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Parses a response or message; `None` if it is not about a clock.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let moment = |name: &str| parse_timestamp::<Virtual>(value[name].as_str()?).ok();
         let origin_host = Instant::<Wall>::from_micros(moment("origin_host")?.micros())?;

@@ -16,14 +16,9 @@ use crate::doors::FileSigner;
 /// Prefix of a line that named an SSH agent, which early versions supported.
 const AGENT_START: &str = "AGENT+KEY ";
 
-/// A signing key in its file format.
 pub(crate) struct KeyText(SignerKey);
 
 impl KeyText {
-    /// Creates a new key.
-    ///
-    /// # Errors
-    /// The service name is invalid, or the random bytes give no valid key.
     pub(crate) fn make(service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<Self> {
         let mut seed = Zeroizing::new([0; 32]);
         entropy.fill(&mut *seed);
@@ -33,10 +28,7 @@ impl KeyText {
         Ok(Self(SignerKey::new(*seed, &public)))
     }
 
-    /// Parses a line without its line end.
-    ///
-    /// # Errors
-    /// It is not a key, is damaged, or names an SSH agent.
+    /// Parses a line without its line end. Fails if it is damaged or names an SSH agent.
     pub(crate) fn parse(line: &str) -> anyhow::Result<Self> {
         if line.starts_with(AGENT_START) {
             bail!(
@@ -47,20 +39,14 @@ impl KeyText {
         Ok(Self(SignerKey::parse(line)?))
     }
 
-    /// Returns the line.
     pub(crate) fn to_secret_text(&self) -> Zeroizing<String> {
         Zeroizing::new(self.0.to_secret_text())
     }
 
-    /// Returns the service name that the key is bound to.
     pub(crate) fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// Returns the signer.
-    ///
-    /// # Errors
-    /// The key is damaged.
     pub(crate) fn signer(&self) -> anyhow::Result<Arc<dyn Signer>> {
         let signer = FileSigner::new(self.0.seed()).context("is not accepted")?;
         self.0.verifier_key(signer.public_key()).context("is damaged")?;

@@ -12,16 +12,13 @@ use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_fol
 
 const LABEL: &str = "next signing key";
 
-/// The next key, new or read from its file.
 pub(crate) struct NextKey {
     pub(crate) key: ServiceKey,
     /// The key in the format of the signing key file.
     text: Zeroizing<String>,
 }
 
-/// The state of a rotation.
 pub(crate) enum NextKeyFile {
-    /// No rotation is in progress.
     None,
     /// Interrupted before the signing key was replaced.
     Begun(NextKey),
@@ -31,27 +28,18 @@ pub(crate) enum NextKeyFile {
 
 impl NextKey {
     /// Wraps a new key, which is not stored yet.
-    ///
-    /// # Errors
-    /// It cannot sign.
     pub(crate) fn new(text: &KeyText) -> anyhow::Result<Self> {
         Ok(Self { key: ServiceKey::of(text)?, text: text.to_secret_text() })
     }
 
     /// Stores it next to the signing key.
-    ///
-    /// # Errors
-    /// The file exists or cannot be written.
     pub(crate) fn keep(&self, folder: &DataFolder, current: &ServiceKey) -> anyhow::Result<()> {
         let path = folder.next_signing_key();
         let text = Zeroizing::new(format!("{}\n{}\n", &*self.text, code(current, &self.text)));
         write_secret(&path, &text).with_context(|| format!("{} cannot be written", path.display()))
     }
 
-    /// Replaces the signing key, which is destroyed.
-    ///
-    /// # Errors
-    /// A file cannot be written. One of the two keys is then in effect.
+    /// Replaces the signing key, which is destroyed. After an error, one of the two keys is in effect.
     pub(crate) fn take_place(&self, folder: &DataFolder) -> anyhow::Result<()> {
         let path = folder.signing_key();
         let text = Zeroizing::new(format!("{}\n", &*self.text));
@@ -61,10 +49,7 @@ impl NextKey {
 }
 
 impl NextKeyFile {
-    /// Reads the state of a rotation.
-    ///
-    /// # Errors
-    /// The file cannot be read, is damaged, or was not created by the holder of the signing key.
+    /// Fails if the file is damaged or was not created by the holder of the signing key.
     pub(crate) fn read(folder: &DataFolder, current: &ServiceKey) -> anyhow::Result<Self> {
         let path = folder.next_signing_key();
         let named = || path.display().to_string();
@@ -85,9 +70,6 @@ impl NextKeyFile {
     }
 
     /// Removes the leftover of a rotation that was interrupted at its very end.
-    ///
-    /// # Errors
-    /// It cannot be removed.
     pub(crate) fn clear(folder: &DataFolder) -> anyhow::Result<()> {
         remove(&folder.next_signing_key())
     }

@@ -1,5 +1,3 @@
-//! Line-oriented output for programs: JSON, NDJSON and CSV.
-
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, stdout};
 
@@ -22,13 +20,11 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// Returns whether errors are printed as JSON too.
     pub(crate) const fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Ndjson)
     }
 }
 
-/// The records of a response, and their CSV fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Records {
     /// The array member with the records.
@@ -66,7 +62,6 @@ impl Table {
         self.write(fields, list)
     }
 
-    /// Returns a response that is not a list as one row.
     pub(crate) fn row(&mut self, answer: &Value) -> String {
         let mut fields = Vec::new();
         leaves("", answer, &mut fields);

@@ -19,14 +19,12 @@ pub(super) const LOOKS: u32 = 4;
 /// Bytes that a client must read per idle timeout to count as active. Keep-alive traffic such as pings is far less.
 const TAKEN_BYTES_MIN: u64 = 4_096;
 
-/// The activity of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
     /// Requests in progress, for which the client waits.
     working: AtomicUsize,
     /// Incremented by every step of a request.
     steps: AtomicU64,
-    /// Bytes received and sent.
     read: AtomicU64,
     written: AtomicU64,
     /// Whether data waits for the client to read.
@@ -36,17 +34,14 @@ pub(super) struct Activity {
 }
 
 impl Activity {
-    /// Creates the activity of a connection with a sequence number.
     pub(super) fn begun(at: u64) -> Self {
         Self { last_use: AtomicU64::new(at), ..Self::default() }
     }
 
-    /// Returns whether no request is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.working.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the sequence number of the last use.
     pub(super) fn last_use(&self) -> u64 {
         self.last_use.load(Ordering::Relaxed)
     }
@@ -70,7 +65,6 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Starts a request.
     pub(super) fn begin(activity: Arc<Activity>, order: Arc<Order>) -> Self {
         activity.last_use.store(order.next(), Ordering::Relaxed);
         let mut turn = Self { activity, order, is_working: false };
@@ -138,7 +132,6 @@ impl Body for Answer {
     }
 }
 
-/// A socket that counts its traffic.
 pub(super) struct Watched<S> {
     stream: S,
     activity: Arc<Activity>,

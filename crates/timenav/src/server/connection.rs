@@ -1,5 +1,3 @@
-//! One connection, from its admission to its end.
-
 use std::convert::Infallible;
 use std::error::Error as _;
 use std::io;
@@ -28,10 +26,8 @@ use super::limits::Bounds;
 use super::opening::{Reread, Version, version};
 use super::places::Place;
 
-/// How long a connection may take to close gracefully.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
 
-/// State shared by all connections.
 pub(super) struct Connection {
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) router: Router,
@@ -43,7 +39,6 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Serves a connection and returns why it ended.
     pub(super) async fn serve(&self, stream: TcpStream, peer: SocketAddr, place: &Place) -> ConnectionEnd {
         let stream = Watched::new(stream, Arc::clone(&place.activity));
         tokio::select! {
@@ -140,7 +135,6 @@ impl Connection {
     }
 }
 
-/// Maps a connection error to the reason for its end.
 fn how(ended: hyper::Result<()>) -> ConnectionEnd {
     let Err(error) = ended else { return ConnectionEnd::Closed };
     if error.is_timeout() {
@@ -157,7 +151,6 @@ fn how(ended: hyper::Result<()>) -> ConnectionEnd {
     }
 }
 
-/// The request handler of one connection.
 struct Desk {
     router: Router,
     peer: SocketAddr,

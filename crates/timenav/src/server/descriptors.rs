@@ -8,10 +8,8 @@ use super::limits::CONNECTIONS_DEFAULT;
 /// Descriptors reserved for the database, its readers, the log and other files.
 const RESERVED: u64 = 128;
 
-/// Raises the descriptor limit for the configured connections. Returns the resulting connection limit.
-///
-/// # Errors
-/// The limit is too low for the configured number of connections.
+/// Raises the descriptor limit for the configured connections. Returns the resulting connection limit. Fails if it is
+/// lower than configured.
 pub(crate) fn make_room_for(asked: Option<u32>) -> anyhow::Result<u32> {
     let limit = getrlimit(Resource::Nofile);
     let needed = u64::from(asked.unwrap_or(CONNECTIONS_DEFAULT)) + RESERVED;
@@ -32,10 +30,7 @@ fn raised(current: Option<u64>, maximum: Option<u64>, needed: u64) -> Option<u64
     Some(current.max(maximum.map_or(needed, |maximum| needed.min(maximum))))
 }
 
-/// Returns the connection limit for a number of descriptors.
-///
-/// # Errors
-/// They do not suffice for the configured number.
+/// Fails if the descriptors do not suffice for the configured number.
 pub(crate) fn connections(asked: Option<u32>, descriptors: Option<u64>) -> anyhow::Result<u32> {
     let wanted = asked.unwrap_or(CONNECTIONS_DEFAULT);
     let Some(descriptors) = descriptors else { return Ok(wanted) };

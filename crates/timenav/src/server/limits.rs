@@ -1,5 +1,3 @@
-//! Connection limits by name.
-
 use std::time::Duration;
 
 use hyper::server::conn::{http1, http2};
@@ -13,18 +11,15 @@ mod tests;
 pub(crate) const CONNECTIONS_DEFAULT: u32 = 10_000;
 /// Default connections per address, unless half of all are fewer. A proxy, and an attacker too, is one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS_DEFAULT: u32 = 1_024;
-/// Default idle timeout, in seconds.
 pub(crate) const CONNECTION_IDLE_SECONDS_DEFAULT: u32 = 60;
 /// Default timeout of the TLS handshake, and of the first bytes of a request after it, in seconds.
 pub(crate) const HANDSHAKE_SECONDS_DEFAULT: u32 = 10;
-/// Maximum of the configurable timeouts, in seconds.
 pub(crate) const CONNECTION_SECONDS_MAX: u32 = 86_400;
 
 /// Maximum size of a request line and its headers, in bytes. An import has its mapping there.
 const HEAD_BYTES_MAX: u32 = 65_536;
 /// Bytes buffered ahead of the body reader. A request head must fit.
 const HTTP1_BUFFER_BYTES_MAX: usize = 2 * HEAD_BYTES_MAX as usize;
-/// Maximum number of request headers.
 const HEAD_FIELDS_MAX: u32 = 100;
 /// Concurrent requests per HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 100;
@@ -48,21 +43,16 @@ const UNACKNOWLEDGED_EXTRA: Duration = Duration::from_secs(10);
 /// TCP keepalive probes per idle timeout.
 const KEEPALIVES: u32 = 3;
 
-/// Configurable connection limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Maximum number of connections.
     pub(crate) connections_max: u32,
-    /// Maximum number of connections per address.
     pub(crate) connections_per_address_max: u32,
-    /// Idle timeout.
     pub(crate) idle: Duration,
     /// Timeout of the TLS handshake, and of the first bytes of a request after it.
     pub(crate) handshake: Duration,
 }
 
 impl Bounds {
-    /// Returns all connection limits by name.
     pub(crate) fn named(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("connections_max", self.connections_max.into()),

@@ -16,9 +16,6 @@ pub(super) enum Version {
 }
 
 /// Detects the HTTP version. Returns a stream that replays the bytes read.
-///
-/// # Errors
-/// The stream cannot be read.
 pub(super) async fn version<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Version, Reread<S>)> {
     let mut first = [0; PREFACE.len()];
     let mut filled = 0;
@@ -36,7 +33,6 @@ pub(super) async fn version<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(
     Ok((version, Reread { first, left: 0..filled, stream }))
 }
 
-/// A stream that replays its first bytes.
 pub(super) struct Reread<S> {
     first: [u8; PREFACE.len()],
     left: std::ops::Range<usize>,

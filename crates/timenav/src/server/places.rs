@@ -1,5 +1,3 @@
-//! Connection slots, in total and per address.
-
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +11,6 @@ use super::activity::{Activity, Order};
 /// Connections that are closing to make room. Their descriptors are part of the reserve.
 const LEAVING_MAX: usize = 32;
 
-/// The slots of connections.
 pub(super) struct Places {
     all_max: usize,
     per_address_max: usize,
@@ -50,10 +47,7 @@ impl Places {
     }
 
     /// Takes a slot for a connection from an address. If all are taken, the connection that has been idle longest is
-    /// closed.
-    ///
-    /// # Errors
-    /// The limit of connections, or that of the address, is reached.
+    /// closed. Fails if the limit of connections, or that of the address, is reached.
     pub(super) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, ConnectionEnd> {
         let address = Network::of(address);
         let mut taken = self.taken.lock();
@@ -74,7 +68,6 @@ impl Places {
 }
 
 impl Taken {
-    /// Closes the connection that has been idle longest, if any is idle.
     fn one_gives_way(&mut self) -> bool {
         if self.leaving >= LEAVING_MAX {
             return false;

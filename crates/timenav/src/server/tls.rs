@@ -1,5 +1,3 @@
-//! HTTPS: the certificate and the TLS versions.
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,10 +9,6 @@ use tokio_rustls::rustls::{ServerConfig, crypto, version};
 
 use crate::config::TlsFiles;
 
-/// Reads the certificate and key.
-///
-/// # Errors
-/// They cannot be read or do not match.
 pub(crate) fn acceptor(files: &TlsFiles) -> anyhow::Result<TlsAcceptor> {
     let config = config(&files.cert, &files.key).with_context(|| {
         let (cert, key) = (files.cert.display(), files.key.display());

@@ -24,7 +24,6 @@ pub(super) async fn tell_each_minute(counts: &ConnectionCounts) {
     }
 }
 
-/// Event counts at some time.
 #[derive(Default)]
 struct Seen([u64; ConnectionEnd::ALL.len()]);
 

@@ -1,5 +1,3 @@
-//! Spans of background work.
-
 use std::sync::Arc;
 
 use opentelemetry::KeyValue;
@@ -13,7 +11,6 @@ use super::{Ids, Line, Told};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans(Option<Arc<Line>>);
 
-/// Work in progress.
 pub(crate) struct Begun {
     line: Option<Arc<Line>>,
     ids: Ids,
@@ -25,7 +22,6 @@ impl Spans {
         Self(Some(line))
     }
 
-    /// Starts a new trace.
     pub(crate) fn begin(&self, began: Instant<Wall>) -> Begun {
         let mut ids = Ids::default();
         if let Some(line) = &self.0 {

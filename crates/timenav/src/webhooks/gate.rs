@@ -1,5 +1,3 @@
-//! Allowed webhook hosts, and the encryption of webhook secrets.
-
 use std::sync::Arc;
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -12,7 +10,6 @@ use zeroize::Zeroizing;
 use crate::config::WebhookTo;
 use crate::standard_webhooks::secret_bytes;
 
-/// The label of the keys that secrets are sealed with.
 const KEY_LABEL: &str = "secrets of webhooks";
 
 /// The operator's list of hosts, and the sealing key of secrets. The key is derived from the signing key, so it is not
@@ -23,7 +20,6 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Creates a gate for these hosts.
     pub(crate) fn new(allowed: Vec<WebhookTo>, signer: Arc<dyn Signer>) -> Self {
         Self { allowed, signer }
     }
@@ -32,10 +28,7 @@ impl Gate {
         &self.allowed
     }
 
-    /// Returns a URL and its entry in the list.
-    ///
-    /// # Errors
-    /// The host is not allowed.
+    /// Fails if the host is not allowed.
     pub(super) fn open(&self, url: &str) -> Result<(Url, WebhookTo), String> {
         const FORM: &str = "write an address like https://hooks.example.com/timenav";
         let url = Url::parse(url).map_err(|error| format!("{error}; {FORM}"))?;

@@ -1,5 +1,3 @@
-//! Resolves host names to allowed addresses.
-
 use std::net::{IpAddr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -13,7 +11,6 @@ const LOCALHOST: &str = "localhost";
 /// resolved twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver {
-    /// Whether a name may resolve to a private address.
     pub(super) allows_private: bool,
 }
 

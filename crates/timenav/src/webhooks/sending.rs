@@ -1,5 +1,3 @@
-//! A single webhook request.
-
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
@@ -20,14 +18,11 @@ use crate::config::WebhookTo;
 use crate::standard_webhooks::{self, Signer, cause};
 use crate::traces::{KeyValue, Spans};
 
-/// Request timeout.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(WEBHOOK_SECONDS_MAX);
 /// Interval at which the lease is renewed while a firing waits for its host; the lease is longer.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 
-/// The outcome of a request.
 pub(super) enum Attempt {
-    /// The webhook has accepted the firing.
     Taken,
     /// The lease was lost while the firing waited.
     Lost,
@@ -44,7 +39,6 @@ pub(super) struct Trusted {
     pub(super) authorities: Vec<Certificate>,
 }
 
-/// Sends webhook requests.
 pub(super) struct Sender {
     gate: Arc<Gate>,
     http: Client,
@@ -55,10 +49,6 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Creates a sender for the hosts of a gate.
-    ///
-    /// # Errors
-    /// Requests use TLS and there are no CA certificates.
     pub(super) fn new(gate: Arc<Gate>, trusted: &Trusted, spans: Spans) -> anyhow::Result<Self> {
         Ok(Self { spans, ..Self::patient(gate, trusted, ANSWER_TIME_MAX)? })
     }
@@ -85,10 +75,7 @@ impl Sender {
         Ok(Self { gate, http, answer_time, spans: Spans::default(), hosts })
     }
 
-    /// Sends a firing when it is its turn.
-    ///
-    /// # Errors
-    /// The store is unavailable.
+    /// Sends a firing when it is its turn. Fails if the store is unavailable.
     pub(super) async fn attempt(
         &self,
         engine: &Engine,
@@ -134,10 +121,7 @@ impl Sender {
         (Attempt::Refused(refused), None)
     }
 
-    /// Returns the target of a firing and its signer.
-    ///
-    /// # Errors
-    /// The reason why it cannot be sent.
+    /// Returns the target of a firing and its signer, or the reason why it cannot be sent.
     fn target(
         &self,
         sealed_for: &[TimelineId],
@@ -156,7 +140,6 @@ impl Sender {
         Ok((url, to, signer))
     }
 
-    /// Returns the semaphore of a target's host.
     fn room(&self, to: &WebhookTo) -> Option<&Semaphore> {
         self.hosts.get(to.host().0)
     }
@@ -227,7 +210,6 @@ fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     }
 }
 
-/// Returns the JSON for the receiver of a firing.
 fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
     let ClaimedFiring { firing, payload, generation, step, attempt, .. } = claimed;
     let mut told = json!({

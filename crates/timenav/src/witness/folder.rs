@@ -1,5 +1,3 @@
-//! The files of a witness: its key and the last checkpoint of each log.
-
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -18,12 +16,9 @@ use crate::key_files::{make_signing_key, read_signing_key};
 const KEY_FILE: &str = "witness.key";
 /// The logs with a cosigned checkpoint, one per line, so that a missing file is noticed.
 const KNOWN_FILE: &str = "logs";
-/// The suffix of checkpoint files.
 const CHECKPOINT_ENDING: &str = ".checkpoint";
-/// The default name of a witness.
 pub(crate) const NAME_DEFAULT: &str = "timenav.local/witness";
 
-/// The folder of a witness, locked by this process.
 pub(crate) struct WitnessFolder {
     path: PathBuf,
     known: Mutex<BTreeSet<String>>,
@@ -31,10 +26,8 @@ pub(crate) struct WitnessFolder {
 }
 
 impl WitnessFolder {
-    /// Locks a folder, creating it if necessary.
-    ///
-    /// # Errors
-    /// It cannot be created or written, another process holds it, or it is the data folder of a service.
+    /// Locks a folder, creating it if necessary. Fails if another process holds it, or it is the data folder of a
+    /// service.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         if path.join(crate::data_folder::DATABASE_FILE).exists() {
             bail!(
@@ -51,10 +44,8 @@ impl WitnessFolder {
         Ok(Self { path: path.to_owned(), known: Mutex::new(known), _lock: lock })
     }
 
-    /// Reads the key, or creates it on the first start.
-    ///
-    /// # Errors
-    /// It cannot be read or written, is missing although something was cosigned, or has another name.
+    /// Reads the key, or creates it on the first start. Fails if it is missing although something was cosigned, or has
+    /// another name.
     pub(super) fn key(&self, name: Option<&str>) -> anyhow::Result<(WitnessKey, Arc<dyn Signer>)> {
         let path = self.path.join(KEY_FILE);
         let named = || format!("the key of the witness, {}", path.display());
@@ -73,10 +64,7 @@ impl WitnessFolder {
         Ok((public, key.signer))
     }
 
-    /// Returns the last cosigned checkpoint of a log.
-    ///
-    /// # Errors
-    /// It cannot be read or is missing.
+    /// Fails if the checkpoint of a known log is missing.
     pub(super) fn checkpoint(&self, log: &str) -> anyhow::Result<Option<String>> {
         let path = self.checkpoint_file(log);
         match std::fs::read_to_string(&path) {
@@ -101,9 +89,6 @@ impl WitnessFolder {
     }
 
     /// Returns the logs with a checkpoint file or an entry in the list.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
     pub(super) fn kept(&self) -> anyhow::Result<BTreeSet<String>> {
         let mut logs = self.known.lock().clone();
         let cannot = || format!("{} cannot be read", self.path.display());
@@ -118,10 +103,7 @@ impl WitnessFolder {
         Ok(logs)
     }
 
-    /// Stores a cosigned checkpoint. It is durable on return.
-    ///
-    /// # Errors
-    /// It is unknown whether it was stored.
+    /// The checkpoint is durable on return. After an error it is unknown whether it was stored.
     pub(super) fn keep_checkpoint(&self, log: &str, note: &str) -> io::Result<()> {
         replace_secret(&self.checkpoint_file(log), note)?;
         self.know(log)

@@ -7,23 +7,18 @@ use timenav_core::ledger::VerifierKey;
 
 use super::Pace;
 
-/// Maximum number of prefixes.
 pub(super) const PREFIXES_MAX: usize = 16;
 /// Maximum number of logs per prefix. Each is in memory and has up to two files.
 const LOGS_PER_PREFIX_MAX: usize = 1_000;
-/// Checkpoints cosigned per prefix and minute.
 const PREFIX_CHECKPOINTS_PER_MINUTE_MAX: NonZeroU32 = NonZeroU32::new(1_200).expect("it is not zero");
 /// Maximum length of an origin under a prefix, in bytes: a service name and a timeline id.
 const ORIGIN_BYTES_MAX: usize = 255;
 /// Maximum size of a checkpoint under a prefix with its stored signatures, in bytes. It stays in memory.
 pub(super) const PREFIX_NOTE_BYTES_MAX: usize = 8 * 1024;
 
-/// Limits of a prefix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PrefixLimits {
-    /// Maximum number of logs.
     pub(super) logs_max: usize,
-    /// Maximum number of checkpoints per minute.
     pub(super) checkpoints_per_minute_max: NonZeroU32,
 }
 
@@ -63,7 +58,6 @@ impl std::str::FromStr for KnownPrefix {
     }
 }
 
-/// A prefix and its logs.
 pub(super) struct Prefix {
     pub(super) text: String,
     pub(super) public_keys: Vec<[u8; 32]>,

@@ -1,5 +1,3 @@
-//! The HTTP interface of a witness.
-
 use std::sync::Arc;
 
 use axum::Router;
@@ -16,7 +14,6 @@ use super::{Unwitnessed, Witness};
 const SIZE_TYPE: &str = "text/x.tlog.size";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Returns the router of the witness.
 pub(crate) fn router(witness: Arc<Witness>) -> Router {
     Router::new()
         .route("/", get(welcome))

@@ -14,16 +14,13 @@ use crate::config::WitnessUrl;
 use crate::doors::verify_signature;
 use crate::traces::{KeyValue, Spans};
 
-/// Request timeout.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
-/// Maximum length of a response, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Immediate retries if a witness has a different size than expected.
 const TURNS_MAX: usize = 3;
 /// Maximum length of a witness's reason in logs, in characters.
 const REASON_CHARS_MAX: usize = 200;
 
-/// The outcome of a request.
 pub(super) enum Asked {
     /// It has cosigned the checkpoint.
     Cosigned { checkpoint: SignedCheckpoint, line: NoteSignature, time: u64 },
@@ -37,24 +34,18 @@ pub(super) enum Asked {
     Fork { detail: String, evidence: Evidence },
 }
 
-/// A witness with its client.
 pub(super) struct AskedWitness {
     witness: WitnessUrl,
     http: Client,
     spans: Spans,
 }
 
-/// A response, read up to a limit.
 struct Answer {
     status: StatusCode,
     body: Vec<u8>,
 }
 
 impl AskedWitness {
-    /// Creates the client of a witness.
-    ///
-    /// # Errors
-    /// Its URL is HTTPS, and there are no CA certificates.
     pub(super) fn new(witness: &WitnessUrl, spans: Spans) -> anyhow::Result<Self> {
         let http = built(&witness.url, || {
             let builder = Client::builder()
@@ -230,7 +221,6 @@ fn size_in(body: &[u8]) -> Option<u64> {
     if is_plain { digits.parse().ok() } else { None }
 }
 
-/// Returns the printable part of a witness's reason.
 fn reason(status: StatusCode, body: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(body)
         .chars()

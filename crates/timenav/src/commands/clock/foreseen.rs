@@ -1,5 +1,3 @@
-//! Formats a preview of a clock change.
-
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -25,7 +23,6 @@ pub(in crate::commands) fn run(
     client.show(&answer, |answer| would_text(answer).unwrap_or_else(|| clock_text(answer)))
 }
 
-/// Formats a preview, if the response is one.
 pub(in crate::commands) fn would_text(answer: &Value) -> Option<String> {
     let would_fire = answer.get("would_fire").filter(|would_fire| !would_fire.is_null())?;
     let mut text = output::status(answer);

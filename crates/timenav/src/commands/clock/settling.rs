@@ -42,7 +42,6 @@ pub(super) struct SettleOptions {
     no_settle: bool,
 }
 
-/// Moves a clock forward and prints the result.
 pub(super) fn run(
     client: &Client,
     timeline: &TimelineOptions,
@@ -201,7 +200,6 @@ impl Rest {
     }
 }
 
-/// Returns the query for all firings of an advance.
 fn query_of(timeline: &TimelineOptions, advance_id: &str) -> Vec<(&'static str, String)> {
     let mut query = timeline.query();
     query.extend([("advance_id", advance_id.to_owned()), ("limit", PAGE_ITEMS_MAX.to_string())]);
@@ -247,7 +245,6 @@ fn receipt(settled: &Value) -> String {
     output::fields(settled, &shown)
 }
 
-/// Fails if an advance ended early.
 fn unsettled(settled: &Value) -> Result<(), Failure> {
     let state = settled["state"].as_str().unwrap_or_default();
     if !matches!(state, "stuck" | "stopped") {

@@ -5,17 +5,14 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use crate::exit::Failure;
 use crate::output::{self, printable};
 
-/// Shown for a program until its first output.
 const STARTING: &str = "starting …";
 
-/// The clocks, one line each.
 pub(super) struct Picture {
     terminal: Option<Terminal>,
     names: Vec<&'static str>,
     shown: Vec<String>,
 }
 
-/// Lines that are redrawn in place.
 struct Terminal {
     _lines: MultiProgress,
     step: ProgressBar,
@@ -36,7 +33,6 @@ impl Terminal {
 }
 
 impl Picture {
-    /// Creates the display; no clock has a time yet.
     pub(super) fn new(names: Vec<&'static str>) -> Self {
         let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr())
             && std::io::IsTerminal::is_terminal(&std::io::stdout());
@@ -59,7 +55,6 @@ impl Picture {
         }
     }
 
-    /// Returns whether every program has printed a line.
     pub(super) fn is_complete(&self) -> bool {
         self.shown.iter().all(|shown| shown != STARTING)
     }
@@ -73,7 +68,6 @@ impl Picture {
         }
     }
 
-    /// Announces the next step.
     pub(super) fn begin(&self, step: &str) {
         if let Some(terminal) = &self.terminal {
             terminal.step.set_message(step.to_owned());
@@ -82,9 +76,6 @@ impl Picture {
     }
 
     /// Prints the result of a step, if the display is not redrawn in place.
-    ///
-    /// # Errors
-    /// Stdout is closed.
     pub(super) fn end(&self, step: &str) -> Result<(), Failure> {
         if self.terminal.is_some() {
             return Ok(());
@@ -93,7 +84,6 @@ impl Picture {
         output::write(&format!("{step}\n{}", clocks.collect::<String>()))
     }
 
-    /// Leaves the final state on the screen.
     pub(super) fn leave(&self) {
         if let Some(terminal) = &self.terminal {
             terminal.step.abandon();

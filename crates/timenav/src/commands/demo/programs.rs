@@ -19,7 +19,6 @@ use crate::surroundings::Surroundings;
 
 /// How long programs may take to start: some are compiled first or create a database.
 const START_MAX: Duration = Duration::from_mins(1);
-/// Commands and captions.
 const STORY: &[(&str, &str)] = &[
     ("clock now", "all programs show one timeline's clock, which started at host time"),
     ("clock travel 2031-05-06T07:08:09Z", "one command moves them all"),
@@ -51,10 +50,6 @@ fn look(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_micros(micros))
 }
 
-/// Runs the demo.
-///
-/// # Errors
-/// Programs cannot be put on a clock on this system, or stdout is closed.
 pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = tempfile::tempdir().context("temporary files cannot be created")?;
     let tellers = tellers::installed(&surroundings.program_folders, folder.path())?;
@@ -99,7 +94,6 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
     output::write("That was one clock. Put your own program on one: timenav serve, and timenav exec -- COMMAND\n")
 }
 
-/// Collects output of the programs and handles Ctrl-C.
 struct Audience {
     runtime: Runtime,
     ends: [Signal; 2],

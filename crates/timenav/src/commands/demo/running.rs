@@ -1,5 +1,3 @@
-//! A temporary service and the programs on its clock.
-
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
@@ -17,7 +15,6 @@ use crate::key_files::read_api_key;
 /// How long programs may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// This executable and the address of the service.
 struct Own {
     program: PathBuf,
     url: String,
@@ -43,9 +40,6 @@ pub(super) struct Running {
 
 impl Running {
     /// Starts a service on a free local port with its data in a folder.
-    ///
-    /// # Errors
-    /// It does not start.
     pub(super) fn start(folder: &Path) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program cannot be found")?;
         let data = folder.join("data");
@@ -75,9 +69,6 @@ impl Running {
     }
 
     /// Runs a command of this program to completion, such as `clock pause`.
-    ///
-    /// # Errors
-    /// It fails.
     pub(super) fn command(&self, words: &str) -> anyhow::Result<()> {
         let arguments: Vec<&str> = words.split(' ').collect();
         let done = self.own.command(&arguments).output().context("this program cannot be started")?;
@@ -90,9 +81,6 @@ impl Running {
 
     /// Checks that programs can be put on the clock on this system; otherwise every demo program would appear broken.
     /// Returns a notice about the method, usually empty.
-    ///
-    /// # Errors
-    /// It is not possible.
     pub(super) fn try_out(&mut self) -> anyhow::Result<&str> {
         let program = self.own.program.to_string_lossy();
         let tried = self.own.command(&["exec", "--strict", "--", &program, "--version"]).output();
@@ -106,9 +94,6 @@ impl Running {
     }
 
     /// Starts a program on the clock and sends each of its lines with its number.
-    ///
-    /// # Errors
-    /// It cannot be started.
     pub(super) fn tell(
         &mut self,
         number: usize,

@@ -46,17 +46,11 @@ while :; do
     sleep 0.1
 done | psql -qAt";
 
-/// A program that prints the time.
 pub(super) struct Teller {
     pub(super) name: &'static str,
-    /// The program with its arguments.
     pub(super) command: Vec<OsString>,
 }
 
-/// Returns the installed programs.
-///
-/// # Errors
-/// Their files cannot be written into the folder.
 pub(super) fn installed(programs: &OsStr, folder: &Path) -> anyhow::Result<Vec<Teller>> {
     let mut tellers = Vec::new();
     for (name, program, arguments) in [
@@ -85,7 +79,6 @@ pub(super) fn installed(programs: &OsStr, folder: &Path) -> anyhow::Result<Vec<T
     Ok(tellers)
 }
 
-/// Returns a command that runs a shell script.
 fn script(by: &[&str], text: &str, arguments: &[&OsStr]) -> Vec<OsString> {
     let shell = ["sh", "-c", text, "sh"];
     let words = by.iter().chain(&shell).map(OsString::from);
@@ -96,7 +89,6 @@ fn is_there(programs: &OsStr, program: &str) -> bool {
     std::env::split_paths(programs).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns the folder of the newest PostgreSQL version.
 fn postgres() -> Option<PathBuf> {
     let versions = std::fs::read_dir(POSTGRES_FOLDER).ok()?.flatten().map(|entry| entry.path());
     let number = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).and_then(|name| name.parse::<u32>().ok());

@@ -1,12 +1,9 @@
-//! A check: its result and advice.
-
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::output;
 
-/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Ok,
@@ -26,7 +23,6 @@ impl Outcome {
     }
 }
 
-/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
     /// A stable name that docs/security.md explains.
@@ -51,7 +47,6 @@ impl Check {
     }
 }
 
-/// Returns a line for each check and a summary.
 pub(super) fn text(checks: &[Check]) -> String {
     let mut text = String::new();
     for Check { name, outcome, seen, advice } in checks {
@@ -63,7 +58,6 @@ pub(super) fn text(checks: &[Check]) -> String {
     text
 }
 
-/// Returns the checks as JSON.
 pub(super) fn json(checks: &[Check]) -> String {
     let [ok, warn, fail] = counts(checks);
     let all: Vec<Value> = checks.iter().map(one_json).collect();

@@ -10,7 +10,6 @@ use crate::data_folder::DATABASE_FILE;
 use crate::doors::HostClock;
 
 const DAY_MICROS: i64 = 86_400_000_000;
-/// Age from which a scan is considered old, in days.
 const SCAN_DAYS_MAX: i64 = 30;
 /// Tolerance between a clock and the newest entry, in microseconds: two processes read it one after the other.
 const CLOCK_BEHIND_MICROS_MAX: i64 = 1_000_000;
@@ -33,7 +32,7 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
     }
 }
 
-/// Checks the contents of a database. `now` is host time.
+/// `now` is host time.
 pub(super) fn of(examined: &Examination, now: Instant<Wall>, loads_demo: bool) -> Vec<Check> {
     vec![
         schema(examined),

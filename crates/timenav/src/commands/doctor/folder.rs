@@ -1,5 +1,3 @@
-//! Checks the files of a service: owners, permissions and files that should not be there.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -18,7 +16,6 @@ use crate::data_folder::{
 const FREE_BYTES_WARN: u64 = 1 << 30;
 const FREE_BYTES_FAIL: u64 = 128 << 20;
 
-/// Ownership and permissions of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileFacts {
     pub(super) mode: u32,
@@ -83,7 +80,7 @@ fn files_of(folder: &Path) -> io::Result<Files> {
     Ok(files)
 }
 
-/// Checks the data folder. `asker` is the user id of this process.
+/// `asker` is the user id of this process.
 pub(super) fn of_data(files: &Files, asker: u32) -> Vec<Check> {
     let open: Vec<String> = named(files, |facts| facts.mode & 0o077 != 0);
     let modes = if open.is_empty() {
@@ -168,7 +165,6 @@ pub(super) fn checkpoints(settings: &Settings) -> Check {
     }
 }
 
-/// Checks whether the service can write to its files.
 fn writable(settings: &Settings) -> Check {
     const NAME: &str = "writable";
     let folders = [Some(&settings.data), settings.checkpoints.as_ref()].into_iter().flatten();
@@ -197,7 +193,6 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// What free space is needed for.
 pub(super) const FREE_FOR_DATABASE: &str = "the database";
 pub(super) const FREE_FOR_FOLDER: &str = "the data folder; the database server has its own disk";
 

@@ -72,7 +72,6 @@ pub(super) fn look_at(
     checks
 }
 
-/// Checks whether a running service is ready.
 fn service(url: &str, ca: Option<&Path>) -> Check {
     const NAME: &str = "service";
     let unasked = |why: String| {
@@ -104,7 +103,6 @@ pub(super) fn of_readiness(url: &str, status: u16, body: &str) -> Check {
     Check::fail(NAME, format!("the service at {url} is running but not ready: {why}"), advice)
 }
 
-/// Reports external checkpoints that exist but cannot be read.
 fn unreadable(checkpoints: &Path) -> Option<Check> {
     let length = checkpoints.metadata().ok()?.len();
     let why = match CheckpointFile::read_only(checkpoints) {
@@ -139,7 +137,6 @@ fn programs(allowed: io::Result<Allowed>) -> Option<Check> {
     })
 }
 
-/// Compares the version of the running service with this program.
 fn version(settings: &Settings, surroundings: &Surroundings) -> Check {
     const NAME: &str = "version";
     let session = Client::new(&ServiceOptions::of_folder(settings.data.clone()), surroundings)

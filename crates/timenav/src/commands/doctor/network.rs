@@ -15,19 +15,16 @@ use crate::client::{authorities, built, is_this_machine};
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 
-/// Request timeout.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// TLS 1.0 and 1.1, which are deprecated (RFC 8996).
 const GONE: [(u8, &str); 2] = [(1, "TLS 1.0"), (2, "TLS 1.1")];
 
-/// The parts of a response that the checks use.
 pub(super) struct Seen {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
 }
 
-/// A service to check.
 pub(super) struct Asked {
     url: Url,
     http: Client,
@@ -35,8 +32,6 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// # Errors
-    /// No HTTP client can be built.
     pub(super) fn new(url: &Url, ca: Option<&Path>) -> Result<Self, Failure> {
         let authorities = ca.map(authorities).transpose()?;
         let http = built(url, || {
@@ -65,10 +60,6 @@ impl Asked {
     }
 }
 
-/// Checks a service.
-///
-/// # Errors
-/// No HTTP client can be built.
 pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
     let service = Asked::new(url, ca)?;
     let get = |path: &str, key: Option<&str>| service.get(path, key);
@@ -97,7 +88,6 @@ fn beside(url: &Url, path: &str) -> Url {
     address
 }
 
-/// Formats an error with its causes.
 pub(super) fn told(error: &reqwest::Error) -> String {
     let mut told = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,5 +1,3 @@
-//! PostgreSQL checks: reachability and durability settings.
-
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::WallClock as _;
 use timenav_store::{PostgresOptions, PostgresStore, ServerFacts};
@@ -41,7 +39,7 @@ pub(super) fn look_at(url: &StoreUrl, settings: &Settings) -> Vec<Check> {
     }
 }
 
-/// Checks a server. `now` is host time.
+/// `now` is host time.
 pub(super) fn of(server: &ServerFacts, now: Instant<Wall>, offset_max_millis: u32) -> Vec<Check> {
     vec![
         durability(server),

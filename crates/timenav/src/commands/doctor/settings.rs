@@ -1,5 +1,3 @@
-//! Checks the settings of the service.
-
 use std::num::NonZeroU32;
 
 use rustix::process::{Resource, getrlimit};

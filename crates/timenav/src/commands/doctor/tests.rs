@@ -1,5 +1,4 @@
-//! Tests that make each check fail and pass. File checks and checks of a real service are also in the integration
-//! tests.
+//! File checks and checks of a real service are also in the integration tests.
 
 use std::io;
 use std::num::NonZeroU32;

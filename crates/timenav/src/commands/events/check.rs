@@ -1,12 +1,9 @@
-//! Checks whether an event occurs.
-
 use serde_json::Value;
 
 use crate::client::Client;
 use crate::exit::Failure;
 use crate::output;
 
-/// The lists of a response with their columns.
 const LISTS: [(&str, &[(&str, &str)]); 4] = [
     ("candidates", &[("CANDIDATE", "event_id"), ("NAME", "name")]),
     (
@@ -26,10 +23,6 @@ pub(super) struct Check {
     as_of: Option<String>,
 }
 
-/// Checks an event.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, check: Check, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.push(("significant_event", check.event));
     query.extend(check.as_of.map(|moment| ("as_of", moment)));

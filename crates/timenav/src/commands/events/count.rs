@@ -1,5 +1,3 @@
-//! Event counts by group.
-
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -41,10 +39,6 @@ pub(super) struct Count {
     filters: EventFilters,
 }
 
-/// Counts events.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.push(("by", count.by));
     let options = [

@@ -1,5 +1,3 @@
-//! Erases events by id, query or age.
-
 use serde_json::{Map, Value};
 
 use crate::client::Client;
@@ -33,10 +31,6 @@ pub(super) struct Erase {
     include_forks: bool,
 }
 
-/// Erases events in batches.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> Result<(), Failure> {
     let mut body = body.clone();
     let is_dry = erase.dry_run;
@@ -56,7 +50,6 @@ pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> R
     }
 }
 
-/// Formats the events that would be erased, and how to continue.
 fn foreseen_text(answer: &Value) -> String {
     let ids = answer["event_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let ids: String = ids.map(|id| output::printable(id) + "\n").collect();

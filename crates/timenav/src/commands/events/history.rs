@@ -1,5 +1,3 @@
-//! A single event: versions, corrections, interventions.
-
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -57,7 +55,6 @@ pub(super) struct Manipulate {
     dry_run: bool,
 }
 
-/// Prints an event with its history.
 pub(super) fn show(client: &Client, show: Show, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.extend(show.as_of.map(|moment| ("as_of", moment)));
     let answer = client.get(&["v1", "events", &show.event_id], &query)?;

@@ -1,5 +1,3 @@
-//! Events with their effects and interventions.
-
 use serde_json::{Map, Value, json};
 
 use super::shown;
@@ -47,10 +45,6 @@ pub(super) struct Scan {
     all: bool,
 }
 
-/// Scans for events, with `--all` page by page.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Result<(), Failure> {
     let mut body = body.clone();
     insert(&mut body, "location", Some(scan.location));

@@ -12,17 +12,12 @@ use crate::following::{Begun, Known, Shown, Words};
 
 /// How long the supervisor may take to adjust sleeps and timers after a change.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
-/// Messages when the connection to the service is lost and restored.
 pub(super) const WORDS: Words = Words {
     lost: "timenav exec: the service cannot be reached; programs keep the last clock",
     denied: "timenav exec: the service denies access to the clock; programs keep the last clock",
     back: "timenav exec: the service can be reached again; programs are on its clock",
 };
 
-/// Creates the page that shows a clock, with or without a fault.
-///
-/// # Errors
-/// The system cannot create it.
 pub(super) fn create(
     client: &Client,
     begun: &Begun,
@@ -38,7 +33,6 @@ fn slot(known: &Known) -> Slot {
     Slot::of_clock(&known.clock, known.offset, known.uncertainty)
 }
 
-/// The page as a target of clock updates.
 pub(super) struct Page(pub(super) Arc<Board>);
 
 impl Shown for Page {

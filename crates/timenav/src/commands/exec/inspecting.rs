@@ -1,5 +1,3 @@
-//! Shows what `timenav exec` would do with a command.
-
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod process;
 
@@ -15,9 +13,6 @@ use crate::output::{self, OutputFormat};
 use crate::surroundings::Surroundings;
 
 /// Shows what would be done with a command, or for a process id, which processes are on its clock.
-///
-/// # Errors
-/// There is no such program or process.
 pub(super) fn show(
     (command, via): (&[OsString], Via),
     around: &Surroundings,
@@ -48,7 +43,6 @@ pub(super) struct Program {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 impl Program {
-    /// Inspects a program.
     pub(super) fn look(name: &OsStr, around: &Surroundings) -> Self {
         Self { name: name.to_owned(), found: look(name, around).ok() }
     }

@@ -1,12 +1,9 @@
-//! A file that can be ended early, after a complete record.
-
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use timenav_import::Format;
 
-/// How the end of a record is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Records {
     /// At the end of a line.
@@ -19,7 +16,6 @@ pub(super) enum Records {
 }
 
 impl Records {
-    /// Returns how the end of a record is recognized in a format.
     pub(super) const fn of(format: Format, is_packed: bool) -> Self {
         match format {
             Format::Ndjson if !is_packed => Self::Lines,
@@ -71,7 +67,6 @@ impl<R: Read> Read for Cut<R> {
 mod tests {
     use super::*;
 
-    /// Returns what is read if an interrupt comes after `after` bytes.
     fn cut(text: &str, records: Records, after: usize) -> String {
         let interrupted = Arc::new(AtomicBool::new(false));
         let mut file = Cut::new(text.as_bytes(), records, Arc::clone(&interrupted));

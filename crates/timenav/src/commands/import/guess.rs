@@ -14,9 +14,6 @@ use crate::output::{self, printable};
 
 /// Writes the mapping to stdout, ready to be saved, and the explanation to stderr. An explicit format takes precedence;
 /// that of the extension is used only if the content is not recognized.
-///
-/// # Errors
-/// The file cannot be read, or no column is recognized as a time.
 pub(super) fn run(
     path: &Path,
     (format, extension): (Option<Format>, Option<Format>),
@@ -54,7 +51,6 @@ fn start_of(path: &Path, packing: Option<Packing>) -> anyhow::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Formats the explanation of a guess.
 fn said(path: &Path, guess: &Guess) -> String {
     let name = printable(&path.to_string_lossy());
     let (events, refused) = guess.counts;

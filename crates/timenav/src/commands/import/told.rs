@@ -1,5 +1,3 @@
-//! Formats import results.
-
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -7,7 +5,6 @@ use serde_json::Value;
 
 use crate::output::{self, printable};
 
-/// Maximum number of line numbers listed per reason.
 const LINES_NAMED_MAX: usize = 10;
 
 /// Formats the result for a file: the counts, then the reasons for rejected records, most frequent first.
@@ -49,11 +46,9 @@ fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
     answer[name].as_array().map_or(&[][..], Vec::as_slice)
 }
 
-/// Records rejected for the same reason.
 struct Reason<'a> {
     first: &'a Value,
     count: u64,
-    /// The line numbers listed in the response.
     lines: Vec<String>,
     /// Whether the messages differ, for example because they quote the invalid value.
     is_varied: bool,
@@ -135,7 +130,6 @@ mod tests {
         );
     }
 
-    /// Only the first rejections are listed, but every reason is counted.
     #[test]
     fn reasons_of_unlisted_rejections_are_counted() {
         let reason = |line: u64, code: &str, count: u64| json!({"line": line, "code": code, "field": "time", "detail": "d", "count": count});

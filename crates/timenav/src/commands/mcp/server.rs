@@ -34,10 +34,6 @@ use toolbox::Toolbox;
 /// Maximum length of a line, which is one message, in bytes. A longer one is dropped without a response.
 const LINE_BYTES_MAX: usize = 4 << 20;
 
-/// Serves until stdin ends.
-///
-/// # Errors
-/// There is no key, or the peer does not speak the protocol.
 pub(super) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let scope = Scope::of(&command.allow);
     let toolbox = Toolbox::new(scope, command.timeline.timeline.as_deref())?;

@@ -25,7 +25,6 @@ const MODE_CLIENT: u8 = 3;
 const MODE_SERVER: u8 = 4;
 const VERSION_MAX: u8 = 4;
 
-/// A time request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     version: u8,
@@ -34,14 +33,11 @@ pub(super) struct Request {
     transmit: [u8; 8],
 }
 
-/// A clock reading for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     /// When the clock was last set or changed its rate.
     pub(super) set: Instant<Virtual>,
-    /// When the request was received.
     pub(super) received: Instant<Virtual>,
-    /// When the response is sent.
     pub(super) sent: Instant<Virtual>,
     pub(super) trust: Trust,
 }
@@ -60,11 +56,9 @@ pub(super) enum Trust {
 /// The reason for a response without a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kiss {
-    /// The client exceeds the rate limit.
     Rate,
     /// Clients would resolve the time to another era.
     Era,
-    /// The service rejects reading the clock.
     Deny,
 }
 

@@ -1,5 +1,3 @@
-//! Rate limits per address.
-
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -8,7 +6,6 @@ pub(super) const REQUESTS_PER_SECOND_MAX: u32 = 16;
 /// Addresses per second. Above that, new addresses get no response until the next second.
 pub(super) const ADDRESSES_PER_SECOND_MAX: usize = 4_096;
 
-/// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Answer,
@@ -17,7 +14,6 @@ pub(super) enum Verdict {
     Drop,
 }
 
-/// Requests per address in the current second.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     second: u64,

@@ -1,5 +1,3 @@
-//! The table and function in a database, and the connection that keeps them current.
-
 use anyhow::{Context as _, anyhow, bail};
 use timenav_store::PostgresGuest;
 
@@ -11,7 +9,6 @@ use crate::doors::counted;
 const MARK: &str = "timenav sql-clock, version 1";
 /// Measurements in a row: the fastest one is the most precise.
 const ASKED: usize = 5;
-/// The SQLSTATE of a lock timeout.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Held while the connection lasts, so that only one program keeps a clock.
@@ -71,7 +68,6 @@ const WRITE: &str = "INSERT INTO {schema}.timenav_clock AS clock
 const UNINSTALL: &str = "BEGIN; DROP FUNCTION IF EXISTS {schema}.timenav_now();
     DROP TABLE IF EXISTS {schema}.timenav_clock; COMMIT";
 
-/// The location of a clock in a database.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) url: StoreUrl,
@@ -96,10 +92,8 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Connects and measures the database's clock. Changes nothing.
-    ///
-    /// # Errors
-    /// It cannot be reached, another program keeps its clock, or the names are used by other objects.
+    /// Connects and measures the database's clock. Changes nothing. Fails if another program keeps its clock, or the
+    /// names are used by other objects.
     pub(super) async fn open(place: &Place) -> anyhow::Result<Self> {
         let guest = PostgresGuest::connect(place.url.secret()).await;
         let guest = guest.with_context(|| format!("the database {}", place.url))?;
@@ -114,9 +108,6 @@ impl Database {
     }
 
     /// Creates missing table and function, with a first row.
-    ///
-    /// # Errors
-    /// The database rejects a statement.
     pub(super) async fn install(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
         let told =
             || format!("timenav_now() cannot be created in the schema {} of {}", self.place.schema, self.place.url);
@@ -127,9 +118,6 @@ impl Database {
     }
 
     /// Writes the row: service, timeline, clock, and whether the clock is unconfirmed.
-    ///
-    /// # Errors
-    /// The database rejects the statement or the connection is lost.
     pub(super) async fn write(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
         let [generation, is_paused, rate, origin_virtual, origin_here, uncertainty] = row.texts();
         let is_lost = is_lost.to_string();
@@ -139,24 +127,16 @@ impl Database {
         Ok(())
     }
 
-    /// Measures the database's clock again.
-    ///
-    /// # Errors
-    /// The connection is lost.
     pub(super) async fn measure(&mut self) -> anyhow::Result<()> {
         self.ahead = measured(&self.guest, Some(self.ahead)).await?;
         Ok(())
     }
 
-    /// Returns the last measurement of the database's clock.
     pub(super) const fn ahead(&self) -> Ahead {
         self.ahead
     }
 
-    /// Drops the function and table.
-    ///
-    /// # Errors
-    /// Other objects depend on them, or the database rejects the statement.
+    /// Drops the function and table. Fails if other objects depend on them.
     pub(super) async fn uninstall(&self) -> anyhow::Result<()> {
         let dropped = self.guest.run(&self.place.filled(UNINSTALL)).await;
         dropped.with_context(|| {

@@ -1,5 +1,3 @@
-//! The dates of a sweep.
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -8,7 +6,6 @@ use timenav_core::time::{
     Duration, Instant, Span, TimestampError, Unit, Virtual, Wall, Zone, parse_duration, parse_timestamp, unit_of,
 };
 
-/// Maximum number of dates.
 const DATES_MAX: usize = 20_000;
 /// Default length of a range: it contains a 29 February, except around 1900 and 2100.
 const RANGE_DEFAULT: &str = "P4Y";
@@ -50,10 +47,7 @@ pub(super) struct DateOptions {
 }
 
 impl DateOptions {
-    /// Returns the dates in order without duplicates.
-    ///
-    /// # Errors
-    /// There are none or too many, or one cannot be parsed.
+    /// Returns the dates in order without duplicates. Fails if there are none or too many.
     pub(super) fn read(&self, today: Instant<Wall>) -> anyhow::Result<Vec<Moment>> {
         let mut dates: BTreeSet<Moment> = self.date.iter().copied().collect();
         if let Some(path) = &self.dates {
@@ -169,7 +163,6 @@ fn changes((first, last): (Moment, Moment), zone: &Zone) -> Vec<Moment> {
     found
 }
 
-/// Formats a zone's UTC offset at a whole second.
 fn offset(zone: &Zone, at: Moment) -> String {
     let local = zone.local_time(at);
     local.split_once('T').and_then(|(_, time)| time.get(8..)).unwrap_or_default().to_owned()

@@ -1,25 +1,18 @@
-//! The outcome of a command at one date.
-
 use std::path::PathBuf;
 use std::time::Duration;
 
 use timenav_core::time::{Instant, Virtual};
 
-/// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Exit code 0.
     Passed,
-    /// Another exit code.
     Exited(i32),
-    /// A signal.
     Killed(i32),
     /// It exceeded the timeout and was killed.
     TimedOut,
 }
 
 impl Outcome {
-    /// Returns the word in machine-readable output.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -28,7 +21,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the text for people.
     pub(super) fn text(self) -> String {
         match self {
             Self::Passed => "passed".to_owned(),
@@ -46,7 +38,6 @@ impl Outcome {
 /// The first failing date and the last passing one before it, if any.
 pub(super) type Boundary = (Option<Instant<Virtual>>, Option<Instant<Virtual>>);
 
-/// A run of the command at one date.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) date: Instant<Virtual>,

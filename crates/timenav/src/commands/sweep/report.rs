@@ -1,5 +1,3 @@
-//! Sweep reports as text, JSON and JUnit XML.
-
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -20,25 +18,19 @@ const BYTES_MAX: u64 = 16 * 1024;
 pub(super) const RUNS: Records =
     Records { member: "runs", fields: &["date", "outcome", "exit_code", "signal", "seconds", "output"] };
 
-/// The result of a sweep.
 pub(super) struct Report<'a> {
-    /// The runs, by date.
     pub(super) runs: Vec<&'a Run>,
-    /// The number of dates.
     pub(super) dates: usize,
-    /// Whether Ctrl-C ended it.
     pub(super) is_interrupted: bool,
     /// The boundary found by bisection, if requested.
     pub(super) searched: Option<Boundary>,
 }
 
 impl Report<'_> {
-    /// Returns the number of failed runs.
     pub(super) fn failed(&self) -> usize {
         self.runs.iter().filter(|run| !run.outcome.passes()).count()
     }
 
-    /// Returns the report as JSON.
     pub(super) fn json(&self) -> Value {
         let failed = self.failed();
         let first = self.runs.iter().find(|run| !run.outcome.passes()).map(|run| run.date.to_string());

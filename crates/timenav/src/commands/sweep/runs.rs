@@ -22,58 +22,46 @@ use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
 
-/// How long a command may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 /// How much longer than its command a timeline lives if it is not ended explicitly.
 const TIMELINE_LIVES_ON: Duration = Duration::from_mins(10);
 /// The number of the timeline for the trial run.
 const TRIAL: usize = 0;
 
-/// What to run and how.
 pub(super) struct Plan {
-    /// The command with its arguments.
     pub(super) command: Vec<OsString>,
     /// This executable, which runs the command.
     pub(super) program: PathBuf,
-    /// The options that select the service.
     pub(super) connection: Vec<OsString>,
     /// The prefix of timeline ids; a number follows.
     pub(super) name: String,
     /// The timeline to fork for each date.
     pub(super) fork_of: Option<String>,
-    /// Whether clocks are paused at their date.
     pub(super) is_paused: bool,
     /// The timeout, in host time.
     pub(super) timeout: Duration,
-    /// Concurrent dates.
     pub(super) at_once: usize,
-    /// The output folder.
     pub(super) folder: PathBuf,
 }
 
-/// Progress of ending a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Runs,
-    /// SIGTERM was sent.
     Asked,
     Killed,
 }
 
-/// A running command.
 struct Going {
     child: Child,
     date: Instant<Virtual>,
     timeline: String,
     output: PathBuf,
     begun: Duration,
-    /// When the next action is due.
     deadline: Duration,
     stage: Stage,
     is_late: bool,
 }
 
-/// Runs commands and tracks the running ones.
 pub(super) struct Runner<'a> {
     client: &'a Client,
     interrupt: Interrupt,
@@ -84,10 +72,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Creates a runner. From now on it handles Ctrl-C.
-    ///
-    /// # Errors
-    /// Signals cannot be received.
+    /// From now on the runner handles Ctrl-C.
     pub(super) fn new(client: &'a Client, plan: Plan) -> Result<Self, Failure> {
         let (tell, told) = unbounded_channel();
         Ok(Self { client, interrupt: client.interrupt()?, plan, going: BTreeMap::new(), tell, told })
@@ -95,9 +80,6 @@ impl<'a> Runner<'a> {
 
     /// Checks that programs can be put on a clock on this system; otherwise the command would appear to fail at every
     /// date.
-    ///
-    /// # Errors
-    /// It is not possible.
     pub(super) fn try_out(&self, date: Instant<Virtual>) -> Result<(), Failure> {
         let timeline = self.create(TRIAL, date)?;
         let tried = self.exec(&timeline).arg(&self.plan.program).arg("--version").stdin(Stdio::null()).output();
@@ -111,11 +93,8 @@ impl<'a> Runner<'a> {
         Err(anyhow!("this system cannot put programs on a virtual clock: {told}").into())
     }
 
-    /// Runs the command at numbered dates and passes on each result. Returns whether it finished: Ctrl-C ends running
-    /// commands.
-    ///
-    /// # Errors
-    /// The service rejects a request or the command cannot be started. Running commands are ended.
+    /// Runs the command at numbered dates and passes on each result. Returns whether it finished. Ctrl-C and errors end
+    /// the running commands.
     pub(super) fn run(
         &mut self,
         dates: &[(usize, Instant<Virtual>)],
@@ -171,7 +150,6 @@ impl<'a> Runner<'a> {
         self.going.values_mut().for_each(Going::press);
     }
 
-    /// Creates the timeline of a date with its clock there.
     fn create(&self, number: usize, date: Instant<Virtual>) -> Result<String, Failure> {
         let name = format!("{}-{number}", self.plan.name);
         let lives = self.plan.timeout.saturating_add(TIMELINE_LIVES_ON).as_secs();
@@ -203,7 +181,6 @@ impl<'a> Runner<'a> {
         let _ = self.client.delete(&["timeline", timeline], &[]);
     }
 
-    /// Returns the command prefix that runs a program on the clock of a timeline.
     fn exec(&self, timeline: &str) -> Command {
         let mut command = Command::new(&self.plan.program);
         // A program on host time would pass at every date, so `--strict` is not optional.
@@ -239,7 +216,6 @@ impl<'a> Runner<'a> {
         Ok(child)
     }
 
-    /// Processes a finished command and its output.
     fn finish(&self, mut going: Going, is_wanted: bool) -> Result<Run, Failure> {
         going.kill(Signal::KILL);
         let status = going.child.wait().context("the exit status of the command cannot be read")?;

@@ -1,5 +1,3 @@
-//! Bisects dates to find the first failure.
-
 /// The state of a bisection, by index.
 ///
 /// Several dates are tried concurrently, so each step divides the rest into more than two parts.
@@ -13,7 +11,6 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Creates a search over `count` dates.
     pub(super) const fn new(count: usize) -> Self {
         Self { count, passed: None, failed: None }
     }
@@ -34,7 +31,6 @@ impl Search {
         }
     }
 
-    /// Records results.
     pub(super) fn learn(&mut self, tried: &[(usize, bool)]) {
         let failed = tried.iter().filter(|(_, passes)| !passes).map(|(index, _)| *index).min();
         self.failed = failed.or(self.failed);
@@ -43,7 +39,6 @@ impl Search {
         self.passed = passed.or(self.passed);
     }
 
-    /// Returns the first failing date and the passing one before it.
     pub(super) const fn found(&self) -> (Option<usize>, Option<usize>) {
         (self.failed, self.passed)
     }

@@ -17,9 +17,6 @@ use crate::output;
 const END_BYTES_MAX: usize = 256;
 
 /// Downloads a bundle. The file appears under its name when it is complete and never replaces another.
-///
-/// # Errors
-/// The file exists, the service is unreachable, rejects the request or stops early, or the file cannot be written.
 pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(), Failure> {
     refuse_existing(path)?;
     let mut partial = path.as_os_str().to_owned();
@@ -83,7 +80,6 @@ fn create(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Returns whether the last line is the end of a bundle.
 fn has_end(tail: &[u8]) -> bool {
     let lines = tail.strip_suffix(b"\n").map(|lines| lines.rsplit(|byte| *byte == b'\n'));
     lines.and_then(|mut lines| lines.next()).is_some_and(|last| last.starts_with(b"{\"end\":{"))

@@ -1,5 +1,3 @@
-//! `timenav timer listen`: claims firings from a queue and forwards them.
-
 use std::time::Duration;
 
 use reqwest::Url;
@@ -24,9 +22,7 @@ const ACK_TIMEOUT: &str = "30s";
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(25);
 /// Initial and maximum wait before reconnecting to the service.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// The result of a firing whose lease expired.
 const LOST: &str = "lost to another listener";
-/// The reason for firings that are given back.
 const STOPPED: &str = "the listener was stopped";
 
 #[derive(Debug, clap::Args)]
@@ -39,16 +35,13 @@ pub(super) struct ListenOptions {
     forward: Option<Url>,
 }
 
-/// The result of a forward.
 struct Outcome {
     firing: Value,
-    /// The reason if it failed.
     failed: Option<String>,
     /// The HTTP status of the program.
     http_status: Option<u16>,
 }
 
-/// Forwards firings.
 struct Forward {
     http: reqwest::Client,
     url: Url,
@@ -104,7 +97,6 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
     }
 }
 
-/// Settles firings and prints the results.
 fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> Result<(), Failure> {
     let (failed, done): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| outcome.failed.is_some());
     let mut states = Map::new();
@@ -138,7 +130,6 @@ fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> 
     Ok(())
 }
 
-/// Returns the ids and leases of firings.
 fn named(outcomes: &[&Outcome]) -> Map<String, Value> {
     let all = |name: &str| -> Vec<Value> {
         let told = outcomes.iter().map(|outcome| outcome.firing[name].clone());

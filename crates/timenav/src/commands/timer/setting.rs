@@ -1,5 +1,3 @@
-//! Options of a timer, and the request body made from them.
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -78,10 +76,6 @@ struct PlanOptions {
 }
 
 impl AddCommand {
-    /// Returns the request body.
-    ///
-    /// # Errors
-    /// The secret file cannot be read.
     pub(super) fn body(self, mut body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
         insert(&mut body, "timer_id", self.id);
         insert(&mut body, "catch_up", self.catch_up.then_some(true));
@@ -90,10 +84,6 @@ impl AddCommand {
 }
 
 impl ChangeCommand {
-    /// Returns the request body.
-    ///
-    /// # Errors
-    /// The secret file cannot be read.
     pub(super) fn body(self, body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
         let mut body = self.plan.body(body)?;
         insert(&mut body, "order_key", self.no_order_key.then_some(Value::Null));
@@ -132,7 +122,6 @@ impl PlanOptions {
     }
 }
 
-/// Reads the secret of a webhook.
 fn secret_in(path: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     Ok(text.trim().to_owned())

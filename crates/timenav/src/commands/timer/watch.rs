@@ -32,7 +32,6 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Formats a message as text: position, firing and what happened.
 fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
     let told = |field: &str| member(&data["firing"], field);

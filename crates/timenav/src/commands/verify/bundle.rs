@@ -1,5 +1,3 @@
-//! Offline verification of bundles.
-
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -21,7 +19,6 @@ mod tests;
 /// Lines between progress updates.
 const LINES_BETWEEN_LOOKS: u64 = 1_000;
 
-/// What a bundle cannot prove.
 const NOT_CHECKED: [&str; 4] = [
     "whether users named in entries were allowed to do what they did",
     "the state derived from the entries: clock, permissions, events, paradoxes",
@@ -29,10 +26,6 @@ const NOT_CHECKED: [&str; 4] = [
     "whether other clients were shown a different history: compare checkpoints that were kept",
 ];
 
-/// Verifies a bundle and prints the result.
-///
-/// # Errors
-/// It cannot be read or does not match its signatures.
 pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_json: bool) -> Result<(), Failure> {
     let rotations = rotations.iter().map(|file| read_proof(file)).collect::<anyhow::Result<Vec<_>>>()?;
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;

@@ -21,10 +21,8 @@ use crate::client::Client;
 use crate::doors::verify_signature;
 use crate::exit::Failure;
 
-/// The label for missing payloads that were pruned.
 pub(super) const PRUNED_SEEN: &str = "missing payloads that were pruned";
 
-/// The used members of a page.
 #[derive(Deserialize)]
 struct Page {
     entries: Vec<Entry>,
@@ -49,7 +47,6 @@ struct Erased {
     event_id: Option<String>,
 }
 
-/// A ledger that is read from the service.
 struct Contents<'a> {
     client: &'a Client,
     timeline: &'a TimelineId,
@@ -64,18 +61,13 @@ struct Contents<'a> {
     /// Missing single reads by entry position that no later entry has explained yet.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     reads_erased: u64,
-    /// Number of erased payloads.
     erased: u64,
     /// Number of pruned payloads.
     let_go: u64,
-    /// Faults of sweeps.
     faults: Vec<SweepFault>,
 }
 
 /// Verifies the contents of the entries up to a signed checkpoint.
-///
-/// # Errors
-/// The service is unreachable or does not return entries.
 pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys: &TrustedKeys) -> Result<(), Failure> {
     let timeline = scan.timeline_id.clone();
     let mut contents = Contents {
@@ -108,7 +100,6 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
 }
 
 impl Contents<'_> {
-    /// Reads further entries up to a size.
     fn read(&mut self, size: u64) -> Result<(), Failure> {
         while self.frontier.size() < size {
             let first = self.frontier.size();
@@ -162,7 +153,6 @@ impl Contents<'_> {
         self.explain(&record, payload);
     }
 
-    /// Records what an entry says about missing contents.
     fn explain(&mut self, record: &LeafRecord<'_>, payload: &str) {
         let is_second = record.authority.is_some();
         match &*record.action {
@@ -216,7 +206,6 @@ impl Contents<'_> {
         }
     }
 
-    /// Adds the results to a scan: what was checked, found, and not checked.
     fn tell(self, scan: &mut Scan) {
         let payloads = self.entries.payloads_count();
         scan.checked.push(Checked { what: "payloads from the service", count: payloads });

@@ -24,13 +24,11 @@ use crate::places::Places;
 /// External checkpoints by timeline.
 pub(in crate::commands) type Outside = BTreeMap<TimelineId, String>;
 
-/// The public keys of a service.
 struct ServiceKeys {
     service_name: String,
     public_keys: Vec<[u8; 32]>,
 }
 
-/// A database to read as it is.
 #[derive(Clone, Copy)]
 pub(in crate::commands) enum Archive<'a> {
     Sqlite(&'a SqliteArchive),
@@ -60,10 +58,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// A database, and what it is compared with.
 pub(in crate::commands) struct Files<'a> {
     pub(in crate::commands) archive: Archive<'a>,
-    /// The external checkpoints.
     pub(in crate::commands) outside: &'a Outside,
     pub(in crate::commands) service_name: &'a str,
     /// The current key, then retired ones.
@@ -71,10 +67,6 @@ pub(in crate::commands) struct Files<'a> {
     pub(in crate::commands) depth: Depth,
 }
 
-/// Verifies the ledgers in a data folder or in its database.
-///
-/// # Errors
-/// A file or the database cannot be read.
 pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Result<Vec<Scan>> {
     let folder = command.data.as_deref().unwrap_or(Path::new(DATA_DEFAULT));
     if let Some(unfinished) = unfinished_in(folder) {
@@ -127,9 +119,6 @@ async fn scan_all(
 
 impl Files<'_> {
     /// Scans one timeline or all of them. `kept` returns the checkpoint that the user kept of a timeline.
-    ///
-    /// # Errors
-    /// The database cannot be read, or the timeline does not exist.
     pub(in crate::commands) async fn scan<'k>(
         &self,
         one: Option<&TimelineId>,
@@ -188,10 +177,6 @@ fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<Servic
     Ok(ServiceKeys { service_name, public_keys: vec![public_key] })
 }
 
-/// Reads external checkpoints.
-///
-/// # Errors
-/// The file cannot be read or has other contents.
 pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> {
     if !file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         output::note(&format!(

@@ -1,5 +1,3 @@
-//! A progress bar for scans on a terminal.
-
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use timenav_core::ids::TimelineId;
 
@@ -18,7 +16,6 @@ impl ScanBar {
         Self { bar: ProgressBar::new(0).with_style(style), timeline: timeline.clone() }
     }
 
-    /// Shows the current stage and progress.
     pub(super) fn show(&self, stage: &str, entries: u64, entries_total: u64, bytes: u64) {
         // The text may come from a service.
         let stage = output::printable(stage);

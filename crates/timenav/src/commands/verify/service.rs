@@ -17,9 +17,6 @@ use crate::output;
 use crate::surroundings::Surroundings;
 
 /// Requests a scan of a timeline and verifies the returned checkpoint.
-///
-/// # Errors
-/// The service is unreachable or rejects the request.
 pub(super) fn verify(
     command: &VerifyCommand,
     url: Url,
@@ -155,7 +152,6 @@ fn hash(value: &Value) -> Option<Hash> {
     value.as_str().and_then(Hash::from_hex)
 }
 
-/// Parses the findings of the service.
 fn read_scan(command: &VerifyCommand, timeline_id: TimelineId, answer: &Value) -> Scan {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();

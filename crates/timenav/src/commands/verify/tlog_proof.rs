@@ -8,17 +8,12 @@ use crate::doors::verify_signature;
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
 
-/// What such a proof cannot show.
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",
     "whether the user named in the entry was allowed to do that",
     "whether the service showed others a different history",
 ];
 
-/// Verifies a proof and prints the result.
-///
-/// # Errors
-/// It is invalid.
 pub(super) fn verify(bytes: &[u8], key: &VerifierKey, as_json: bool) -> Result<(), Failure> {
     let checked = check(bytes, key).map_err(|error| format!("{error:#}"));
     let origin = key.name();

@@ -1,5 +1,3 @@
-//! Offline verification of witnessed proofs.
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -15,7 +13,6 @@ use crate::doors::verify_signature;
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
 
-/// What such a proof cannot show.
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",
     "whether the user named in the entry was allowed to do that",
@@ -44,7 +41,6 @@ struct KeptHead {
     system_hashes: Vec<String>,
 }
 
-/// The verified facts.
 struct Checked {
     position: u64,
     leaf: String,
@@ -61,9 +57,6 @@ pub(super) fn begins(begin: &[u8]) -> bool {
 }
 
 /// Verifies that enough of these witnesses have cosigned a checkpoint. Returns when each did.
-///
-/// # Errors
-/// A cosignature is invalid, or there are too few.
 pub(super) fn cosigned(note: &str, witnesses: &[WitnessKey], quorum: usize) -> anyhow::Result<BTreeMap<String, u64>> {
     use timenav_core::ledger::CosignatureError;
     let note = Note::parse(note.as_bytes())?;
@@ -88,10 +81,6 @@ pub(super) fn cosigned(note: &str, witnesses: &[WitnessKey], quorum: usize) -> a
     Ok(by)
 }
 
-/// Verifies a proof file and prints the result.
-///
-/// # Errors
-/// It is invalid.
 pub(super) fn verify(
     text: &str,
     key: &VerifierKey,

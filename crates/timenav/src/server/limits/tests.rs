@@ -126,7 +126,6 @@ async fn client_exceeding_http2_windows_gets_an_error() {
     assert_eq!(errors_of_flooding(streams + 1, of_a_stream).await, (vec![], Some(FLOW_CONTROL_ERROR)));
 }
 
-/// An endless response that counts its frames.
 struct Endless(Arc<AtomicUsize>);
 
 impl Body for Endless {

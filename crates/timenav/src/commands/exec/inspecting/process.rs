@@ -1,5 +1,3 @@
-//! Shows the clock of a process and the other processes on it.
-
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use timenav_core::time::{Instant, Virtual};
@@ -12,10 +10,6 @@ use crate::output::{self, OutputFormat, Records, Table};
 
 const PROCESSES: Records = Records { member: "processes", fields: &["pid", "parent", "program", "clock"] };
 
-/// Shows the clock of a process.
-///
-/// # Errors
-/// There is no such process, or this user may not inspect it.
 pub(super) fn show(pid: i32, format: OutputFormat) -> Result<(), Failure> {
     let found = find(pid).with_context(|| format!("cannot inspect process {pid}"))?;
     let told = told(pid, &found);

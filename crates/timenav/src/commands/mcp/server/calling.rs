@@ -1,5 +1,3 @@
-//! Translates a tool call to a request to the service.
-
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -15,10 +13,6 @@ pub(super) const ANSWER_BYTES_MAX: usize = 128 * 1024;
 /// Extra timeout of requests that wait: the maximum that the service allows.
 const WAITS_LONGER: Duration = Duration::from_mins(10);
 
-/// Calls an operation and returns its response.
-///
-/// # Errors
-/// An argument is invalid, the service is unreachable or rejects the request, or the response is too long.
 pub(super) async fn call(
     session: &Session,
     operation: &Operation,
@@ -47,10 +41,7 @@ pub(super) async fn call(
     }
 }
 
-/// Parses a response of the service.
-///
-/// # Errors
-/// It is not a JSON object.
+/// Fails if the text is not a JSON object.
 pub(super) fn read(text: &str) -> Result<Value, Failure> {
     let answer = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     answer.ok_or_else(|| anyhow::anyhow!("the service did not respond with JSON; is it timenav?").into())
@@ -64,7 +55,6 @@ fn too_long(operation: &Operation) -> Failure {
     unfit("answer_too_long", &detail)
 }
 
-/// Returns the arguments in the form that the service expects.
 fn checked(
     session: &Session,
     operation: &Operation,
@@ -91,7 +81,6 @@ fn checked(
     Ok(arguments)
 }
 
-/// Returns the request for a call.
 fn request(session: &Session, operation: &Operation, arguments: &Map<String, Value>) -> Result<Asked, Failure> {
     let mut asked = Asked::get(&[], Vec::new());
     asked.method = operation.method.clone();
@@ -140,7 +129,6 @@ fn in_path(name: &str, value: &Value) -> Result<String, Failure> {
     }
 }
 
-/// Returns an argument as query parameters.
 fn in_query(name: &str, value: &Value) -> Result<Vec<(String, String)>, Failure> {
     let scalar = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

@@ -1,5 +1,3 @@
-//! Dispatches an agent's calls and returns the results.
-
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,14 +23,12 @@ const CALLS_AT_ONCE_MAX: usize = 16;
 /// Interval of progress notifications for a running call, if requested.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 
-/// The state of a session.
 pub(super) struct Desk {
     toolbox: Toolbox,
     session: Session,
     places: Semaphore,
 }
 
-/// The protocol handler of a session.
 #[derive(Clone)]
 pub(super) struct Served(pub(super) Arc<Desk>);
 
@@ -56,7 +52,6 @@ impl Desk {
         Ok(done.map_or_else(|failure| refusals::told(&failure, self.hint(&failure)), told))
     }
 
-    /// Returns a hint that the service cannot give.
     fn hint(&self, failure: &Failure) -> Option<&'static str> {
         let is_not_found = matches!(failure, Failure::Problem(problem) if problem.is_not_found());
         (is_not_found && self.session.pinned.is_none() && self.toolbox.get("create_timeline").is_some())

@@ -1,5 +1,3 @@
-//! Errors of tool calls, as shown to agents.
-
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 

@@ -5,16 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
-/// The prefix of schema references in the document.
 const IN_DOCUMENT: &str = "#/components/schemas/";
 /// Maximum levels of members in a schema: those of an argument, and their members.
 const MEMBERS_DEPTH_MAX: usize = 2;
-/// Levels of members with descriptions.
 const DESCRIBED_DEPTH_MAX: usize = 1;
 /// Arguments of many tools that are explained by their names or by the server instructions.
 const EXPLAINED: [&str; 6] = ["timeline_id", "limit", "cursor", "dry_run", "wait", "followers"];
 
-/// Returns the argument schema of a tool.
 pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, required: &[String]) -> Map<String, Value> {
     let told = properties.iter().map(|(name, schema)| {
         let mut told = brief(document, schema, 0);
@@ -26,7 +23,6 @@ pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, requi
     object(told.collect(), required.iter().map(String::as_str).collect())
 }
 
-/// Resolves a schema reference.
 pub(super) fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(IN_DOCUMENT)) {
         Some(name) => &document["components"]["schemas"][name],

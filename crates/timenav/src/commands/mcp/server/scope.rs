@@ -1,5 +1,3 @@
-//! The permissions of an agent.
-
 use super::super::Allowed;
 use crate::commands::operations::Agents;
 

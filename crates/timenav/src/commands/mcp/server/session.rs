@@ -1,5 +1,3 @@
-//! The state of an agent session.
-
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -13,7 +11,6 @@ use crate::doors::counted;
 /// Maximum number of leased firings to remember: as many as one call can claim.
 const FIRINGS_HELD_MAX: usize = 1_000;
 
-/// The state of an agent session.
 pub(super) struct Session {
     pub(super) scope: Scope,
     pub(super) caller: Caller,
@@ -29,7 +26,6 @@ impl Session {
         Self { scope, caller, pinned, held: Mutex::default(), answered: Mutex::new(counted()) }
     }
 
-    /// Returns whether an argument is hidden because the agent is pinned to a timeline.
     pub(super) fn is_hidden(&self, name: &str) -> bool {
         self.pinned.is_some() && hides(name)
     }
@@ -45,13 +41,11 @@ impl Session {
         }
     }
 
-    /// Removes firings that the agent has settled.
     pub(super) fn settled(&self, firing_ids: &Value) {
         let done: Vec<&str> = firing_ids.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         self.held.lock().retain(|id| !done.contains(&id.as_str()));
     }
 
-    /// Returns a firing leased to the agent.
     pub(super) fn held_firing(&self) -> Option<String> {
         self.held.lock().last().cloned()
     }
@@ -61,7 +55,6 @@ impl Session {
         counted().saturating_sub(*self.answered.lock())
     }
 
-    /// Records that a response was sent.
     pub(super) fn answer(&self) {
         *self.answered.lock() = counted();
     }

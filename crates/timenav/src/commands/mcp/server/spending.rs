@@ -17,7 +17,6 @@ use crate::client::Asked;
 use crate::exit::Failure;
 
 pub(super) const NAME: &str = "spend";
-/// Extra timeout for requests that wait for timers: the maximum that the service allows.
 const WAITS_LONGER: Duration = Duration::from_mins(10);
 /// Maximum factor between host time and virtual time for a measured step.
 const FACTOR_MAX: f64 = 1e6;
@@ -34,10 +33,7 @@ struct Spent {
     timeline_id: Option<String>,
 }
 
-/// Advances a paused clock and returns what fired on the way.
-///
-/// # Errors
-/// An argument is invalid, the clock is running or advancing, the service is unreachable, or it rejects the request.
+/// Fails if the clock is running or advancing.
 pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
     let wrong = |error: serde_json::Error| refused("invalid_parameter", "", &error.to_string());
     let spent: Spent = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
@@ -65,7 +61,6 @@ pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> R
     Ok(answer)
 }
 
-/// Returns the duration to spend, given or measured.
 fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
     let factor = spent.factor.unwrap_or(1.0);
     match (&spent.duration, spent.measured) {
@@ -90,7 +85,6 @@ fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
     }
 }
 
-/// Returns the tool definition.
 pub(super) fn tool(is_pinned: bool) -> Tool {
     let mut properties = json!({
         "duration": {

@@ -10,7 +10,6 @@ use super::scope::Scope;
 use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
 use crate::commands::operations::{Agents, OPERATIONS};
 
-/// Maximum size of the list of all tools, in bytes.
 const LIST_BYTES_MAX: usize = 40_000;
 const OWN: [&str; 2] = ["wait_for", "spend"];
 
@@ -22,7 +21,6 @@ fn told(tool: &Tool) -> Value {
     serde_json::to_value(tool).unwrap()
 }
 
-/// Collects member names at every level, including those of referenced schemas.
 fn names(document: &Value, value: &Value, found: &mut BTreeSet<String>) {
     if let Some(reference) = value["$ref"].as_str() {
         if found.insert(reference.to_owned()) {

@@ -30,34 +30,25 @@ pub(super) const SETS: [&str; 8] = [
     "POST /v1/correct-event",
 ];
 
-/// The tools of an agent, by name.
 pub(super) struct Toolbox {
     offered: BTreeMap<String, Offer>,
     /// Tools that are not allowed, with the flag that allows them.
     withheld: BTreeMap<String, Option<&'static str>>,
 }
 
-/// A tool and its implementation.
 pub(super) struct Offer {
     pub(super) tool: Tool,
     pub(super) does: Does,
 }
 
-/// The implementation of a tool.
 pub(super) enum Does {
-    /// Calls an operation of the service.
     Operation(Operation),
-    /// Waits for an event.
     WaitFor,
-    /// Advances a paused clock by the cost of work.
     Spend,
 }
 
 impl Toolbox {
-    /// Returns the tools of an agent with these permissions, pinned to a timeline if one is given.
-    ///
-    /// # Errors
-    /// Never: the document is embedded, and a test parses it.
+    /// Never fails: the document is embedded, and a test parses it.
     pub(super) fn new(scope: Scope, pinned: Option<&str>) -> anyhow::Result<Self> {
         let document: Value = serde_json::from_str(timenav_http::openapi_json()).context("the document is JSON")?;
         let mut toolbox = Self { offered: BTreeMap::new(), withheld: BTreeMap::new() };
@@ -89,12 +80,10 @@ impl Toolbox {
         self.offered.get(name)
     }
 
-    /// Returns all tools, ordered by name.
     pub(super) fn tools(&self) -> Vec<Tool> {
         self.offered.values().map(|offer| offer.tool.clone()).collect()
     }
 
-    /// Explains why a tool does not exist.
     pub(super) fn missing(&self, name: &str) -> String {
         match self.withheld.get(name) {
             Some(Some(flag)) => format!("`{name}` is not allowed: `timenav mcp` was started without {flag}"),
@@ -104,7 +93,6 @@ impl Toolbox {
     }
 }
 
-/// Reads one operation of the document.
 struct Reader<'a> {
     document: &'a Value,
     row: &'a str,
@@ -112,7 +100,6 @@ struct Reader<'a> {
     is_pinned: bool,
 }
 
-/// The arguments read so far.
 #[derive(Default)]
 struct Arguments {
     properties: Map<String, Value>,
@@ -217,7 +204,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the header of a parameter, if it is for agents.
 fn head(parameter: &Value) -> Option<Head> {
     match parameter["name"].as_str()? {
         "Idempotency-Key" => Some(Head::Once),

@@ -26,23 +26,17 @@ use crate::exit::Failure;
 
 /// How long one claim or one poll of an advance waits.
 const QUESTION_WAIT: &str = "20s";
-/// No wait.
 const AT_ONCE: &str = "0s";
-/// Extra timeout of such requests.
 const QUESTION_LONGER: Duration = Duration::from_secs(20);
 /// Lease of claimed firings, in host time. The maximum that the service allows, because models are slow.
 const ACK_TIMEOUT: &str = "600s";
-/// Firings per call.
 const FIRINGS_MAX: u64 = 10;
 /// Minimum and maximum interval between polls.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
-/// Maximum number of reconnects of a stream.
 const REOPENED_MAX: u32 = 5;
 
-/// A pending request.
 pub(super) type Question = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 
-/// The state of a wait.
 struct Waiting<'a> {
     session: &'a Session,
     wanted: Wanted,
@@ -50,7 +44,6 @@ struct Waiting<'a> {
     /// The deadline, by the boot clock.
     deadline: Duration,
     watch: Watch,
-    /// The id of the last stream message.
     after: Option<String>,
     /// Reconnects since the last message.
     reopened: u32,
@@ -64,7 +57,6 @@ struct Waiting<'a> {
     moving: Option<Question>,
 }
 
-/// The timer to wait for.
 struct Timer {
     next: Option<Instant<Virtual>>,
     /// Firings that existed before.
@@ -73,17 +65,12 @@ struct Timer {
     again: (Duration, Duration),
 }
 
-/// Whatever happens first.
 enum Sign {
     Message(Option<ServerEvent>),
     Claimed(Result<Value, Failure>),
     Moved(Result<Value, Failure>),
 }
 
-/// Waits until something happens.
-///
-/// # Errors
-/// An argument is invalid, the agent lacks the permission, the service is unreachable, or it rejects the request.
 pub(super) async fn wait_for(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
     let (wanted, until, patience) = Wanted::read(session, arguments)?;
     let mut waiting = Waiting::begin(session, wanted, until, patience).await?;
@@ -259,7 +246,6 @@ impl<'a> Waiting<'a> {
         Some(patience.max(LOOK_AGAIN.0).min(left))
     }
 
-    /// Returns the current virtual time, as far as known.
     fn shown(&self) -> Option<Instant<Virtual>> {
         let told = moment(&self.clock["current_time"])?;
         if !self.is_running() {
@@ -272,7 +258,6 @@ impl<'a> Waiting<'a> {
         Some(Instant::from_micros(shown).unwrap_or(Instant::MAX))
     }
 
-    /// Returns the host time until a running clock reaches a moment.
     fn host_until(&self, moment: Instant<Virtual>) -> Option<Duration> {
         let (shown, rate) = (self.shown()?, self.clock["rate"].as_f64()?);
         if !self.is_running() || shown >= moment {
@@ -309,7 +294,6 @@ impl<'a> Waiting<'a> {
 }
 
 impl Timer {
-    /// Returns the timer state before it fires.
     fn armed(timer_id: &str, told: &Value) -> Result<Self, Failure> {
         let before = told["firings"].as_array().into_iter().flatten();
         let before = before.filter_map(|firing| firing["firing_id"].as_str().map(str::to_owned)).collect();
@@ -338,7 +322,6 @@ impl Timer {
     }
 }
 
-/// Waits for the first signal.
 async fn sign(watch: &mut Watch, claiming: &mut Option<Question>, moving: &mut Option<Question>) -> Sign {
     tokio::select! {
         biased;
@@ -367,7 +350,6 @@ async fn get(caller: &Caller, path: &[&str], query: Vec<(String, String)>) -> Re
     ask(caller.clone(), Asked::get(path, query)).await
 }
 
-/// Sends a request with a short response.
 pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> {
     match caller.send(&asked, ANSWER_BYTES_MAX).await? {
         Reply::Text(text) => read(&text),
@@ -378,7 +360,6 @@ pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> 
     }
 }
 
-/// Parses a virtual time.
 fn moment(value: &Value) -> Option<Instant<Virtual>> {
     parse_timestamp(value.as_str()?).ok()
 }

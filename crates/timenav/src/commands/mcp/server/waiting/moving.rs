@@ -1,5 +1,3 @@
-//! Moves a paused clock from timer to timer during a wait.
-
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -109,7 +107,6 @@ impl Waiting<'_> {
         }
     }
 
-    /// Returns a request that claims firings from the queue.
     pub(super) fn claim(&self, wait: &str) -> Option<Question> {
         let queue = self.wanted.queue.as_deref()?;
         let mut body = self.wanted.body();
@@ -120,7 +117,6 @@ impl Waiting<'_> {
         Some(Box::pin(ask(self.session.caller.clone(), asked)))
     }
 
-    /// Passes firings on to the agent.
     pub(super) async fn claimed(&mut self, answer: &Value) -> Result<Option<Value>, Failure> {
         let firings = answer["firings"].as_array().filter(|firings| !firings.is_empty());
         let Some(firings) = firings else { return Ok(None) };
@@ -135,14 +131,12 @@ impl Waiting<'_> {
     }
 }
 
-/// Returns a request that waits for the end of an advance.
 fn until_settled(caller: &Caller, advance_id: &str, mut query: Vec<(String, String)>) -> Question {
     query.push(("wait".to_owned(), QUESTION_WAIT.to_owned()));
     let asked = Asked::get(&["v1", "advances", advance_id], query).longer(QUESTION_LONGER);
     Box::pin(ask(caller.clone(), asked))
 }
 
-/// Returns a body with the timeline id.
 pub(super) fn body_for(timeline: Option<&str>) -> serde_json::Map<String, Value> {
     timeline.map(|timeline| (TIMELINE.to_owned(), timeline.into())).into_iter().collect()
 }

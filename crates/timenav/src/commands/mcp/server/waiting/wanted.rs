@@ -1,5 +1,3 @@
-//! The arguments of `wait_for`.
-
 use std::time::Duration;
 
 use rmcp::model::{Tool, ToolAnnotations};
@@ -19,7 +17,6 @@ const NAME: &str = "wait_for";
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// Maximum wait per call, in host time.
 const TIMEOUT_MAX: Duration = Duration::from_mins(10);
-/// The error if no condition is given.
 const NOTHING_WANTED: &str = "give one or more things to wait for: `event`, `timer_id`, `queue` or `until`";
 
 /// The conditions. The first one that is met ends the wait.
@@ -50,7 +47,6 @@ pub(super) struct EventWanted {
 }
 
 impl Wanted {
-    /// Reads the arguments: the conditions, the moment on the clock and the timeout.
     pub(super) fn read(
         session: &Session,
         arguments: Map<String, Value>,
@@ -94,17 +90,14 @@ impl Wanted {
         Ok((wanted, until, patience))
     }
 
-    /// Returns the query with the timeline id.
     pub(super) fn query(&self) -> Vec<(String, String)> {
         self.timeline_id.iter().map(|timeline| (TIMELINE.to_owned(), timeline.clone())).collect()
     }
 
-    /// Returns a body with the timeline id.
     pub(super) fn body(&self) -> Map<String, Value> {
         body_for(self.timeline_id.as_deref())
     }
 
-    /// Returns the query of the stream for these conditions.
     pub(super) fn stream_query(&self) -> Vec<(String, String)> {
         let mut query = self.query();
         let Some(event) = &self.event else {
@@ -129,7 +122,6 @@ impl Wanted {
     }
 }
 
-/// Parses a duration of host time.
 fn host_time(text: &str) -> Result<Duration, Failure> {
     let seconds = TIMEOUT_MAX.as_secs();
     let wrong = |detail: String| refused("invalid_parameter", "timeout", &detail);
@@ -139,7 +131,6 @@ fn host_time(text: &str) -> Result<Duration, Failure> {
     duration.ok_or_else(|| wrong(format!("the maximum wait is {seconds}s per call; after that, call again")))
 }
 
-/// Returns the tool definition for an agent with these permissions.
 pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
     let mut properties = json!({
         "event": {
@@ -199,7 +190,6 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
     })
 }
 
-/// Returns the members of a schema.
 pub(in crate::commands::mcp) fn object(schema: Value) -> Map<String, Value> {
     match schema {
         Value::Object(members) => members,
