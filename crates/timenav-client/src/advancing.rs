@@ -134,7 +134,6 @@ impl Client {
         }
     }
 
-    /// Returns how long the next request waits, in the format of the API.
     fn answer_wait(&self, deadline: Option<i64>) -> String {
         // Stay below the client's timeout.
         let most = ANSWER_WAIT.min(self.timeout() / 2);

@@ -1,5 +1,3 @@
-//! Argument types of calls: durations, ledger positions, time ranges, entity tags.
-
 use std::ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive};
 use std::time::Duration;
 

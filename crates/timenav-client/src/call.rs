@@ -30,7 +30,6 @@ pub struct Call<'a, T, O = ()> {
     is_query: bool,
     /// The body of a request whose parameters go into the query.
     content: Option<Value>,
-    /// Why the request cannot be sent.
     invalid: Option<String>,
     shape: PhantomData<fn() -> (T, O)>,
 }
@@ -65,7 +64,6 @@ impl Client {
         call
     }
 
-    /// Starts a call whose parameters go into the query.
     pub(crate) fn get<T>(&self, path: &[&str]) -> Call<'_, T> {
         Call::new(self, Request::get(path), true)
     }
@@ -100,7 +98,6 @@ impl<'a, T, O> Call<'a, T, O> {
         self
     }
 
-    /// Disables the timeout of the response.
     pub(crate) fn unbounded(mut self) -> Self {
         self.request = self.request.unbounded();
         self
@@ -144,7 +141,6 @@ impl<'a, T, O> Call<'a, T, O> {
         })
     }
 
-    /// Adds a value that an attribute may have.
     pub(crate) fn add_attribute(&mut self, key: &str, value: String) {
         let attributes = self.parameters.entry("attribute").or_insert_with(|| Map::new().into());
         let values = attributes
@@ -208,7 +204,6 @@ fn timeline_in(path: &[String]) -> Option<&str> {
     path.get(at + 1).map(String::as_str)
 }
 
-/// Formats a value for a query.
 fn in_query(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -300,7 +295,6 @@ impl<'a, T: Page + 'a, O: 'a> Pages<'a, T, O> {
     }
 }
 
-/// Implements [`Page`] for a type with a cursor.
 macro_rules! page {
     ($page:ty, $items:ident: $item:ty) => {
         impl $crate::call::Page for $page {

@@ -1,5 +1,3 @@
-//! Causes of events and interventions.
-
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;

@@ -1,5 +1,3 @@
-//! The client and its configuration.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -174,12 +172,10 @@ impl Client {
         self.timeline_id.as_deref()
     }
 
-    /// Returns the timeout of responses.
     pub(crate) const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns the retry policy.
     pub(crate) const fn retries(&self) -> Retries {
         self.retries
     }
@@ -323,7 +319,6 @@ fn unfit(error: &reqwest::Error) -> Error {
     Error::Invalid(format!("the service's certificate could not be verified: {why} ({error})"))
 }
 
-/// Returns whether a URL refers to this machine.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -13,7 +13,6 @@ use crate::error::Error;
 /// Delay before a confirmation is sent again, unless there is a newer one.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// A clock change that was applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Applied {
     /// The follower whose stream reported it.

@@ -143,7 +143,6 @@ impl Problem {
         self.errors.first().map(|error| error.field.as_str())
     }
 
-    /// Returns whether a retry is useless.
     pub(crate) const fn is_final(&self) -> bool {
         matches!(self.http_status, 400 | 401 | 403 | 404 | 409 | 410)
     }

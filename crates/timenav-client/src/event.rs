@@ -285,7 +285,6 @@ pub struct ScanSummary {
     pub last: Option<Instant>,
 }
 
-/// Options shared by both operations that find events.
 macro_rules! filters {
     ($page:ty) => {
         impl Call<'_, $page> {

@@ -7,7 +7,6 @@ use crate::client::Client;
 use crate::error::ClockUnavailable;
 use crate::instant::Instant;
 
-/// A claimed firing.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ClaimedFiringBody {
     pub(crate) firing_id: String,

@@ -74,7 +74,6 @@ pub struct Reading {
     pub uncertainty_micros: Option<i64>,
 }
 
-/// The data that readings are computed from.
 #[derive(Clone, Debug)]
 struct Known {
     state: ClockState,
@@ -121,7 +120,6 @@ impl Follower {
         self.known.as_ref().map(|known| &known.state)
     }
 
-    /// Returns whether the stream is open and up to date.
     pub(crate) const fn is_connected(&self) -> bool {
         self.lost.is_none() && self.end.is_none()
     }
@@ -135,7 +133,6 @@ impl Follower {
         (self.asked, self.low, self.high) = (now, None, None);
     }
 
-    /// Records a sign of life.
     pub(crate) const fn heard(&mut self, now: i64) {
         self.heard = now;
     }
@@ -148,19 +145,16 @@ impl Follower {
         }
     }
 
-    /// Records that the connection was lost.
     pub(crate) const fn lost(&mut self, now: i64) {
         if self.lost.is_none() {
             self.lost = Some(now);
         }
     }
 
-    /// Records that the service rejects further requests.
     pub(crate) fn refused(&mut self, problem: &Problem) {
         self.end.get_or_insert_with(|| ClockUnavailable::Refused(Box::new(problem.clone())));
     }
 
-    /// Records that the clock was closed.
     pub(crate) fn closed(&mut self) {
         self.end.get_or_insert(ClockUnavailable::Closed);
     }
@@ -201,10 +195,7 @@ impl Follower {
         self.take(state, now, is_reset)
     }
 
-    /// Returns the current reading.
-    ///
-    /// # Errors
-    /// The state is not valid.
+    /// Fails if the state is not valid.
     pub(crate) fn read(&self, now: i64) -> Result<Reading, ClockUnavailable> {
         self.vouch(now)?;
         let known = self.known.as_ref().ok_or(ClockUnavailable::Unknown)?;

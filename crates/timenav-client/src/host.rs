@@ -1,5 +1,3 @@
-//! The host's clocks, and random numbers.
-
 use std::time::Duration;
 
 /// Maximum length of a host name that the service accepts, in bytes.
@@ -20,7 +18,6 @@ pub(crate) fn monotonic_micros() -> i64 {
     counted.tv_sec * 1_000_000 + counted.tv_nsec / 1_000
 }
 
-/// Returns the host's monotonic time in whole microseconds.
 #[cfg(not(unix))]
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
 pub(crate) fn monotonic_micros() -> i64 {

@@ -39,7 +39,6 @@ impl Instant {
         Self::from_micros(self.0.checked_add(i64::try_from(length.as_micros()).ok()?)?)
     }
 
-    /// Returns the nearest instant in range.
     pub(crate) fn clamped(micros: i128) -> Self {
         let micros = micros.clamp(i128::from(Self::MIN.0), i128::from(Self::MAX.0));
         i64::try_from(micros).map_or(Self::MAX, Self)
@@ -89,7 +88,6 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Parses a timestamp piece by piece.
 struct Text<'a>(&'a str);
 
 impl Text<'_> {
@@ -165,7 +163,6 @@ pub struct NotAnInstant(String);
 impl FromStr for Instant {
     type Err = NotAnInstant;
 
-    /// Parses a timestamp with a zone, such as `2028-02-29T09:00:00Z`.
     fn from_str(text: &str) -> Result<Self, NotAnInstant> {
         Text(text).instant().ok_or_else(|| NotAnInstant(text.to_owned()))
     }

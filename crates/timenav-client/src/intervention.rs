@@ -1,5 +1,3 @@
-//! Interventions in events, and their effects.
-
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Length;

@@ -1,5 +1,3 @@
-//! Processes the firings of a queue.
-
 use std::collections::{BTreeSet, HashSet};
 use std::future::Future;
 use std::pin::pin;
@@ -30,7 +28,6 @@ const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
 const CONCURRENCY_MAX: usize = 1_000;
-/// Maximum number of firings per request.
 const NAMED_MAX: usize = 1_000;
 const REASON_BYTES_MAX: usize = 1_024;
 
@@ -156,20 +153,17 @@ impl Listener {
     }
 }
 
-/// A claimed firing and its lease.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Held {
     firing_id: String,
     lease_id: Option<String>,
 }
 
-/// Requests to the service.
 struct Desk {
     client: Client,
     queue: String,
     options: ListenOptions,
     in_hand: Mutex<HashSet<Held>>,
-    /// Time of the last response to a claim.
     claimed_at: Mutex<Option<i64>>,
 }
 
@@ -210,7 +204,6 @@ impl Desk {
         call.await.map(drop)
     }
 
-    /// Reports the result of a firing to the service.
     async fn settle(&self, held: Held, failed: Option<String>) {
         let named = std::slice::from_ref(&held);
         let said = match failed {
@@ -229,7 +222,6 @@ impl Desk {
         self.in_hand.lock().remove(&held);
     }
 
-    /// Extends leases while handlers run.
     async fn keep(&self, mut is_over: watch::Receiver<bool>) {
         // Allows for two failed requests before the lease expires.
         while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
@@ -248,7 +240,6 @@ impl Desk {
 /// waits for both the report and the next claim.
 #[derive(Clone, Copy, Default)]
 struct Load {
-    /// Running handlers.
     at_work: usize,
     /// Results being reported. If there are more of them than handlers may run, claiming stops. Otherwise a fast
     /// handler would accumulate firings on a slow service.
@@ -261,7 +252,6 @@ impl Load {
     }
 }
 
-/// Running work.
 struct Work<H> {
     desk: Arc<Desk>,
     handler: Arc<H>,

@@ -1,5 +1,3 @@
-//! Declares methods that set optional parameters.
-
 /// Declares methods of a builder that has `set`. `name: Type` takes the type itself, `name: into Type` takes anything
 /// that converts to it, and `name: list` takes several texts.
 macro_rules! options {

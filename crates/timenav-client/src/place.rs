@@ -1,5 +1,3 @@
-//! Places in requests, and resolved locations.
-
 use serde::{Deserialize, Serialize};
 
 /// A point on earth (WGS 84) with a radius.

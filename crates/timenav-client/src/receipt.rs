@@ -1,5 +1,3 @@
-//! Receipts of advances, and firings as the ledger records them.
-
 use serde::{Deserialize, Serialize};
 
 use crate::instant::Instant;

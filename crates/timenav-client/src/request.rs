@@ -180,13 +180,11 @@ impl Request {
         self.body.as_deref()
     }
 
-    /// Returns whether it is safe to send it twice.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.method == Method::GET || self.headers.contains_key(IDEMPOTENCY_KEY)
     }
 }
 
-/// Formats a duration of host time for the API.
 pub(crate) fn seconds_text(length: Duration) -> String {
     match length.as_millis() {
         0 => "0s".to_owned(),

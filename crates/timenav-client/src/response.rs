@@ -1,5 +1,3 @@
-//! Successful responses.
-
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, ETAG};
 use serde::de::DeserializeOwned;
@@ -120,7 +118,6 @@ impl Events {
     }
 }
 
-/// Returns the error for a failed request.
 pub(crate) fn broken(service: &Url, error: &reqwest::Error) -> Error {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

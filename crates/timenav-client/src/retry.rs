@@ -1,5 +1,3 @@
-//! The retry policy.
-
 use std::time::Duration;
 
 use crate::host::{jitter, wall_seconds};
@@ -23,12 +21,9 @@ impl Default for Retries {
     }
 }
 
-/// The outcome of a request without a successful response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It was never sent.
     NotSent,
-    /// There was no response.
     NoAnswer,
     /// The status of a response by the service or a proxy.
     Status(u16),

@@ -1,5 +1,3 @@
-//! Lock-free readings of a clock.
-
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 

@@ -29,7 +29,6 @@ impl SentEvent {
     }
 }
 
-/// Processes chunks of any size, and returns complete events.
 #[derive(Debug, Default)]
 pub(crate) struct EventReader {
     line: Vec<u8>,
@@ -44,7 +43,6 @@ pub(crate) struct EventReader {
 }
 
 impl EventReader {
-    /// Processes the next chunk.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             let is_second = std::mem::take(&mut self.after_return) && byte == b'\n';
@@ -60,7 +58,6 @@ impl EventReader {
         }
     }
 
-    /// Returns the next complete event.
     pub(crate) fn next_event(&mut self) -> Option<SentEvent> {
         self.events.pop_front()
     }

@@ -225,7 +225,6 @@ fn invalid_settings_are_reported_without_the_key() {
     assert!(!format!("{client:?}").contains("secret"), "{client:?}");
 }
 
-/// Runs an async test.
 fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
 }

@@ -1,5 +1,3 @@
-//! The clock of a timeline, which is subscribed to once and then read without a lock or a request.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +28,6 @@ pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 struct Shared {
     shown: Shown,
     follower: Mutex<Follower>,
-    /// The number of events so far.
     happened: watch::Sender<u64>,
     listeners: Mutex<Vec<mpsc::UnboundedSender<ClockChange>>>,
     failure: Mutex<Option<Error>>,
@@ -256,7 +253,6 @@ impl Drop for VirtualClock {
     }
 }
 
-/// State of the background task.
 struct Following<'a> {
     client: &'a Client,
     shared: &'a Shared,
@@ -293,7 +289,6 @@ impl Following<'_> {
         }
     }
 
-    /// Follows one connection until it ends.
     async fn follow(&self, was_open: &mut bool) -> Result<(), Error> {
         let Self { client, shared, .. } = *self;
         let stream = client.get::<()>(&["v1", "clock", "stream"]).on_default_timeline().set("follow", &self.name);
@@ -349,7 +344,6 @@ pub(crate) async fn heard(client: &Client, events: &mut Events, bounds: Bounds) 
     timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(silent(client)))
 }
 
-/// Returns the error for a silent service.
 pub(crate) fn silent(client: &Client) -> Error {
     let detail = "it sends nothing".to_owned();
     Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }

@@ -1,5 +1,3 @@
-//! Event streams that resume after a lost connection.
-
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -95,17 +93,14 @@ impl<T> Drop for Watch<T> {
     }
 }
 
-/// State of the background task.
 struct Watching {
     client: Client,
     request: Request,
-    /// The id of the newest message.
     id: String,
     telling: mpsc::Sender<Result<SentEvent, Error>>,
 }
 
 impl Watching {
-    /// Reconnects until the watch ends.
     async fn run(mut self, mut events: Events) {
         loop {
             while let Ok(true) = heard(&self.client, &mut events, Bounds::default()).await {
@@ -132,7 +127,6 @@ impl Watching {
         }
     }
 
-    /// Waits until there is a connection again.
     async fn open_again(&self) -> Result<Events, Error> {
         let mut after: Option<Duration> = None;
         for failed in 1.. {

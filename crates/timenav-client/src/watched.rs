@@ -1,5 +1,3 @@
-//! Watches of firings, and of events that the clock passes.
-
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

@@ -1,5 +1,3 @@
-//! String enums that later versions of the API may extend.
-
 /// Declares a string enum. A word unknown to this version is kept in `Other`.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal,)+ }) => {

@@ -103,7 +103,6 @@ impl std::fmt::Debug for RequestClocks {
 }
 
 impl Shelf {
-    /// Returns the slot of a clock, and marks it as used.
     fn find(&mut self, timeline: Option<&String>, clocks_max: usize) -> Result<Cell, NotServed> {
         self.uses += 1;
         // A clock that has ended is opened again, which fails with the reason.

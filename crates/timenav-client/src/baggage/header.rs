@@ -1,5 +1,3 @@
-//! Reading and writing the timeline in the header.
-
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};

@@ -73,7 +73,6 @@ where
     }
 }
 
-/// Responds to a request without a clock.
 fn refusal<R: From<String>>(error: &NotServed) -> Response<R> {
     let (status, text) = match error {
         NotServed::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),

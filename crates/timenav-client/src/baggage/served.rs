@@ -1,5 +1,3 @@
-//! The clock of the current request.
-
 use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;

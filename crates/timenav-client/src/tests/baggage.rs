@@ -1,5 +1,3 @@
-//! Test vectors for per-request clocks, and tests without a service.
-
 use crate::baggage::{clock, outgoing, sql_moment, timeline_in, with_timeline};
 use crate::header::{HeaderMap, HeaderValue};
 

@@ -1,5 +1,3 @@
-//! Requests of calls, and responses of newer versions of the service.
-
 use std::time::Duration;
 
 use reqwest::Method;

@@ -98,7 +98,6 @@ fn access_rows(client: &Client) -> Vec<Row> {
 
 struct Document(Value);
 
-/// The operation of a request in the document.
 struct Operation<'a> {
     name: String,
     value: &'a Value,

@@ -36,13 +36,11 @@ impl StandIn {
         format!("http://{}", self.address)
     }
 
-    /// Returns the received requests.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().clone()
     }
 }
 
-/// Reads a request and its body.
 pub(super) async fn read(connection: &mut TcpStream) -> String {
     let mut text = String::new();
     loop {
@@ -58,7 +56,6 @@ pub(super) async fn read(connection: &mut TcpStream) -> String {
     }
 }
 
-/// Returns a JSON response.
 pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> String {
     let body = body.to_string();
     let mut text = format!("HTTP/1.1 {status} Told\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());

@@ -1,5 +1,3 @@
-//! Streams with a lost connection.
-
 use serde_json::json;
 
 use super::stand_in::{StandIn, answer};
