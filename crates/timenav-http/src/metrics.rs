@@ -265,7 +265,6 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
     write_replication(text, replica);
 }
 
-/// Writes the metrics that exist only with several replicas.
 fn write_replication(text: &mut String, replica: &ReplicaStats) {
     if let Some(kept) = replica.timekeeping {
         let timelines = "Timelines that this replica is the timekeeper of";

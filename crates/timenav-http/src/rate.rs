@@ -107,7 +107,6 @@ impl Rates {
         count(&self.failed_attempts, "failed-attempts", &network)
     }
 
-    /// Returns whether a rejected unauthenticated request gets its own entry.
     pub(crate) fn tells_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
         count(&self.network_refusals_told, "told", &(kind, network)).is_ok()
             && count(&self.refusals_told, "told", &kind).is_ok()

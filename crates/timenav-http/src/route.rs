@@ -117,7 +117,6 @@ impl Form {
 pub(crate) struct Heeded {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// The format of its value in the OpenAPI document.
     pub(crate) kind: &'static str,
 }
 

@@ -44,7 +44,6 @@ impl Starting {
         reason.clone_into(&mut self.reason.lock());
     }
 
-    /// Passes all further requests to the service.
     pub fn begin(&self, service: Router) {
         let _ = self.service.set(service);
     }

@@ -341,7 +341,6 @@ impl Client {
     }
 }
 
-/// Starts a stream after the given message id.
 fn beginning(request: Request, after: Option<&str>) -> Result<Request, Failure> {
     match after {
         Some(id) => Ok(request.after(id)?),

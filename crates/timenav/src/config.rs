@@ -322,7 +322,6 @@ pub(crate) struct Settings {
     pub(crate) requests_per_minute: Option<NonZeroU32>,
     pub(crate) connections: ConnectionSettings,
     pub(crate) timelines_per_user: usize,
-    /// How long the contents of an ended timeline are kept, in days.
     pub(crate) ended_grace_days: u32,
     /// The public URL, if a proxy terminates TLS.
     pub(crate) public_url: Option<PublicUrl>,

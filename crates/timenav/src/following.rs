@@ -63,9 +63,7 @@ impl Known {
     }
 }
 
-/// A consumer of a followed clock.
 pub(crate) trait Shown: Send + Sync + 'static {
-    /// The clock or its uncertainty has changed.
     fn change(&self, known: &Known);
 
     fn shows_faults(&self) -> bool {

@@ -27,7 +27,6 @@ use crate::client::authorities;
 use crate::config::Settings;
 use crate::traces::Spans;
 
-/// Wait after the store was unavailable.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Starts sending webhooks, if any host is allowed.

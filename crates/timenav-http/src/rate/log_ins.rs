@@ -35,7 +35,6 @@ pub(super) struct LogIns {
     of_pair: Limiter<Pair>,
     of_known_pair: Limiter<Pair>,
     of_user: Limiter<UserId>,
-    /// The time of the last login per known address.
     known: Mutex<HashMap<Pair, Instant<Wall>>>,
 }
 

@@ -164,7 +164,6 @@ impl Target<'_> {
     }
 }
 
-/// Records batches in order and counts the results.
 async fn record<'a>(
     to: &'a Target<'a>,
     tally: &mut Tally,
@@ -189,7 +188,6 @@ async fn record<'a>(
 
 struct UnderWay<'a> {
     batches: FuturesOrdered<BoxFuture<'a, Result<ImportBatch, Refusal>>>,
-    /// The line numbers of each batch.
     lines: VecDeque<Vec<u64>>,
 }
 

@@ -35,7 +35,6 @@ pub(crate) fn write_with(object: &str, more: &impl Serialize, text: &mut String)
     Some(())
 }
 
-/// Returns the text between the braces of an object.
 fn members(object: &str) -> Option<&str> {
     Some(object.trim().strip_prefix('{')?.strip_suffix('}')?.trim())
 }

@@ -47,7 +47,6 @@ pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>
     id.ok_or_else(wrong).map(Some)
 }
 
-/// The position of a client, as encoded in message ids.
 pub(super) struct Place(pub(super) Seen);
 
 impl FromStr for Place {

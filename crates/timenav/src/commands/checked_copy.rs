@@ -69,7 +69,6 @@ impl CheckedCopy {
         (self.heads.len() as u64, self.heads.iter().map(|head| head.frontier.size()).sum())
     }
 
-    /// Returns whether another database has the same ledgers.
     pub(super) fn is_copy_of(&self, heads: &[Head]) -> bool {
         let tree = |head: &Head| (head.id.clone(), head.frontier.size(), head.frontier.root());
         self.heads.iter().map(tree).eq(heads.iter().map(tree))

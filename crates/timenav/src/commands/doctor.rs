@@ -51,7 +51,6 @@ pub(crate) struct DoctorCommand {
     options: ServeOptions,
 }
 
-/// Fails if a check fails.
 pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let allowed = timenav_exec::ways::allowed();
     let settings = Settings::resolve(command.options)?;

@@ -36,7 +36,6 @@ pub(crate) struct ImportGitCommand {
     timeline: TimelineOptions,
 }
 
-/// Uploads the output of `git log` while it runs.
 pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;

@@ -26,7 +26,6 @@ pub(crate) struct PruneCommand {
     service: ServiceOptions,
 }
 
-/// Prunes in sweeps until nothing is left.
 pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let timelines = match command.timeline {

@@ -161,7 +161,6 @@ struct SqlClock {
 }
 
 impl SqlClock {
-    /// Connects and installs the table and function.
     async fn begin(&self) -> anyhow::Result<Database> {
         let database = Database::open(&self.place).await?;
         let row = Row::of(&self.known, database.ahead());

@@ -1,4 +1,3 @@
-/// Minimum similarity for a suggestion.
 const SIMILARITY_MIN: f64 = 0.7;
 
 pub(super) fn unknown_key(key: &str, keys: &[String]) -> String {

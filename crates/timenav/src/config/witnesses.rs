@@ -20,7 +20,6 @@ pub(crate) const WITNESSES_MAX: usize = 32;
 /// one file.
 pub(crate) const WITNESS_TIMELINES_MAX: usize = 64;
 
-/// A timeline shown to witnesses individually.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct WitnessTimeline(TimelineId);

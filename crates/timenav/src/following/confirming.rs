@@ -70,7 +70,6 @@ fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receive
     }
 }
 
-/// Returns whether the confirmation is finished.
 fn confirm(runtime: &Runtime, caller: &Caller, applied: &Applied) -> bool {
     let mut body = json!({ "follower_id": applied.follower_id, "generation": applied.generation });
     if let Some(step) = applied.step {

@@ -15,7 +15,6 @@ use crate::output::{self, OutputFormat, member};
 
 /// Wait of the first request: it returns the id of the advance at once.
 const FIRST_WAIT: &str = "0s";
-/// Wait of each request that polls an advance.
 const POLL_WAIT: &str = "1s";
 
 /// How a clock comes to what is due.

@@ -12,7 +12,6 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::key_files::read_api_key;
 
-/// How long programs may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(3);
 
 struct Own {

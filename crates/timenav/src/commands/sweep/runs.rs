@@ -237,7 +237,6 @@ impl<'a> Runner<'a> {
 }
 
 impl Drop for Runner<'_> {
-    /// Kills everything that still runs.
     fn drop(&mut self) {
         for going in self.going.values_mut() {
             going.kill(Signal::KILL);

@@ -14,7 +14,6 @@ use crate::standard_webhooks::{self, Signer, cause};
 
 /// Wait of a claim. The service allows up to a minute.
 const CLAIM_WAIT: &str = "20s";
-/// Concurrent forwards.
 const FIRINGS_AT_ONCE_MAX: u32 = 16;
 /// Lease of a firing while it is forwarded, in host time.
 const ACK_TIMEOUT: &str = "30s";

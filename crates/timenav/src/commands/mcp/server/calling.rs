@@ -41,7 +41,6 @@ pub(super) async fn call(
     }
 }
 
-/// Fails if the text is not a JSON object.
 pub(super) fn read(text: &str) -> Result<Value, Failure> {
     let answer = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     answer.ok_or_else(|| anyhow::anyhow!("the service did not respond with JSON; is it timenav?").into())

@@ -30,7 +30,6 @@ impl Session {
         self.pinned.is_some() && hides(name)
     }
 
-    /// Records firings leased to the agent.
     pub(super) fn claimed(&self, firings: &Value) {
         let mut held = self.held.lock();
         for firing in firings.as_array().into_iter().flatten() {
