@@ -74,8 +74,7 @@ pub(crate) fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// Returns the item with the given name. Media type parameters narrow a range, and no response here has parameters to
-/// choose between. An item without parameters is therefore preferred to one with them.
+/// Media type parameters narrow a range, and no response here has any, so an item without parameters is preferred.
 fn best<'a>(items: &'a [Item], name: &str) -> Option<&'a Item> {
     let mut named = items.iter().filter(|item| item.name == name);
     let first = named.clone().next();

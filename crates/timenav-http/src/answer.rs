@@ -79,8 +79,7 @@ impl<T: Serialize> IntoResponse for Changed<T> {
 /// Responses up to this size, in bytes, count as sent once their head is ready.
 const SHORT_BYTES_MAX: u64 = 64 * 1024;
 
-/// Holds `place` until the whole response body has been read. Streams have their own limit, so theirs is released at
-/// once.
+/// Holds `place` until the whole response body has been read. Streams have their own limit and release it at once.
 pub(crate) fn hold<P: Unpin + Send + 'static>(response: Response, place: P) -> Response {
     let is_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     let is_short = response.body().size_hint().upper().is_some_and(|bytes| bytes <= SHORT_BYTES_MAX);

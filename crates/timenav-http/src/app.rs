@@ -55,8 +55,7 @@ fn finished(router: Router<App>, app: &App) -> Router {
         .method_not_allowed_fallback(finish::no_method)
         .layer(from_fn(finish::note_route))
         .with_state(app.clone());
-    // These wrap the router instead of its routes: the router sets `Allow` outside its layers, and must see GET if
-    // QUERY was sent.
+    // These wrap the router: it sets `Allow` outside its layers, and must see GET if QUERY was sent.
     let outermost = tower::ServiceBuilder::new()
         .layer(from_fn_with_state(app.clone(), finish::finish))
         .layer(from_fn(host::one_host))

@@ -105,10 +105,8 @@ impl Rooms {
         }
     }
 
-    /// Accounts for a whole response until its last byte is sent. A long response waits for memory.
-    ///
-    /// # Errors
-    /// The client reads too slowly: no memory became free within [`ROOM_WAIT`], or as many bytes are waiting already.
+    /// Accounts for a whole response until its last byte is sent. Fails if no memory became free within [`ROOM_WAIT`]
+    /// or as many bytes are waiting already: the client reads too slowly.
     pub(crate) async fn hold_response(&self, user_id: UserId, response: Response) -> Result<Response, Failure> {
         let exact = response.body().size_hint().exact();
         let Some(bytes) = exact.filter(|bytes| *bytes >= RESPONSE_COUNTED_BYTES_MIN) else { return Ok(response) };
@@ -219,8 +217,7 @@ async fn read(room: &mut Room<'_>, body: Body, bytes_max: usize) -> Result<Vec<u
     Ok(whole)
 }
 
-/// Estimates the memory that JSON takes once parsed into values, in bytes. Syntax characters inside strings count too,
-/// so the estimate cannot be evaded.
+/// Estimates the memory of parsed JSON, in bytes. Syntax characters in strings count too, so it cannot be evaded.
 fn values_bytes(json: &[u8]) -> usize {
     let of = |byte: &u8| match byte {
         b'{' => OBJECT_BYTES,

@@ -1,7 +1,5 @@
-//! The console: the files of `console/dist`, embedded in the program.
-//!
-//! There is no routing here. The console keeps its own route after `#` and uses relative URLs, so it works below any
-//! path prefix of a proxy.
+//! The files of `console/dist`, embedded in the program. The console keeps its own route after `#` and uses relative
+//! URLs, so it works below any path prefix of a proxy.
 
 use std::borrow::Cow;
 
@@ -25,8 +23,7 @@ const HASHED: &str = "assets/";
 /// Suffix of the compressed variant of a file.
 const PACKED: &str = ".br";
 
-/// The content security policy (W3C CSP 3, Trusted Types): the console may load only its own files and never evaluates
-/// text as code.
+/// W3C CSP 3, Trusted Types: the console may load only its own files and never evaluates text as code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'";

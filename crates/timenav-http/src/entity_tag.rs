@@ -37,10 +37,8 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<Expected>, Failure>
 /// Description of `If-Match` on a write that may create its timeline.
 pub(crate) const THERE: &str = "`*`: only if the timeline exists; does not create it";
 
-/// Rejects a write to a missing timeline if `If-Match: *` requires that it exists.
-///
-/// # Errors
-/// The timeline does not exist or the caller may not write to it, or the header has a tag: timelines have no tags.
+/// Rejects a write to a missing timeline if `If-Match: *` requires that it exists. An entity tag is an error too:
+/// timelines have no tags.
 pub(crate) async fn expect_timeline(
     app: &App,
     headers: &HeaderMap,

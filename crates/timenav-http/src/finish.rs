@@ -22,8 +22,7 @@ use crate::traces::{IsTraced, TraceParent, TracedRequest, TracedTimeline};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_CHARS_MAX: usize = 128;
-/// How long a 429 response is delayed, so that a client that retries immediately is not answered thousands of times a
-/// second.
+/// Delay of a 429 response, so that a client that retries immediately cannot send thousands of requests a second.
 pub(crate) const TOO_MANY_REQUESTS_HELD_MILLIS: u64 = 200;
 const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -44,9 +43,8 @@ impl Argument for RequestId {
     }
 }
 
-/// Routes QUERY (RFC 10008) as GET: it takes the same parameters and returns the same response.
-///
-/// axum 0.8 has no route for QUERY. Handlers that use `any()` would each have to set `Allow` and return 405.
+/// Routes QUERY (RFC 10008) as GET: axum 0.8 has no route for QUERY, and handlers with `any()` would each have to set
+/// `Allow` and return 405.
 pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
     if request.method().as_str() == "QUERY" {
         *request.method_mut() = Method::GET;
@@ -104,8 +102,7 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     }
     headers(response.headers_mut(), &id, app.options.encrypted);
     if is_http1 && app.options.draining.is_cancelled() {
-        // A proxy that keeps connections open would send the next request to this replica too; closing lets it choose
-        // another.
+        // A proxy that keeps connections open would send the next request to this replica too.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if response.status() == StatusCode::TOO_MANY_REQUESTS {

@@ -1,5 +1,3 @@
-//! Handlers of operations in one non-generic shape.
-//!
 //! A handler is an async function of [`Argument`]s. Extraction never waits, so each handler compiles to one future
 //! instead of one per extractor, and the router sees a single type.
 

@@ -1,7 +1,5 @@
-//! Host validation: a request names its host exactly once, and validly.
-//!
-//! Sources: RFC 9112 §3.2, RFC 9113 §8.3.1, RFC 9110 §4.2.3 and §7.2. If a proxy and this service disagree about the
-//! host, requests can reach the wrong destination.
+//! A request names its host exactly once (RFC 9112 §3.2, RFC 9113 §8.3.1, RFC 9110 §4.2.3 and §7.2). If a proxy and
+//! this service disagree about the host, requests can reach the wrong destination.
 
 use std::net::Ipv6Addr;
 
@@ -52,8 +50,7 @@ fn fault(parts: &Parts) -> Option<&'static str> {
         (None, _) if parts.version <= Version::HTTP_10 => None,
         (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
         (None, _) => Some("the request has no Host header; send one"),
-        // In HTTP/1.1 a server may use only the target (RFC 9112 §3.2.2), but a proxy in front may have used the
-        // header.
+        // HTTP/1.1 allows the target alone (RFC 9112 §3.2.2), but a proxy in front may have used the header.
         (Some(host), Some(authority)) if !host.eq_ignore_ascii_case(authority) => {
             Some("the Host header and the request target name different hosts")
         }

@@ -1,7 +1,5 @@
-//! The `Idempotency-Key` header: a request with a key is carried out once.
-//!
-//! Source: draft-ietf-httpapi-idempotency-key-header-07. A second request with the key waits for the first one and gets
-//! the same response. ADR 0021 explains why this is preferred to a conflict.
+//! A request with a key is carried out once (draft-ietf-httpapi-idempotency-key-header-07). A second one waits for the
+//! first and gets the same response; ADR 0021 explains why this is preferred to a conflict.
 
 use axum::extract::MatchedPath;
 use http::request::Parts;

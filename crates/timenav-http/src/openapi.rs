@@ -19,8 +19,7 @@ const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");
 /// The additions of OpenAPI 3.2 as a JSON merge patch (RFC 7396): QUERY and stream messages.
 const OPENAPI_3_2_PATCH: &str = include_str!("../../../docs/api/openapi-3.2.patch.json");
 
-/// A document as it is served. All responses share these bytes, because unauthenticated clients may request it on many
-/// connections at once.
+/// All responses share these bytes: unauthenticated clients may request the document on many connections at once.
 pub(crate) struct Served {
     pub(crate) plain: Bytes,
     pub(crate) gzip: Bytes,

@@ -30,8 +30,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-/// Maximum length of an unknown name for which a suggestion is computed, in bytes: the search is quadratic in the
-/// length.
+/// Longest unknown name for which a suggestion is computed, in bytes: the search is quadratic in the length.
 const SUGGESTION_BYTES_MAX: usize = 64;
 
 /// Maximum nesting depth of a JSON body. JSON readers have their own limits; this one is checked first, for every body.
@@ -276,8 +275,6 @@ fn is_same(given: &Value, text: &Value) -> bool {
     }
 }
 
-/// Maps a deserializer error to a parameter fault.
-///
 /// Serde distinguishes errors only by the text of their messages; tests cover every form that is parsed here.
 fn fault(ReadError { path, message }: &ReadError) -> Failure {
     let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };

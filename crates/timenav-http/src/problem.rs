@@ -1,6 +1,4 @@
-//! Failures as clients see them. Only this module knows HTTP statuses; one table assigns them to codes.
-//!
-//! A test compares the codes with `docs/errors.md`.
+//! Failures as clients see them. Only this module knows HTTP statuses. A test compares the codes with `docs/errors.md`.
 
 pub(crate) mod codes;
 
@@ -153,8 +151,7 @@ impl IntoResponse for Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            // The credential became invalid while the request was processed. Clients see the same error as for an
-            // invalid one.
+            // The credential ended while the request was processed. Clients see the same error as for an invalid one.
             Refusal::Unidentified(failure) => Self::Unidentified(failure),
             refusal => Self::Refused(refusal),
         }

@@ -71,8 +71,7 @@ pub(crate) struct Rates {
     log_ins: LogIns,
 }
 
-/// The kind of rejected unauthenticated request. Each kind has its own limit of entries, so that one cannot hide the
-/// other.
+/// Each kind of rejected request has its own limit of entries, so that one cannot hide the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RefusalKind {
     LogIn,

@@ -1,6 +1,4 @@
-//! The definition of one operation: path, parameters, response and handler.
-//!
-//! The same row creates the route and its entry in the OpenAPI document, so neither exists without the other.
+//! One row creates the route of an operation and its OpenAPI entry, so neither exists without the other.
 
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};

@@ -60,8 +60,7 @@ pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0
 /// Time limit of a readiness check. Probes have short timeouts.
 const READY_WAIT: Duration = Duration::from_secs(10);
 
-/// The same while metrics are scraped. They are scraped even if the store does not respond, and Prometheus times out
-/// after 10 seconds.
+/// The same for scrapes, which happen even if the store does not respond: Prometheus times out after 10 seconds.
 const READY_SCRAPE_WAIT: Duration = Duration::from_secs(3);
 
 /// Succeeds if the store responds and writing has not stopped.

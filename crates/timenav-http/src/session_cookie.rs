@@ -1,6 +1,4 @@
-//! The session cookie.
-//!
-//! If clients use HTTPS it is `__Host-timenav`, which browsers accept only from this host and send only over HTTPS (RFC
+//! With HTTPS the cookie is `__Host-timenav`, which browsers accept only from this host and send only over HTTPS (RFC
 //! 6265bis §4.1.3.2). Browsers differ about such a cookie over plain HTTP on loopback, so there it has another name and
 //! no `Secure` (ADR 0016).
 

@@ -15,8 +15,7 @@ use crate::finish::REQUEST_ID;
 use crate::problem::Failure;
 use crate::service::{METRICS_TYPE, running};
 
-/// The service from the moment it listens. Until its database is available, it responds to probes, and with 503 to
-/// everything else.
+/// Until the database is available, responds to probes, and with 503 to everything else.
 #[derive(Default)]
 pub struct Starting {
     reason: Mutex<String>,

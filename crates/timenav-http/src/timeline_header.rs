@@ -8,11 +8,8 @@ use crate::problem::{Failure, FaultKind, ParameterFault};
 /// Repeats the timeline of the path, query or body: load balancers do not read bodies.
 pub(crate) const TIMELINE: HeaderName = HeaderName::from_static("timenav-timeline");
 
-/// Checks the header against the timeline that a request names. If it names none, every value is accepted.
-///
-/// # Errors
-/// They differ, so a load balancer may have sent the request to a different replica than other requests of the
-/// timeline.
+/// Fails if the header differs from the timeline in the request: a load balancer may have sent it to another replica.
+/// If the request names no timeline, every value is accepted.
 pub(crate) fn check(headers: &HeaderMap, named: impl FnOnce() -> Option<TimelineId>) -> Result<(), Failure> {
     if !headers.contains_key(TIMELINE) {
         return Ok(());

@@ -1,7 +1,5 @@
-//! The backup file: a tar of the database, the checkpoints, optionally the keys, and a signed manifest.
-//!
-//! A tar can be unpacked without timenav. The manifest comes last because it has the digests of the other members; a
-//! file without one is truncated.
+//! A tar of the database, the checkpoints, optionally the keys, and a signed manifest. It can be unpacked without
+//! timenav. The manifest comes last because it has the digests of the other members; a file without one is truncated.
 
 mod contents;
 mod manifest;

@@ -1,5 +1,3 @@
-//! Identifies the running kernel and the boot clock that other programs see.
-//!
 //! All programs on one kernel read the same boot clock, apart from time namespace offsets.
 
 use std::fs;
@@ -9,8 +7,7 @@ use data_encoding::HEXLOWER;
 
 /// The kernel's boot id (`random(4)`).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// Prefix of the hashed boot id. Other users of the boot id hash it with other prefixes, so the results cannot be
-/// linked.
+/// Other users of the boot id hash it with other prefixes, so the results cannot be linked.
 const PURPOSE: &[u8] = b"timenav boot id v1";
 /// Published length of the hash, in bytes.
 const TOLD_BYTES: usize = 16;
@@ -19,8 +16,7 @@ const TOLD_BYTES: usize = 16;
 pub(crate) struct Kernel {
     /// A hash of the kernel's boot id, which does not reveal it.
     pub(crate) boot_id: String,
-    /// How far the boot clock of this process is ahead of the kernel's, in nanoseconds: the offset of its time
-    /// namespace.
+    /// How far the boot clock of this process is ahead of the kernel's, in nanoseconds: its time namespace's offset.
     pub(crate) shift: i128,
 }
 

@@ -171,8 +171,7 @@ impl Client {
         self.ask(asking(Method::DELETE, path, query))
     }
 
-    /// Uploads a body of any length without retries, while it is read. A response before its end, such as for a wrong
-    /// key, stops the upload.
+    /// Uploads without retries, while the body is read. A response before its end, such as for a wrong key, stops it.
     pub(crate) fn upload(
         &self,
         path: &[&str],
@@ -282,8 +281,7 @@ impl Client {
         output::write(&text)
     }
 
-    /// Makes Ctrl-C end the upload instead of the process. The returned flag is set when it is pressed; a second Ctrl-C
-    /// ends the process.
+    /// Makes Ctrl-C set the returned flag and end the upload, not the process; a second Ctrl-C ends the process.
     pub(crate) fn interruptible(&self) -> Result<Arc<AtomicBool>, Failure> {
         let pressed = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&pressed);

@@ -1,6 +1,4 @@
-//! The command line, one module per subcommand.
-//!
-//! Each module has the same parts in order: arguments, `run`, helpers, tests.
+//! One module per subcommand, each with the same parts in order: arguments, `run`, helpers, tests.
 
 mod serve;
 mod witness;

@@ -1,7 +1,5 @@
-//! Settings of the service: flags override environment variables, which override the configuration file.
-//!
-//! clap reads flags and the environment, this module the file, both into [`ServeOptions`]. [`Settings`] has the result,
-//! with defaults.
+//! Flags override environment variables, which override the configuration file. clap reads flags and the environment,
+//! this module the file, both into [`ServeOptions`]. [`Settings`] has the result, with defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};

@@ -202,8 +202,7 @@ pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
     std::fs::remove_file(&tried)
 }
 
-/// Creates a file that only its owner can read, replacing leftovers. A leftover link is removed, and its target is not
-/// written.
+/// Creates a file for its owner only. A leftover link is removed, and its target is not written.
 fn open_new(path: &Path) -> io::Result<File> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

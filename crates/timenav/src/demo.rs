@@ -47,8 +47,7 @@ enum When {
     Cron(&'static str, &'static str),
 }
 
-/// The timers: name, queue, schedule and payload. They are rare enough that an idle demo does not fill its ledger in a
-/// year.
+/// Name, queue, schedule and payload. They are rare enough that an idle demo does not fill its ledger in a year.
 const TIMERS: [(&str, &str, When, &str); 5] = [
     (
         "new-year",
@@ -72,8 +71,7 @@ const TIMERS: [(&str, &str, When, &str); 5] = [
     ("halley-returns", "astronomy", When::At("2061-07-28T00:00:00Z"), r#"{"comet": "1P/Halley"}"#),
 ];
 
-/// Creates the timeline `demo` with history, an anchor, a fork and timers, unless it has history already. Uses the
-/// operator's key like any client.
+/// Creates and fills the timeline `demo`, unless it has history already. Uses the operator's key like any client.
 pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()> {
     let key = match read_api_key(admin_key) {
         Ok(key) => key,

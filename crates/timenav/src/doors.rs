@@ -1,6 +1,5 @@
-//! The engine's access to the machine: clock, randomness and signing key.
-//!
-//! Nothing else in the project reads a clock or random bytes; `clippy.toml` enforces that.
+//! The engine's access to clock, randomness and signing key. Nothing else in the project reads a clock or random bytes;
+//! `clippy.toml` enforces that.
 
 use std::time::{Duration, SystemTime};
 
@@ -27,8 +26,7 @@ const READINGS: usize = 16;
 /// It never goes back or jumps, whatever happens to the system clock. Corrections of that clock take effect on the next
 /// start. Time asleep is included.
 pub(crate) struct HostClock {
-    /// How far host time is ahead of the counter, in whole microseconds, so that services started on one kernel usually
-    /// agree.
+    /// How far host time is ahead of the counter, in whole microseconds: services started on one kernel usually agree.
     ahead: i64,
     /// The same for other readers of the counter.
     boot: Option<BootClock>,

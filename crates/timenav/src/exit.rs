@@ -153,8 +153,7 @@ impl Failure {
         })
     }
 
-    /// Returns the failure as JSON: the problem of the service, or a local error with the same members; `None` if
-    /// nothing is to be reported.
+    /// The problem of the service, or a local error with the same members; `None` if nothing is to be reported.
     pub(crate) fn json(&self) -> Option<Value> {
         let text = self.text()?;
         let (Self::Problem(problem) | Self::NoTimeline(problem)) = self else {

@@ -93,8 +93,7 @@ pub(crate) fn read_public_key(path: &Path) -> anyhow::Result<(String, [u8; 32])>
     Ok((key.service_name, key.signer.public_key()))
 }
 
-/// The temporary name of the first API key until it is known to be valid: if several services start at once, only one
-/// of them initializes the database.
+/// Used until the key is known to be valid: if several services start at once, only one initializes the database.
 fn unsettled(path: &Path) -> PathBuf {
     path.with_extension("key.first")
 }

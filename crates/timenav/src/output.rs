@@ -136,8 +136,7 @@ pub(crate) fn status(answer: &Value) -> String {
     }
 }
 
-/// Returns an aligned line for each field that the response has. A field is a label and the path of a member, such as
-/// `clock/state`.
+/// A field is a label and the path of a member, such as `clock/state`. Fields that the response lacks are omitted.
 pub(crate) fn fields(answer: &Value, fields: &[(&str, &str)]) -> String {
     let width = fields.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     let mut text = String::new();

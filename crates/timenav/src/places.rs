@@ -15,8 +15,7 @@ impl Places {
     }
 }
 
-/// Returns place names without duplicates, except `but`: a city and its region may have the same name, which readers
-/// cannot tell apart.
+/// Without duplicates and `but`: a city and its region may have the same name, which readers cannot tell apart.
 fn once<'p>(places: &'p [Match], but: Option<&'p str>) -> impl Iterator<Item = String> + 'p {
     let mut told: HashSet<String> = but.map(str::to_owned).into_iter().collect();
     places.iter().map(ToString::to_string).filter(move |name| told.insert(name.clone()))

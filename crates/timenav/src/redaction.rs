@@ -10,8 +10,6 @@ pub(crate) fn may_hold_password(text: &str) -> bool {
     (text.contains("://") && text.contains('@')) || text.to_ascii_lowercase().contains("password=")
 }
 
-/// Removes values that may contain a password from a command-line error.
-///
 /// The value of a URL argument is never shown: a malformed URL may contain a password anywhere.
 pub(crate) fn redact(mut error: clap::Error, command: &Command) -> clap::Error {
     let of_address = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(shown))

@@ -7,8 +7,7 @@ use timenav_engine::{Engine, Hint, Seldom};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Poll interval for writes of other services without notifications. Requests see new entries at once; this is for
-/// streams.
+/// Poll interval for streams, for writes of other services without notifications. Requests see new entries at once.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Minimum time between two polls of all timelines, per timeline. A poll reads the size of each, so with very many
 /// timelines a busy service would do nothing else. A notification that names timelines is processed at once.
@@ -20,8 +19,7 @@ const APART_MAX: Duration = Duration::from_secs(10);
 /// Interval for comparing the host's clock with the database's, and the ledgers with what was seen before.
 const COMPARE_EVERY: Duration = Duration::from_secs(10);
 
-/// Minimum wait after a row comparison, as a multiple of its duration, so that large directories that change all the
-/// time are not read all the time.
+/// Minimum wait after a row comparison, as a multiple of its duration: large directories may change all the time.
 const ROWS_SHARE: u32 = 20;
 const ROWS_APART_MIN: Duration = Duration::from_secs(1);
 
@@ -48,8 +46,7 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// Compares the directory rows with the entries whenever the directory was updated from entries: no other check detects
-/// foreign writes to these rows.
+/// Runs whenever the directory was updated from entries: no other check detects foreign writes to these rows.
 pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while !closing.is_cancelled() {

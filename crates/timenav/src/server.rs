@@ -87,8 +87,7 @@ impl Server {
         Self { counts, stopping, cutting, connections, accepting }
     }
 
-    /// Stops accepting and lets connections end after their pending responses. The listener is closed when this
-    /// returns.
+    /// Lets connections end after their pending responses. The listener is closed when this returns.
     pub(crate) async fn stop(&mut self) {
         self.stopping.cancel();
         // It fails only by panicking, and then it does not accept connections either.

@@ -10,8 +10,7 @@ use tokio::time::timeout;
 const EVERY: Duration = Duration::from_mins(10);
 /// How long nothing may be written for the service to count as idle.
 const QUIET: Duration = Duration::from_millis(200);
-/// Number of waits for idle time before a sweep runs anyway. Sweeps are small, and must also happen in a service that
-/// is never idle.
+/// Waits for idle time before a sweep runs anyway: sweeps are small, and a service may never be idle.
 const WAITS_MAX: u32 = 150;
 
 /// Prunes what is due, in small batches. Cancel-safe.

@@ -13,8 +13,7 @@ const SLEEP_MAX: Duration = Duration::from_mins(1);
 /// Interval of presence messages to other services on the database.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
-/// Announces this service to others on the database until it stops. Runs independently of all other work, so that a
-/// busy service is not taken for dead.
+/// Runs independently of all other work, so that a busy service is not taken for dead.
 pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;

@@ -266,8 +266,7 @@ impl Sender {
     }
 }
 
-/// Returns the next batch: spans that arrive within a while of the first. `None` after shutdown once the queue is
-/// empty.
+/// Spans that arrive within a while of the first. `None` after shutdown once the queue is empty.
 async fn next_batch(spans: &mut mpsc::Receiver<SpanData>, stopping: &CancellationToken) -> Option<Vec<SpanData>> {
     let mut batch = Vec::with_capacity(SPANS_PER_EXPORT_MAX);
     let gather = async {

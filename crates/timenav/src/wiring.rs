@@ -20,8 +20,7 @@ use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key
 use crate::places::Places;
 use crate::webhooks::Gate;
 
-/// Niceness of long-running work (nice(2)): enough that writes do not wait for it, but not so much that it starves on a
-/// busy machine, as with 19.
+/// nice(2): writes do not wait for long-running work, and it does not starve on a busy machine, as with 19.
 #[cfg(target_os = "linux")]
 const LONG_WORK_NICE: i32 = 10;
 /// Blocking threads of long-running work, in addition to those that drive it.
@@ -65,8 +64,7 @@ impl Drop for LongWorkThreads {
     }
 }
 
-/// Lowers the priority below threads that respond and write. Only Linux supports that per thread (setpriority(2),
-/// notes). If it fails, long-running work has normal priority.
+/// Only Linux has priorities per thread (setpriority(2), notes). If it fails, the work has normal priority.
 fn give_way() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, LONG_WORK_NICE);
@@ -309,8 +307,7 @@ fn no_checkpoints(entries: u64, file: &Path) -> anyhow::Error {
     )
 }
 
-/// Returns the next key of an interrupted rotation, which may have sealed passwords already. The service runs with the
-/// current key in any case.
+/// The next key of an interrupted rotation may have sealed passwords. The service runs with the current key anyway.
 fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<Arc<dyn Signer>>> {
     match NextKeyFile::read(folder, key) {
         Ok(NextKeyFile::None) => Ok(None),

@@ -1,7 +1,5 @@
-//! A witness cosigns checkpoints of known logs, as long as each continues the previous one (C2SP tlog-witness).
-//!
-//! The last cosigned checkpoint of a log is stored durably before the cosignature is returned, and no request can
-//! remove it.
+//! Cosigns checkpoints of known logs, as long as each continues the previous one (C2SP tlog-witness). The last one of a
+//! log is stored durably before the cosignature is returned, and no request can remove it.
 
 mod folder;
 mod prefix;
@@ -177,8 +175,7 @@ impl Witness {
         Ok(witness)
     }
 
-    /// Loads the logs that were added under prefixes. Fails if the checkpoint of any log is missing: without the file,
-    /// the prefix of its log is unknown.
+    /// Fails if the checkpoint of any log is missing: without the file, the prefix of its log is unknown.
     fn take_in_under_prefixes(&self) -> anyhow::Result<()> {
         if self.prefixes.is_empty() {
             return Ok(());

@@ -31,8 +31,7 @@ const PAUSE_MAX: Duration = Duration::from_mins(5);
 const PAUSE_REQUIRED_MAX: Duration = Duration::from_secs(5);
 /// Minimum time between two entries with heads if a change waits for them: changes in between share an entry.
 const GATHERING: Duration = Duration::from_millis(20);
-/// Interval of polling for cosignatures obtained by other services on the database. Requests for them poll on their
-/// own.
+/// Interval of polling for cosignatures that other services obtained. Requests for them poll on their own.
 const LISTEN_EVERY: Duration = Duration::from_secs(1);
 /// Interval at which waiting requests check for their timeout.
 const LOOK: Duration = Duration::from_millis(250);
@@ -98,8 +97,7 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
     }
     let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
     let failures = Seldom::default();
-    // The existing state is shown before anything is added to it, so that witnesses can detect a rollback. Every
-    // service does this.
+    // Every service shows the existing state before anything is added, so that witnesses can detect a rollback.
     let (mut commits, mut is_wanted) = (false, true);
     loop {
         let shown = tokio::select! {

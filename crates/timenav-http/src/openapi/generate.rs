@@ -182,8 +182,7 @@ fn form(form: &Form, schema: &Value) -> Value {
     json!({ "type": "object", "required": form.given, "properties": properties })
 }
 
-/// Closes the variants of an enum to unknown fields, as requests reject them. The derived schema does that for structs
-/// only.
+/// Closes enum variants to unknown fields, as requests reject them. The derived schema closes only structs.
 fn close(schema: &mut Value) {
     for variant in
         schema.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)

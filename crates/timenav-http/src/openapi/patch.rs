@@ -20,8 +20,7 @@ pub(super) fn apply(target: &mut Value, patch: Value) {
     }
 }
 
-/// Returns the patch from one document to the other, or `None` if they are equal. A merge patch cannot set a member to
-/// `null`.
+/// `None` if the documents are equal. A merge patch cannot set a member to `null`.
 #[cfg(feature = "schema")]
 pub(super) fn between(from: &Value, to: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (from, to) else {

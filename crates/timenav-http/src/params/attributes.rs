@@ -8,8 +8,7 @@ use crate::problem::Failure;
 
 const ATTRIBUTE: &str = "attribute";
 
-/// Returns the attribute key in a parameter name: `attribute.KEY`, or `attribute[KEY]` as OpenAPI writes an object in a
-/// query string.
+/// Accepts `attribute.KEY`, and `attribute[KEY]` as OpenAPI writes an object in a query string.
 pub(super) fn key(name: &str) -> Option<&str> {
     let rest = name.strip_prefix(ATTRIBUTE)?;
     rest.strip_prefix('.').or_else(|| rest.strip_prefix('[')?.strip_suffix(']'))

@@ -10,12 +10,10 @@ use super::{as_json, fault, merged, query_map};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
 const FAULTS_MAX: usize = 20;
-/// Maximum request size for which more than the first fault is searched, in bytes: each further fault costs another
-/// parse.
+/// Largest request for which more than the first fault is searched, in bytes: each fault costs another parse.
 const LOOKED_THROUGH_BYTES_MAX: usize = 64 * 1024;
 
-/// Returns why JSON text does not deserialize into a type. Not generic, so that this module is compiled once for all
-/// types.
+/// Why JSON text does not deserialize into a type. Not generic, so that this module is compiled once for all types.
 type Refusal<'a> = dyn Fn(&RawValue) -> Option<ReadError> + 'a;
 
 pub(super) fn all(

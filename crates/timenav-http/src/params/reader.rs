@@ -1,7 +1,5 @@
-//! A JSON deserializer that records the path of an error.
-//!
-//! All parameter types use this one deserializer, so each type is compiled once. The path is only built when an error
-//! occurs.
+//! A JSON deserializer that records the path of an error. All parameter types use this one, so each is compiled once.
+//! The path is only built when an error occurs.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -199,8 +197,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         self.deserialize_map(visitor)
     }
 
-    /// Reads a unit variant from a string, or another variant from an object with one member. Every other value is an
-    /// unknown variant.
+    /// A unit variant is a string, any other variant an object with one member. Other values are unknown variants.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

@@ -1,5 +1,3 @@
-//! Limits on password attempts: per address, per user and address, and per user from all addresses.
-//!
 //! With a quota per user alone, attackers could lock that user out. An address from which the user has logged in before
 //! therefore has a separate quota that other addresses cannot exhaust.
 
@@ -50,8 +48,7 @@ impl LogIns {
         }
     }
 
-    /// Counts a password attempt. An unknown address exhausts its own quota before that of the user. The error says how
-    /// long to wait.
+    /// An unknown address exhausts its own quota before that of the user. The error says how long to wait.
     pub(super) fn count(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         let of_address =
             network.map(|network| count(&self.of_address, "address-log-ins", &network)).transpose()?.into_iter();

@@ -214,8 +214,7 @@ async fn aggregate_events(
     Ok(Json(AggregatedBody::of(counted, request.by)))
 }
 
-/// Reads the grouping. Options of another kind of group are rejected, because the caller expects them to have an
-/// effect.
+/// Options of another kind of group are rejected, because the caller expects them to have an effect.
 fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
     let wrong = |field: &str, of: &str| Failure::invalid(field, format!("it applies to `by={of}`, not to `by={by}`"));
     if bucket.is_some() && by != "time" {

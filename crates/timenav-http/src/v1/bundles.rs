@@ -41,8 +41,7 @@ async fn bundle(
     Ok((headers, written(export)).into_response())
 }
 
-/// Streams the file part by part, as fast as the client reads. If a part fails, the body is aborted and the file lacks
-/// its last line.
+/// Streams as fast as the client reads. If a part fails, the body is aborted and the file lacks its last line.
 fn written(export: BundleExport) -> Body {
     let parts = stream::try_unfold(export, |mut export| async move {
         let part = export.next_part().await.map_err(|refusal| {

@@ -236,8 +236,7 @@ pub(crate) fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result
     Ok(ClockChange { expected: if_match(headers)?, is_inside: is_inside(headers)?, ..ClockChange::from(command) })
 }
 
-/// Returns whether a request comes from a firing handler. Only the form of the id is checked: the firing itself makes
-/// no difference.
+/// Only the form of the firing id is checked: the firing itself makes no difference.
 pub(crate) fn is_inside(headers: &HeaderMap) -> Result<bool, Failure> {
     let Some(value) = headers.get(INSIDE) else { return Ok(false) };
     let id = FiringId::new(value.to_str().unwrap_or(""));

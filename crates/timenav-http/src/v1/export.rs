@@ -148,8 +148,7 @@ enum Left {
     Nothing,
 }
 
-/// Streams the file part by part, as fast as the client reads. If a part fails, the body is aborted, so clients can
-/// tell that the file is incomplete.
+/// Streams as fast as the client reads. If a part fails, the body is aborted, so clients notice the incomplete file.
 fn written(export: EventExport, format: ExportFormat, columns: AttributeColumns) -> Body {
     let writer = Export::new(format, export.now()).with_columns(columns);
     let parts = stream::try_unfold((export, writer, Left::All), |(mut export, mut writer, mut left)| async move {

@@ -1,7 +1,5 @@
-//! Stored JSON that is returned without parsing.
-//!
-//! Events are stored in their response format (ADR 0005), so they are copied. Members that are not part of an event,
-//! such as its position, are added here.
+//! Stored JSON that is returned without parsing. Events are stored in their response format (ADR 0005); members that
+//! are not part of an event, such as its position, are added here.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -25,8 +23,7 @@ pub(crate) fn raw_with(object: &str, more: &impl Serialize) -> Option<Box<RawVal
     RawValue::from_string(text).ok()
 }
 
-/// Writes a stored object with the members of another object; the names must differ. If either is not an object,
-/// nothing is written.
+/// The names of both objects must differ. If either is not an object, nothing is written.
 pub(crate) fn write_with(object: &str, more: &impl Serialize, text: &mut String) -> Option<()> {
     let more = serde_json::to_string(more).ok()?;
     let (members, more) = (members(object)?, members(&more)?);

@@ -63,8 +63,7 @@ pub(crate) struct LimitsBody {
     replica: Option<ReplicaBody>,
 }
 
-/// Lists all limits. They are the same for all callers and not secret. With PostgreSQL, also reports the state of this
-/// service among others on the same database.
+/// The limits are the same for all callers and not secret. With PostgreSQL, the state of this replica is included.
 async fn limits(
     State(app): State<App>,
     Authenticated(_caller): Authenticated,

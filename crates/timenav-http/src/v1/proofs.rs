@@ -1,5 +1,3 @@
-//! Checkpoints and proofs for independent verification of a timeline's ledger.
-//!
 //! `docs/specs/ledger.md` describes the verification.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,3 @@
-//! Timeline events as server-sent events, resumable.
-//!
 //! Source: WHATWG HTML, server-sent events. The message id is a ledger position.
 
 use crate::schema::ToSchema;

@@ -1,6 +1,5 @@
-//! The tiled log (C2SP tlog-tiles): the tree and its entries in immutable pieces.
-//!
-//! Mirrors and monitors of transparency logs read it below `/timeline/{timeline_id}`, together with `/checkpoint`.
+//! C2SP tlog-tiles. Mirrors and monitors of transparency logs read it below `/timeline/{timeline_id}`, together with
+//! `/checkpoint`.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

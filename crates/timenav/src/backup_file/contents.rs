@@ -36,8 +36,8 @@ impl Contents {
         let bytes = file.metadata().context("cannot be read")?.len();
         let mut archive = Archive::new(file);
         let (mut starts, mut note, mut end) = (BTreeMap::new(), None, 0);
-        // Raw: no member name needs an extension header, and a reader of extensions loads them into memory whatever
-        // their declared size.
+        // Raw: no member name needs an extension header, and a reader of extensions loads any declared size into
+        // memory.
         for entry in archive.entries_with_seek().context("cannot be read")?.raw(true) {
             let mut entry = entry.context("is damaged, or not a timenav backup")?;
             let name = entry.path().ok().and_then(|name| name.to_str().map(str::to_owned)).unwrap_or_default();
@@ -84,8 +84,7 @@ impl Contents {
         self.manifest.members.iter().try_for_each(|member| self.take(member, &mut io::sink()))
     }
 
-    /// Extracts a member into a new file that only its owner can read, and syncs it. After an error the file is
-    /// unusable.
+    /// Extracts a member into a new file that only its owner can read, and syncs it. After an error it is unusable.
     pub(crate) fn extract(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let unwritable = || format!("{} cannot be written", to.display());
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).with_context(unwritable)?;

@@ -107,8 +107,7 @@ pub(super) fn pem(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// Builds a client for a witness, or for a service that is inspected. Machines without CA certificates, such as small
-/// containers, can still use plain HTTP.
+/// Machines without CA certificates, such as small containers, can still use plain HTTP.
 pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Result<Client> {
     match made().build() {
         Ok(http) => Ok(http),

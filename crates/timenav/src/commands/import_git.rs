@@ -52,8 +52,7 @@ pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Re
     }
 }
 
-/// The output of a running `git log`. If Git fails, reading ends with an error, so that a partial history is never
-/// taken for a complete one.
+/// If Git fails, reading ends with an error, so that a partial history is never taken for a complete one.
 struct Log {
     child: Child,
     first: io::Cursor<Vec<u8>>,
@@ -65,8 +64,7 @@ impl Log {
         let mut command = Command::new("git");
         // No shell, pager or prompts. Git prints its own errors.
         command.arg("-C").arg(path).args(["--no-pager", "log", "-z", "--no-color", "--no-show-signature"]);
-        // Parents before children and older commits before newer ones: otherwise all commits but the first would be
-        // recorded late (P11).
+        // Parents before children, older commits before newer: otherwise all but the first are recorded late (P11).
         command.args(["--reverse", "--date-order"]);
         command.args(["--encoding=UTF-8", &format!("--format={GIT_LOG_FORMAT}")]);
         command.args(limit.map(|limit| format!("--max-count={limit}")));

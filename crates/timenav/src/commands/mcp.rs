@@ -1,5 +1,4 @@
-//! `timenav mcp`: serves the operations of a service as tools for agents, with the Model Context Protocol over stdin
-//! and stdout.
+//! `timenav mcp`: serves operations as tools for agents, with the Model Context Protocol over stdin and stdout.
 
 #[cfg(feature = "mcp")]
 mod server;

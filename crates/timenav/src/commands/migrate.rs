@@ -72,8 +72,7 @@ impl FromStr for StorePlace {
     }
 }
 
-/// Fails if a service uses one of the stores, the target is not empty, or the copied data does not match its
-/// signatures.
+/// Fails if a service uses a store, the target is not empty, or the copy does not match its signatures.
 pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
     let (folder, url, is_into_postgres) = match (&command.from, &command.to) {
         (StorePlace::Sqlite(folder), StorePlace::Postgres(url)) => (folder, url, true),

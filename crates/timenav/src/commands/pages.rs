@@ -4,8 +4,7 @@ use crate::client::Client;
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records};
 
-/// Prints all pages of a list, or the first one with a hint if there are more. `human` gets whether a page is the
-/// first.
+/// Prints all pages, or the first one with a hint if there are more. `human` gets whether a page is the first.
 pub(super) fn show_pages(
     client: &Client,
     path: &[&str],

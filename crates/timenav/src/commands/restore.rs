@@ -149,8 +149,7 @@ async fn restore(
     let key_texts = key_texts(contents, &folder, keys)?;
     let outside = read_outside(&kept)?;
     let checked = CheckedCopy::check(&database, &outside, &contents.manifest.key, depth).await?;
-    // In this order: a database without checkpoints or key does not start, so an incomplete folder is not a usable
-    // service.
+    // In this order: a database without checkpoints or key does not start, so an incomplete folder is unusable.
     work.put(DATABASE_FILE, &folder.database())?;
     let checkpoints_there = keep_outside(&place, &kept)?;
     for (name, text) in &key_texts {

@@ -112,8 +112,7 @@ struct Rotated {
     ledgers: BTreeMap<TimelineId, u64>,
 }
 
-/// Signs every ledger with the next key. The key is stored before any ledger names it, and only after the folder has
-/// been verified.
+/// The next key is stored before any ledger names it, and only after the folder has been verified.
 async fn rotate(
     folder: &DataFolder,
     settings: &Settings,

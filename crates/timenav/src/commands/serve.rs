@@ -29,8 +29,7 @@ const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
 const DATABASE_RETRY: Duration = Duration::from_secs(1);
 /// Interval of maintenance of expiring timelines. Expired timelines cannot be read, even before that.
 const TEND_EVERY: Duration = Duration::from_secs(1);
-/// Threads for blocking I/O: a few more than the store's concurrent reads, so that no read waits for a thread that is
-/// about to become free.
+/// Threads for blocking I/O: a few more than the store's concurrent reads, so that no read waits for a thread.
 const BLOCKING_THREADS_MAX: usize = 32;
 /// How long abandoned reads may delay shutdown.
 const THREADS_DEADLINE: Duration = Duration::from_secs(1);
@@ -262,8 +261,7 @@ async fn database_away(settings: &Settings) -> Option<String> {
 pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// SIGXFSZ: the file size limit of the process was reached. Without a handler it kills the process; with one, the
-    /// write fails like one to a full disk.
+    /// SIGXFSZ kills a process without a handler; with one, a write beyond the limit fails like one to a full disk.
     _file_too_long: Signal,
 }
 

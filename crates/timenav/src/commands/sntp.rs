@@ -25,8 +25,7 @@ const PORTS_MAX: usize = 64;
 const REQUEST_BYTES: usize = 512;
 /// Clients resolve timestamps to the era nearest to their own clock (RFC 5905, section 6).
 const ERA_SECONDS_MAX: u64 = 1 << 31;
-/// 1968 to 2104, in seconds since 1970: the range of clients that determine the era by the first bit (RFC 4330, section
-/// 3).
+/// 1968 to 2104, in seconds since 1970, for clients that determine the era by the first bit (RFC 4330, section 3).
 const BY_FIRST_BIT: std::ops::Range<i64> = -61_505_152..4_233_462_144;
 const WORDS: Words = Words {
     lost: "timenav sntp: the service cannot be reached; responses mark the clock as unsynchronized",
@@ -208,8 +207,7 @@ impl Shown for Arc<Face> {
     }
 }
 
-/// Returns whether clients resolve a time to the right era: those with a correct clock of their own, or those that use
-/// the first bit.
+/// Whether clients resolve the era right: with a correct clock of their own, or by the first bit.
 fn is_understood(shown: Instant<Virtual>, host: Instant<Wall>) -> bool {
     let (shown, host) = (shown.micros().div_euclid(1_000_000), host.micros().div_euclid(1_000_000));
     shown.abs_diff(host) < ERA_SECONDS_MAX || BY_FIRST_BIT.contains(&shown)

@@ -1,5 +1,4 @@
-//! `timenav sql-clock`: a SQL function that returns the virtual time, for databases that cannot be started on the
-//! clock.
+//! `timenav sql-clock`: a SQL function returns the virtual time, for databases that cannot be started on the clock.
 
 mod database;
 mod row;

@@ -289,8 +289,7 @@ const FIRINGS_APART_TEXT: [(&str, &str); 5] = [
     ("OUTCOME IN B", "b/state"),
 ];
 
-/// Formats a page of differing timers or firings, after a blank line if something precedes it. Returns an empty text if
-/// there are none.
+/// Starts with a blank line if something precedes it; empty if there are none.
 fn apart_text(
     page: &Value,
     (list, columns): (&str, &[(&str, &str)]),

@@ -203,8 +203,7 @@ impl Trusted {
     }
 }
 
-/// Returns the keys of one ledger: one key pair signs all ledgers of a service, each under its own name. The current
-/// key is first.
+/// One key pair signs all ledgers of a service, each under its own name. The current key is first.
 fn keys_of(service_name: &str, timeline: &TimelineId, public_keys: &[[u8; 32]]) -> anyhow::Result<TrustedKeys> {
     let name = origin(service_name, timeline.as_str());
     let mut keys = public_keys.iter().map(|public_key| VerifierKey::new(&name, *public_key));

@@ -8,8 +8,7 @@ use crate::data_folder::{CHECKPOINTS_FILE, DATABASE_FILE, LOCK_FILE, hold, sync_
 /// The temporary name of the file that is renamed last.
 pub(super) const UNFINISHED_FILE: &str = "unfinished";
 
-/// A folder locked by this process and removed on drop. Leftovers of a killed process are removed before it is used
-/// again.
+/// Locked by this process and removed on drop. Leftovers of a killed process are removed before it is used again.
 pub(super) struct WorkFolder {
     path: PathBuf,
     _lock: File,

@@ -13,11 +13,9 @@ use super::secs::WitnessSecs;
 use super::{ServeOptions, WitnessUrl};
 
 const INTERVAL_SECS_DEFAULT: u32 = 60;
-/// Maximum number of witnesses. Each cosignature is a line of a note; readers accept 64 lines, and one or two are the
-/// service's own.
+/// Each cosignature is a line of a note; readers accept 64 lines, and one or two are the service's own.
 pub(crate) const WITNESSES_MAX: usize = 32;
-/// Maximum number of timelines shown to witnesses individually. Each costs one request per witness and interval, and
-/// one file.
+/// Each such timeline costs one request per witness and interval, and one file.
 pub(crate) const WITNESS_TIMELINES_MAX: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -57,8 +55,7 @@ pub(crate) struct WitnessSettings {
 }
 
 impl WitnessSettings {
-    /// Fails if there are too many witnesses, two with the same name, or a setting requires witnesses and there are
-    /// none.
+    /// Fails if there are too many witnesses, equal names, or none although a setting requires some.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
         let asked = settled(first(&options.witness, &file.witness))?;
         let interval = options.witness_interval_secs.or(file.witness_interval_secs);

@@ -11,10 +11,8 @@ use super::DataFolder;
 const ADDRESS_FILE: &str = "address";
 const ADDRESS_BYTES_MAX: u64 = 256;
 
-/// The address of this process in its data folder; removed on drop.
-///
-/// The file is locked while the process runs, however it ends. A stale address can therefore be recognized, and no key
-/// is sent to another process that uses the port now.
+/// Removed on drop. The file is locked while the process runs, however it ends: a stale address can be recognized, and
+/// no key is sent to another process that uses the port now.
 #[derive(Debug)]
 pub(crate) struct KeptAddress {
     path: PathBuf,

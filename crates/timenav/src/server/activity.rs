@@ -1,5 +1,3 @@
-//! Tracks the activity of one connection.
-//!
 //! Nothing here reads a clock. The watcher samples each connection a few times per idle timeout and compares the
 //! samples.
 
@@ -202,8 +200,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Samples a connection. Returns why it must be closed, if so. A client that `answers_pings` is never silent for
-    /// the whole idle timeout.
+    /// Returns why a connection must be closed. A client that `answers_pings` is never silent for a whole timeout.
     pub(super) fn look(&mut self, activity: &Activity, answers_pings: bool) -> Option<ConnectionEnd> {
         let written = activity.written.load(Ordering::Relaxed);
         let read = activity.read.load(Ordering::Relaxed);

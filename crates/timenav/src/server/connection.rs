@@ -97,8 +97,7 @@ impl Connection {
         }
     }
 
-    /// Waits for the end of a connection. On idle timeout or shutdown it is closed gracefully, and cut if that takes
-    /// too long.
+    /// On idle timeout or shutdown the connection is closed gracefully, and cut if that takes too long.
     async fn watch<C>(
         &self,
         conversation: C,

@@ -8,8 +8,7 @@ use super::limits::CONNECTIONS_DEFAULT;
 /// Descriptors reserved for the database, its readers, the log and other files.
 const RESERVED: u64 = 128;
 
-/// Raises the descriptor limit for the configured connections. Returns the resulting connection limit. Fails if it is
-/// lower than configured.
+/// Raises the descriptor limit. Returns the resulting connection limit; fails if it is lower than configured.
 pub(crate) fn make_room_for(asked: Option<u32>) -> anyhow::Result<u32> {
     let limit = getrlimit(Resource::Nofile);
     let needed = u64::from(asked.unwrap_or(CONNECTIONS_DEFAULT)) + RESERVED;

@@ -21,8 +21,7 @@ fn config(cert: &Path, key: &Path) -> anyhow::Result<ServerConfig> {
     let chain = CertificateDer::pem_file_iter(cert).context("the certificate cannot be read")?;
     let chain = chain.collect::<Result<Vec<_>, _>>().context("the certificate is not PEM")?;
     let key = PrivateKeyDer::from_pem_file(key).context("the key cannot be read")?;
-    // Versions are listed explicitly, so that a library update does not change them. TLS 1.0 and 1.1 are deprecated
-    // (RFC 8996).
+    // Listed explicitly, so that a library update changes nothing. TLS 1.0 and 1.1 are deprecated (RFC 8996).
     let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])?
         .with_no_client_auth()

@@ -12,8 +12,7 @@ use crate::standard_webhooks::secret_bytes;
 
 const KEY_LABEL: &str = "secrets of webhooks";
 
-/// The operator's list of hosts, and the sealing key of secrets. The key is derived from the signing key, so it is not
-/// in the ledger and is the same for all services on a database.
+/// The sealing key is derived from the signing key: not in the ledger, and the same for all services on a database.
 pub(crate) struct Gate {
     allowed: Vec<WebhookTo>,
     signer: Arc<dyn Signer>,
@@ -60,8 +59,7 @@ impl Gate {
     }
 }
 
-/// A constant nonce: AES-GCM-SIV stays secure with it, and only reveals which secrets of a timeline are equal (RFC
-/// 8452, section 9).
+/// Constant: AES-GCM-SIV stays secure and only reveals which secrets of a timeline are equal (RFC 8452, section 9).
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }

@@ -7,8 +7,7 @@ use crate::reach::Reach;
 /// The name of this machine, whatever it resolves to.
 const LOCALHOST: &str = "localhost";
 
-/// Resolves names and removes addresses that are not allowed. The connection uses one of the results, so no name is
-/// resolved twice.
+/// Removes addresses that are not allowed. The connection uses one of the results, so no name is resolved twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver {
     pub(super) allows_private: bool,

@@ -58,8 +58,7 @@ impl Sender {
         let authorities = || trusted.authorities.iter().cloned();
         let builder = || builder(trusted.allows_private).timeout(answer_time);
         let http = match builder().tls_certs_merge(authorities()).build() {
-            // A machine without CA certificates, such as a small container, needs none for plain HTTP, or if the
-            // operator provides them.
+            // A machine without CA certificates needs none for plain HTTP, or if the operator provides them.
             Err(_) if !trusted.authorities.is_empty() || gate.allowed().iter().all(WebhookTo::is_plain) => {
                 builder().tls_certs_only(authorities()).build()?
             }
@@ -176,8 +175,7 @@ fn builder(allows_private: bool) -> ClientBuilder {
         .dns_resolver(Arc::new(Resolver { allows_private }))
 }
 
-/// Returns the span attributes of a request (OpenTelemetry semantic conventions, "HTTP client"). The path is omitted:
-/// it may contain a secret.
+/// OpenTelemetry semantic conventions, "HTTP client". The path is omitted: it may contain a secret.
 fn attributes(
     timeline: &TimelineId,
     claimed: &ClaimedFiring,

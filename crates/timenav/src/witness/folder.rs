@@ -109,8 +109,7 @@ impl WitnessFolder {
         self.know(log)
     }
 
-    /// Stores the first request of each log that proves a split view. A failure to store it must not prevent the
-    /// response.
+    /// Stores the first request per log that proves a split view. A failure must not prevent the response.
     pub(super) fn keep_evidence(&self, log: &str, request: &str) {
         let path = self.path.join(format!("{log}.evidence"));
         match write_secret(&path, request) {

@@ -1,5 +1,4 @@
-//! Examples for every request and response, derived from the schemas: the example of a field if it has one, or else a
-//! value of its type.
+//! Examples derived from the schemas: the example of a field if it has one, or else a value of its type.
 
 use serde_json::{Map, Value, json};
 
@@ -66,8 +65,7 @@ fn kind(schema: &Value) -> &str {
     kinds.as_str().or_else(|| kinds.as_array()?.iter().find_map(Value::as_str)).unwrap_or_default()
 }
 
-/// Builds an object from the required fields and the optional ones with an example, in the first form that the schema
-/// lists.
+/// Uses required fields and optional ones with an example, in the first form that the schema lists.
 fn object(schema: &Value, schemas: &Value, depth: usize) -> Value {
     let form = &schema["anyOf"][0];
     let names = |schema: &Value| -> Vec<String> {

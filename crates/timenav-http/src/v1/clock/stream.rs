@@ -1,5 +1,3 @@
-//! The clock as server-sent events: one message per change, resumable.
-//!
 //! Source: WHATWG HTML, server-sent events. The message id is the clock's generation.
 
 use std::convert::Infallible;

@@ -1,6 +1,4 @@
-//! Firings as server-sent events for observers; resumable.
-//!
-//! Source: WHATWG HTML, server-sent events. The message id is a ledger position.
+//! Firings for observers. Source: WHATWG HTML, server-sent events. The message id is a ledger position.
 
 use crate::schema::ToSchema;
 use axum::extract::State;

@@ -1,5 +1,3 @@
-//! Turns the chunks of a body into batches of records.
-//!
 //! Parsers block on input, so each import has a thread. It only waits for this side, which has all the timeouts: if no
 //! more data arrives, the thread ends at once.
 

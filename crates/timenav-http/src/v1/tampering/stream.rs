@@ -1,5 +1,3 @@
-//! A scan as server-sent events: progress and result.
-//!
 //! Source: WHATWG HTML, server-sent events. The stream cannot be resumed: the scan stops when the client disconnects.
 
 use std::convert::Infallible;

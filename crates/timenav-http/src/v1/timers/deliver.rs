@@ -121,10 +121,7 @@ fn any_object() -> ObjectBuilder {
 }
 
 impl DeliverRequest {
-    /// Returns the delivery.
-    ///
-    /// # Errors
-    /// A field that does not apply to `to`, or a fault of the event.
+    /// Fails if a field does not apply to `to`, or for a fault of the event.
     pub(crate) fn read(self) -> Result<Delivery, Failure> {
         let Self { to, queue, event, url, secret } = self;
         let is_there = |field: &str| match field {

@@ -10,8 +10,7 @@ pub(super) enum Records {
     Lines,
     /// At the end of a line outside quotation marks.
     Rows,
-    /// Only the service knows. If the file ends early it is reported as malformed, and the records before that are
-    /// counted.
+    /// Only the service knows. A file that ends early is reported as malformed, and the records before are counted.
     Unknown,
 }
 

@@ -1,5 +1,3 @@
-//! The server of `timenav mcp`.
-//!
 //! Source: Model Context Protocol, revisions 2024-11-05 to 2026-07-28, as implemented by the official Rust SDK. Tools
 //! are generated from the operations table and the OpenAPI document; a [`Scope`] limits which ones an agent may call.
 

@@ -111,9 +111,8 @@ impl Request {
     }
 }
 
-/// Returns the seconds since 1900 within their era of 2^32, and the fraction of a second in 2^-32.
-///
-/// All zero bits mean that there is no time, so the start of an era is sent as one fraction later.
+/// Returns the seconds since 1900 within their era of 2^32, and the fraction in 2^-32. All zero bits mean that there is
+/// no time, so the start of an era is sent as one fraction later.
 fn timestamp(instant: Instant<Virtual>) -> [u8; 8] {
     let micros = instant.micros();
     let seconds = micros.div_euclid(MICROS) + SECONDS_1900_TO_1970;

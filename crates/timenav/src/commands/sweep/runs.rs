@@ -78,8 +78,7 @@ impl<'a> Runner<'a> {
         Ok(Self { client, interrupt: client.interrupt()?, plan, going: BTreeMap::new(), tell, told })
     }
 
-    /// Checks that programs can be put on a clock on this system; otherwise the command would appear to fail at every
-    /// date.
+    /// Checks that programs can be put on a clock; otherwise the command would appear to fail at every date.
     pub(super) fn try_out(&self, date: Instant<Virtual>) -> Result<(), Failure> {
         let timeline = self.create(TRIAL, date)?;
         let tried = self.exec(&timeline).arg(&self.plan.program).arg("--version").stdin(Stdio::null()).output();

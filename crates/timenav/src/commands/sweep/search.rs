@@ -1,6 +1,4 @@
-/// The state of a bisection, by index.
-///
-/// Several dates are tried concurrently, so each step divides the rest into more than two parts.
+/// By index. Several dates are tried concurrently, so each step divides the rest into more than two parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Search {
     count: usize,

@@ -190,8 +190,7 @@ pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> 
     Ok(kept.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect())
 }
 
-/// Returns the timelines without an external checkpoint, although they should have one. Empty if there are no external
-/// checkpoints at all.
+/// Timelines without the external checkpoint that they should have. Empty if there are no external checkpoints.
 async fn lacking(archive: Archive<'_>, outside: &Outside) -> anyhow::Result<HashSet<TimelineId>> {
     if outside.is_empty() || !archive.source().schema_differences().await?.is_empty() {
         return Ok(HashSet::new());

@@ -73,8 +73,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// Sends `frames` body frames on each of `streams` streams, ignoring flow control. Returns the errors of reset streams,
-/// and the error that ends the connection.
+/// Ignores flow control. Returns the errors of reset streams, and the error that ends the connection.
 async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32>) {
     let mut client = to_a_deaf_service();
     // POST http://x/ in HPACK (RFC 7541 appendix A).

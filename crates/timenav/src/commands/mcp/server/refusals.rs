@@ -17,8 +17,7 @@ pub(super) fn unfit(code: &str, detail: &str) -> Failure {
     Failure::Problem(Problem::new(409, &json!({ "status": detail, "code": code, "detail": detail }).to_string()))
 }
 
-/// Returns a failure as a tool result: message, advice and the original problem. It is not structured content, because
-/// clients validate that against the response schema.
+/// Not structured content, because clients validate that against the response schema.
 pub(super) fn told(failure: &Failure, hint: Option<&str>) -> CallToolResult {
     let mut text = failure.text().unwrap_or_default();
     if let Some(hint) = hint {

@@ -1,5 +1,3 @@
-//! `spend`: advances a paused clock by the cost of a step of work.
-//!
 //! The clock is paused while an agent thinks. The agent reports what its thinking and actions cost on that clock, and
 //! everything that falls due in that span happens before the response.
 

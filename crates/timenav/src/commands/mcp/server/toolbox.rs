@@ -1,5 +1,4 @@
-//! Tools derived from the operations table and the OpenAPI document, so that a new operation becomes a tool
-//! automatically.
+//! Tools come from the operations table and the OpenAPI document, so a new operation becomes a tool automatically.
 
 use std::collections::BTreeMap;
 
