@@ -21,10 +21,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, lowest first.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -71,7 +69,6 @@ impl Ends {
         }
     }
 
-    /// Returns whether no grant expires.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.read.is_empty() && self.write.is_empty() && self.admin.is_empty()
@@ -136,22 +133,18 @@ impl Permissions {
 /// How far a user's time travel is restricted, on every timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestrictionLevel {
-    /// No restriction.
     #[default]
     FullAccess,
     /// Time travel only near host time. No rate changes, no interventions.
     LimitedAccess,
-    /// No changes.
     ReadOnly,
     /// No changes, and no reads of clocks and events.
     NoAccess,
 }
 
 impl RestrictionLevel {
-    /// All levels, from open to closed.
     pub const ALL: [Self; 4] = [Self::FullAccess, Self::LimitedAccess, Self::ReadOnly, Self::NoAccess];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -177,10 +170,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All scopes, from narrow to wide.
     pub const ALL: [Self; 4] = [Self::TimelineRead, Self::TimelineWrite, Self::TimelineAdmin, Self::Operator];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -192,7 +183,6 @@ impl Scope {
     }
 }
 
-/// The kind of access that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// Read a clock, anchors, events, or the ledger entries about them.
@@ -201,7 +191,6 @@ pub enum Demand {
     Inspect,
     /// Move or change a clock, set an anchor or return to one.
     Steer,
-    /// Change the rate of a clock.
     SetRate,
     /// Record, import or correct events.
     Record,
@@ -213,7 +202,6 @@ pub enum Demand {
     Erase,
     /// Administer the service: users, other users' keys, restrictions, the timeline `system`.
     Operate,
-    /// Create a timeline.
     Create,
     /// Manage the caller's own keys.
     Own,
@@ -222,16 +210,13 @@ pub enum Demand {
 /// The facts about a caller that a decision is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing<'a> {
-    /// Whether the user is an operator of the service.
     pub operator: bool,
     pub restriction: RestrictionLevel,
-    /// The user's role on the timeline, if any.
     pub role: Option<Role>,
     /// The scopes of the key. `None` for a key without scopes, which has all permissions of its user.
     pub scopes: Option<&'a [Scope]>,
 }
 
-/// Why access is denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
     /// The caller may not know that the resource exists.
@@ -243,22 +228,12 @@ pub enum Denial {
         /// The lowest role that is sufficient.
         needs: Role,
     },
-    /// The action requires an operator.
     #[error("this requires an operator")]
     OperatorOnly,
-    /// The caller's time travel is restricted.
     #[error("time travel is restricted to `{}` for this user", .level.as_str())]
-    Restricted {
-        /// The level in force.
-        level: RestrictionLevel,
-    },
-    /// The moment is too far from host time for this caller.
+    Restricted { level: RestrictionLevel },
     #[error("a user with `limited_access` can travel at most {window_days} days from host time")]
-    TooFar {
-        /// The allowed distance, in days.
-        window_days: u32,
-    },
-    /// The key lacks a scope.
+    TooFar { window_days: u32 },
     #[error("the key lacks the scope `{}`", .needs.as_str())]
     Scope {
         /// The narrowest scope that is sufficient.

@@ -13,9 +13,7 @@ pub struct Anchor {
     pub anchor_id: AnchorId,
     /// Position of the entry that set it.
     pub position: u64,
-    /// When it was set, in host time.
     pub set_at: Instant<Wall>,
-    /// The anchored moment.
     pub timestamp: Instant<Virtual>,
     pub description: String,
     /// Whether changes to events before it are paradoxes.
@@ -32,18 +30,15 @@ impl Anchor {
     }
 }
 
-/// An anchor to set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchorCommand {
     pub anchor_id: AnchorId,
     /// The moment to anchor. `None` for the clock's current moment.
     pub timestamp: Option<Instant<Virtual>>,
     pub description: String,
-    /// Whether changes to events before it are paradoxes.
     pub fixed: bool,
 }
 
-/// Why an anchor cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorRefusal {
     #[error("a description can have at most {DESCRIPTION_BYTES_MAX} bytes")]
@@ -81,8 +76,7 @@ pub fn decide(
     })
 }
 
-/// Returns the number of anchors after one is set. Anchors are rows; only their count is part of the state. Infallible:
-/// the live path and replay share it.
+/// Counts the anchor, because only the count is state. Infallible: the live path and replay share it.
 #[must_use]
 pub const fn apply(anchors_count: u64, _set: &Anchor) -> u64 {
     anchors_count.saturating_add(1)

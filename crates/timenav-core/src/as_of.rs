@@ -1,5 +1,3 @@
-//! Points in a ledger's history.
-
 use crate::ids::AnchorId;
 use crate::time::{Instant, Wall, parse_timestamp};
 
@@ -14,7 +12,6 @@ pub enum AsOf {
     Anchor(AnchorId),
 }
 
-/// The text does not name a point in a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("give a ledger position such as `1234`, an anchor id, or a host time such as `2024-07-20T20:17:40Z`")]
 pub struct AsOfError;

@@ -1,14 +1,11 @@
-//! A timeline's clock: commands, state changes, and the reasons for rejection.
-
 use crate::limits::{LOCATION_BYTES_MAX, RATE_MICROS_MAX, RATE_MICROS_MIN};
 use crate::time::{Duration, Instant, Span, Virtual, Wall, Zone};
 
 #[cfg(test)]
 mod tests;
 
-/// The rate at which virtual time passes, in millionths of host speed.
-///
-/// Whole millionths make every reading exact: two readers never round differently.
+/// The rate at which virtual time passes, in millionths of host speed. Whole millionths make every reading exact: two
+/// readers never round differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(u64);
 
@@ -42,14 +39,11 @@ impl Rate {
     }
 }
 
-/// A clock's position, and whether it is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockState {
     /// Virtual time passes at `rate` times host time, counted from a known pair of instants.
     Running { origin_host: Instant<Wall>, origin_virtual: Instant<Virtual>, rate: Rate },
-    /// The clock is paused.
     Paused {
-        /// When it was paused, in host time.
         since: Instant<Wall>,
         /// The virtual time that it shows.
         at: Instant<Virtual>,
@@ -81,10 +75,8 @@ pub enum ClockCommand {
     FastForward(Duration),
     /// Move a paused clock forward by the cost of work that was done during the pause.
     Spend {
-        /// The cost.
         by: Duration,
-        /// What the clock showed when the work began, so that concurrent work is counted once. `None` for what it shows
-        /// now.
+        /// What the clock showed when the work began, so that concurrent work counts once. `None` for now.
         since: Option<Instant<Virtual>>,
     },
     /// Move forward to the next timer. Its moment is known when the command is decided.
@@ -93,7 +85,6 @@ pub enum ClockCommand {
         until: Option<Instant<Virtual>>,
     },
     Rewind(Duration),
-    /// Change the rate, from the current moment.
     SetRate(Rate),
     /// Restore a saved state: the moment, rate, movement and place of an anchor.
     Restore(Moment),
@@ -128,27 +119,20 @@ pub struct Moment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockMoved {
     pub host: Instant<Wall>,
-    /// The new state.
     pub moment: Moment,
 }
 
-/// Why a clock command is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClockRefusal {
-    /// The clock would leave the years −9999 to 9999.
     #[error("the clock would fall outside the years -9999 to 9999")]
     OutOfRange,
-    /// `Spend` on a running clock.
     #[error("the clock is running, so that time has already passed on it; pause it first")]
     Running,
-    /// `Spend` since a moment that the clock has not reached.
     #[error("the clock has not reached that time; give its reading from when the work began")]
     BeganLater,
-    /// No timer is armed, and no moment was given in `until`. This is an error so that a loop that only checks the
-    /// status terminates.
+    /// No armed timer and no `until`. An error, so that a loop that only checks the status terminates.
     #[error("no timer is armed; give `until`, the time to move to if nothing is due")]
     NothingDue,
-    /// The location is empty or longer than [`LOCATION_BYTES_MAX`].
     #[error("a location must have 1 to {LOCATION_BYTES_MAX} bytes")]
     Location,
 }
@@ -229,7 +213,6 @@ impl Clock {
         Self { state, ..self.clone() }
     }
 
-    /// Returns the reading at a host instant, with everything needed to continue from it.
     #[must_use]
     pub fn moment(&self, host: Instant<Wall>) -> Moment {
         Moment { at: self.now(host), running: self.is_running(), rate: self.rate(), location: self.location.clone() }
@@ -312,9 +295,8 @@ pub fn apply(clock: &Clock, moved: &ClockMoved) -> Clock {
     Clock { state, location: moment.location.clone(), generation: clock.generation + 1 }
 }
 
-/// Returns the distance of `to` from host time, on the UTC axis that both share.
-///
-/// This is the only place where the two scales are compared: `limited_access` is defined by it.
+/// Returns the distance of `to` from host time, on the UTC axis that both share. This is the only place where the two
+/// scales are compared: `limited_access` is defined by it.
 #[must_use]
 pub fn distance_from_host(to: Instant<Virtual>, host: Instant<Wall>) -> Span {
     Span::from_micros((to.micros() - host.micros()).abs())

@@ -15,9 +15,7 @@ use crate::limits::ENCRYPTION_KEY_BYTES_MAX;
 #[cfg(test)]
 mod tests;
 
-/// The format of new records.
 pub const DATA_FORMAT: u8 = 1;
-/// The wire name of the encryption.
 pub const ENCRYPTION: &str = "AES-256";
 
 pub const SALT_BYTES: usize = 16;
@@ -143,7 +141,6 @@ impl fmt::Debug for Plaintext {
 /// A sealed record as it is stored. The fields are as read, and may be damaged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SealedData {
-    /// The format: [`DATA_FORMAT`].
     pub format: u8,
     /// How the key was made: [`KeyKind::number`].
     pub kind: u8,
@@ -163,8 +160,7 @@ impl SealedData {
         2 + self.salt.len() + self.nonce.len() + self.commitment.len() + self.ciphertext.len()
     }
 
-    /// Returns the hash recorded in the ledger: SHA-256(format ‖ kind ‖ salt ‖ nonce ‖ commitment ‖ ciphertext). All
-    /// fields but the last have a fixed length.
+    /// Returns SHA-256(format ‖ kind ‖ salt ‖ nonce ‖ commitment ‖ ciphertext). Only the last length varies.
     #[must_use]
     pub fn hash(&self) -> Hash {
         sha256(&[&[self.format, self.kind], &self.salt, &self.nonce, &self.commitment, &self.ciphertext])

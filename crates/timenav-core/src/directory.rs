@@ -52,7 +52,6 @@ impl<P> Default for Directory<P> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened<P = KeptPassword> {
     UserMade(User),
-    /// A user's restriction changed.
     UserRestricted(User),
     /// A user was deleted. Separate entries revoked their keys before.
     UserRemoved(User),
@@ -69,7 +68,6 @@ pub enum Happened<P = KeptPassword> {
     /// A session was used. Recorded at intervals, not on each request.
     SessionRenewed {
         session_id: SessionId,
-        /// When, in host time.
         at: Instant<Wall>,
     },
     SessionsEnded {
@@ -78,19 +76,15 @@ pub enum Happened<P = KeptPassword> {
         /// Whether the user logged out, as opposed to an operator ending the sessions.
         is_log_out: bool,
     },
-    /// A password was set or changed.
     PasswordSet {
         password: P,
-        /// Sessions that ended because of it.
         ended: Vec<SessionId>,
     },
 }
 
-/// A change to one row of users, keys, passwords or sessions, or to the rows of ended timelines. `T` is the record of
-/// an ended timeline.
+/// A change to one row of the directory, or an ended timeline, whose record is `T`.
 #[derive(Clone, Debug)]
 pub enum DirectoryChange<P, T> {
-    /// Insert or replace a user.
     PutUser(User),
     /// Delete a user, with password and sessions.
     DeleteUser(UserId),
@@ -99,9 +93,7 @@ pub enum DirectoryChange<P, T> {
         key_id: KeyId,
         at: Instant<Wall>,
     },
-    /// Insert or replace a password.
     PutPassword(P),
-    /// Insert or replace a session.
     PutSession(Session),
     EndSession(SessionId),
     /// A timeline has ended. Its name is never available again.
@@ -130,7 +122,6 @@ impl<P, T> DirectoryChange<P, T> {
         })
     }
 
-    /// Returns the timeline that this change ends, if any.
     #[must_use]
     pub const fn ended(&self) -> Option<&T> {
         match self {
@@ -242,8 +233,7 @@ impl<P> Directory<P> {
         Arc::make_mut(&mut self.keys).retain(|key| key.is_live(host));
     }
 
-    /// Returns the facts for an access decision about a user whose credential has `scopes`, on a timeline with the
-    /// permissions `lists`.
+    /// Returns the facts about a user whose credential has `scopes`, on a timeline with the permissions `lists`.
     #[must_use]
     pub fn standing<'a>(
         &self,

@@ -1,5 +1,3 @@
-//! Events as callers submit them, and their limits.
-
 use crate::ids::EventId;
 use crate::limits::{
     ASSERTION_BYTES_MAX, DESCRIPTION_BYTES_MAX, EVENT_ACTORS_MAX, EVENT_ASSERTS_MAX, EVENT_ATTRIBUTES_BYTES_MAX,
@@ -9,26 +7,18 @@ use crate::limits::{
 use crate::place::Geo;
 use crate::time::{Instant, Virtual};
 
-/// An event as submitted by a caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventDraft {
     /// The caller's id. `None` lets the service generate one.
     pub event_id: Option<EventId>,
-    /// The start.
     pub time: Instant<Virtual>,
-    /// The end.
     pub end_time: Option<Instant<Virtual>>,
     /// How precisely `time` and `end_time` are known. `None` for microseconds.
     pub precision: Option<Precision>,
-    /// What happened, in a sentence or two.
     pub description: String,
-    /// A short title.
     pub name: Option<String>,
-    /// The place, in words.
     pub location: Option<String>,
-    /// The place, as coordinates.
     pub geo: Option<Geo>,
-    /// The events that caused it.
     pub causes: Vec<Cause>,
     pub actors: Vec<String>,
     /// `None` for [`EventKind::Observed`].
@@ -37,7 +27,6 @@ pub struct EventDraft {
     pub asserts: Vec<Assertion>,
     /// A JSON object in canonical form (RFC 8785).
     pub attributes: Option<String>,
-    /// Where the record came from.
     pub source: Option<String>,
     /// The source's own sequence number of the record, without gaps.
     pub sequence: Option<u64>,
@@ -50,17 +39,14 @@ pub struct Cause {
     pub kind: CauseKind,
 }
 
-/// How strong a cause is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseKind {
     /// Without the cause there is no effect.
     Requires,
-    /// The cause contributed to the effect.
     Contributes,
 }
 
 impl CauseKind {
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,7 +56,6 @@ impl CauseKind {
     }
 }
 
-/// Whether an event was observed, is planned or is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventKind {
     /// An observation. If observed before it happens, it is dated in the future.
@@ -83,7 +68,6 @@ pub enum EventKind {
 impl EventKind {
     pub const ALL: [Self; 3] = [Self::Observed, Self::Scheduled, Self::Predicted];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -116,10 +100,8 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// All precisions, from coarse to fine.
     pub const ALL: [Self; 6] = [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -35,7 +35,6 @@ pub const FAULT_JITTER_MICROS_MAX: u32 = 250_000;
 /// millionths gives whole microseconds, so there is no rounding error.
 const PIECE_MICROS: i64 = 1_000_000;
 
-/// A clock fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
     /// Initial offset; negative if the clock is behind.
@@ -44,7 +43,6 @@ pub struct Fault {
     pub drift_ppm: i32,
     /// Largest deviation in each direction, in microseconds of host time. Within [`FAULT_JITTER_MICROS_MAX`].
     pub jitter_micros: u32,
-    /// Seed of the jitter.
     pub seed: u64,
     /// How the offset is slewed. `None` for a constant offset.
     pub slew: Option<Slew>,
@@ -62,7 +60,6 @@ pub enum Slew {
 }
 
 impl Fault {
-    /// Returns whether the clock is correct.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.offset == Span::ZERO && self.drift_ppm == 0 && self.jitter_micros == 0 && self.leap.is_none()
@@ -110,7 +107,6 @@ impl Fault {
     }
 }
 
-/// A clock with a fault.
 #[derive(Clone, Debug)]
 pub struct FaultyClock {
     fault: Fault,
@@ -140,7 +136,6 @@ impl FaultyClock {
         clock
     }
 
-    /// Returns the faulty clock.
     #[must_use]
     pub const fn shown(&self) -> &Clock {
         &self.shown

@@ -13,18 +13,14 @@ use crate::limits::{
 use crate::time::{Instant, Span, Wall};
 use crate::timers::Advance;
 
-/// A follower of a clock, identified by its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follower {
-    /// The id of the stream.
     pub follower_id: FollowerId,
-    /// The timeline of the clock that it follows.
     pub timeline: TimelineId,
     pub user_id: UserId,
     pub name: FollowerName,
     /// Its own report of its host and process. Known only to the service that serves its stream.
     pub place: FollowerPlace,
-    /// When its stream was opened, in host time.
     pub since: Instant<Wall>,
     /// The newest change that it has confirmed. A confirmation covers all earlier changes.
     pub confirmed: Option<Confirmed>,
@@ -51,7 +47,6 @@ pub struct FollowerPlace {
 pub struct FollowerHost(Box<str>);
 
 impl FollowerHost {
-    /// Returns the host name, or `None` if the text is not valid.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let is_short = (1..=FOLLOWER_HOST_BYTES_MAX).contains(&text.len());
@@ -69,7 +64,6 @@ impl FollowerHost {
 pub struct FollowerProcess(u32);
 
 impl FollowerProcess {
-    /// Returns the process id, or `None` if it is out of range.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
         (1..=FOLLOWER_PROCESS_MAX).contains(&number).then_some(Self(number))
@@ -85,7 +79,6 @@ impl FollowerProcess {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirmed {
     pub step: Step,
-    /// In host time.
     pub at: Instant<Wall>,
 }
 
@@ -163,16 +156,12 @@ pub struct Standing {
     pub state: AwaitedState,
 }
 
-/// The state of an awaited follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwaitedState {
-    /// It has confirmed the change.
     Confirmed,
-    /// It is connected, and has not confirmed the change.
     Behind,
     /// It disconnected without confirming, and has not reconnected.
     Away,
-    /// No follower has that name.
     Absent,
 }
 
@@ -188,7 +177,6 @@ impl AwaitedState {
     }
 }
 
-/// The timeline has the maximum number of followers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyFollowers;
 
@@ -220,7 +208,6 @@ impl Followers {
         Ok(())
     }
 
-    /// Records that the stream of a follower has ended.
     pub fn leave(&mut self, timeline: &TimelineId, follower_id: &FollowerId, host: Instant<Wall>) {
         let Some(there) = self.there.get_mut(timeline) else { return };
         let Some(follower) = there.remove(follower_id) else { return };
@@ -281,7 +268,6 @@ impl Followers {
         self.elsewhere.keys()
     }
 
-    /// Returns the timelines that have followers at this service.
     pub fn followed_here(&self) -> impl Iterator<Item = &TimelineId> {
         self.there.keys()
     }
@@ -307,7 +293,6 @@ impl Followers {
         self.there.get(timeline)?.get(follower_id)
     }
 
-    /// Returns whether any connected follower confirms the steps of advances.
     #[must_use]
     pub fn any_confirms_steps(&self, timeline: &TimelineId) -> bool {
         self.there(timeline).any(|follower| follower.steps)
@@ -396,7 +381,6 @@ impl Followers {
         vec![Standing { name: name.clone(), follower: away.cloned(), state }]
     }
 
-    /// Removes followers that disconnected long ago.
     fn forget(&mut self, host: Instant<Wall>) {
         let kept = Span::from_secs(FOLLOWER_AWAY_SECONDS).unwrap_or(Span::ZERO);
         let is_over = |away: &Follower| away.left.is_none_or(|left| host.since(left) > kept);
@@ -414,7 +398,6 @@ impl Standing {
     }
 }
 
-/// Returns whether all awaited followers have confirmed.
 #[must_use]
 pub fn is_confirmed(standing: &[Standing]) -> bool {
     standing.iter().all(|standing| standing.state == AwaitedState::Confirmed)

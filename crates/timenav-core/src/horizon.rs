@@ -12,10 +12,8 @@ pub struct Horizon {
 }
 
 impl Horizon {
-    /// The wire name of a horizon at what the clock showed.
     pub const CLOCK: &'static str = "clock";
 
-    /// Returns whether there is no horizon.
     #[must_use]
     pub const fn is_open(self) -> bool {
         !self.until_clock && self.known_at.is_none()

@@ -1,5 +1,3 @@
-//! Ids, each a type of its own.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,13 +7,10 @@ use crate::limits::ID_BYTES_MAX;
 pub enum IdError {
     #[error("an id must have at least one character")]
     Empty,
-    /// The text has more than [`ID_BYTES_MAX`] bytes.
     #[error("an id can have at most {ID_BYTES_MAX} characters")]
     TooLong,
-    /// The first character is neither a letter nor a digit.
     #[error("an id must start with a letter or a digit")]
     Start,
-    /// A character is not allowed in ids.
     #[error("an id can contain only letters, digits, `.`, `_`, `-`, `:` and `@`, not `{0}`")]
     Character(char),
 }
@@ -159,8 +154,7 @@ impl QueueId {
     /// The queue of timers that name none.
     pub const DEFAULT: &'static str = "default";
 
-    /// The internal queue of firings that nobody claims, because each is an event of its timeline. No timer can name
-    /// it.
+    /// The internal queue of firings that nobody claims, because each is an event. No timer can name it.
     pub const OF_TIMELINE: &'static str = "timenav:timeline";
 
     /// The internal queue of firings that the service sends to webhooks. No timer can name it.
@@ -179,7 +173,6 @@ impl QueueId {
         Self(Self::OF_WEBHOOKS.into())
     }
 
-    /// Returns whether the queue is internal, so that no timer can name it.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         matches!(self.as_str(), Self::OF_TIMELINE | Self::OF_WEBHOOKS | Self::OF_HOLDS)
@@ -190,7 +183,6 @@ impl QueueId {
         Self(Self::OF_TIMELINE.into())
     }
 
-    /// Returns the queue of timers that name none.
     #[must_use]
     pub fn unnamed() -> Self {
         Self(Self::DEFAULT.into())
@@ -213,7 +205,6 @@ impl TimelineId {
         Self(Self::MAIN.into())
     }
 
-    /// Returns whether this is the reserved timeline `system`.
     #[must_use]
     pub fn is_system(&self) -> bool {
         self.as_str() == Self::SYSTEM
@@ -222,8 +213,7 @@ impl TimelineId {
     /// Separates the two parts of a layer's name. It is not allowed in ids given by callers.
     const LAYER: char = '/';
 
-    /// Returns the local name of another service's timeline that was adopted as a layer of a fork. It cannot be
-    /// requested: [`TimelineId::new`] rejects it.
+    /// Returns the local name of a timeline adopted as a layer of a fork. [`TimelineId::new`] rejects it.
     #[must_use]
     pub fn layer_of(fork: &Self, layer: &Self) -> Self {
         Self(format!("{fork}{}{layer}", Self::LAYER).into())
@@ -258,9 +248,8 @@ impl UserId {
     pub const UNKNOWN: &'static str = "unknown";
 }
 
-/// Formats 16 bytes as a TypeID: a prefix, `_`, and 26 characters of Crockford's base32.
-///
-/// The bytes of a version 7 UUID give ids that sort by creation time. Source: TypeID specification 0.3.0.
+/// Formats 16 bytes as a TypeID: a prefix, `_`, and 26 characters of Crockford's base32. The bytes of a version 7 UUID
+/// give ids that sort by creation time. Source: TypeID specification 0.3.0.
 #[must_use]
 pub fn type_id(prefix: &str, uuid: [u8; 16]) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -9,10 +9,8 @@ mod phrase;
 #[cfg(test)]
 mod tests;
 
-/// The effect of an intervention on an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// The event does not happen.
     Cancel,
     /// The event happens as it was last recorded: all interventions on it are undone.
     Restore,
@@ -20,9 +18,7 @@ pub enum Effect {
     Advance(Duration),
     Move(Instant<Virtual>),
     Relocate {
-        /// The place, in words.
         location: String,
-        /// The place as coordinates, if known.
         geo: Option<Geo>,
     },
     Describe(String),
@@ -32,11 +28,9 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// The wire names of all effects.
     pub const WORDS: [&'static str; 9] =
         ["cancel", "restore", "delay", "advance", "move", "relocate", "describe", "rename", "note"];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -53,7 +47,6 @@ impl Effect {
     }
 }
 
-/// The result of parsing a free-text action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Understood {
     pub effect: Effect,
@@ -64,24 +57,17 @@ pub struct Understood {
 /// The event after an intervention.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It has changed.
     Changed(Box<EventDraft>),
-    /// It is canceled.
     Cancelled,
-    /// It is as before.
     Unchanged,
 }
 
-/// Why an intervention is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterventionRefusal {
-    /// The event would leave the years −9999 to 9999.
     #[error("the event would fall outside the years -9999 to 9999")]
     OutOfRange,
-    /// The event is canceled; it can only be restored.
     #[error("the event is canceled; restore it first")]
     Cancelled,
-    /// The event would exceed a limit.
     #[error("{0}")]
     Draft(DraftError),
 }
@@ -221,7 +207,6 @@ fn has_word(text: &str, words: &[&str]) -> bool {
     text.split_whitespace().any(|word| words.iter().any(|one| bare(word).eq_ignore_ascii_case(one)))
 }
 
-/// Returns the text after the first occurrence of a word.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut start = 0;
     for piece in text.split_inclusive(char::is_whitespace) {

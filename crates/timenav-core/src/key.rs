@@ -8,7 +8,6 @@ pub const KEY_PREFIX: &str = "tnk_";
 /// Random characters in a key: 62^30 is more than 178 bits.
 pub const KEY_RANDOM_CHARS: usize = 30;
 pub const KEY_CHECK_CHARS: usize = 6;
-/// Length of a key, in bytes.
 pub const KEY_BYTES: usize = KEY_PREFIX.len() + KEY_RANDOM_CHARS + KEY_CHECK_CHARS;
 
 pub const SESSION_PREFIX: &str = "tnc_";
@@ -17,9 +16,8 @@ pub const SESSION_RANDOM_CHARS: usize = 43;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Generates a key from random bytes; `None` if too few of them are usable.
-///
-/// Bytes of 248 and above are skipped, so that all characters are equally likely. This loses about one byte in 32.
+/// Generates a key from random bytes; `None` if too few of them are usable. Bytes of 248 and above are skipped, so that
+/// all characters are equally likely. This loses about one byte in 32.
 #[must_use]
 pub fn key_text(random: &[u8]) -> Option<String> {
     secret_text(KEY_PREFIX, KEY_RANDOM_CHARS, random)

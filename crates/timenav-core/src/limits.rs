@@ -4,26 +4,19 @@
 
 /// Longest timeline, user, event, anchor, data or key id, in bytes.
 pub const ID_BYTES_MAX: usize = 128;
-/// Longest event name, in bytes.
 pub const EVENT_NAME_BYTES_MAX: usize = 256;
-/// Longest description of an event or an anchor, in bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
-/// Longest location text, in bytes.
 pub const LOCATION_BYTES_MAX: usize = 512;
 /// Longest source of an event, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 512;
 /// Longest label of an API key, in bytes.
 pub const LABEL_BYTES_MAX: usize = 256;
-/// Most causes one event may name.
 pub const EVENT_CAUSES_MAX: usize = 256;
-/// Most actors one event may name.
 pub const EVENT_ACTORS_MAX: usize = 256;
-/// Most assertions of one event.
 pub const EVENT_ASSERTS_MAX: usize = 64;
 /// Longest value of one assertion, in bytes of canonical JSON.
 pub const ASSERTION_BYTES_MAX: usize = 1_024;
-/// Highest sequence number that a source may give a record: the largest integer that every JSON parser represents
-/// exactly (RFC 8259 §6).
+/// Highest sequence number of a source: the largest integer of every JSON parser (RFC 8259 §6).
 pub const EVENT_SEQUENCE_MAX: u64 = (1 << 53) - 1;
 /// Largest `attributes` of one event, in bytes of canonical JSON.
 pub const EVENT_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
@@ -31,13 +24,9 @@ pub const EVENT_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
 pub const EVENTS_PER_REQUEST_MAX: usize = 1_000;
 /// Items on a page if the request has no `limit`.
 pub const PAGE_ITEMS_DEFAULT: usize = 100;
-/// Most items on a page.
 pub const PAGE_ITEMS_MAX: usize = 1_000;
-/// Longest `text` of an event search, in bytes.
 pub const FIND_TEXT_BYTES_MAX: usize = 256;
-/// Most words in a search text.
 pub const FIND_WORDS_MAX: usize = 32;
-/// Most attribute filters of an event search.
 pub const FIND_ATTRIBUTES_MAX: usize = 16;
 /// Longest key and value of an attribute filter, in bytes.
 pub const FIND_ATTRIBUTE_BYTES_MAX: usize = 1_024;
@@ -47,7 +36,6 @@ pub const FIND_EVENTS_READ_MAX: usize = 50_000;
 pub const AGGREGATE_EVENTS_MAX: usize = 1_000_000;
 /// Most events aggregated in one response if the events have to be read.
 pub const AGGREGATE_EVENTS_READ_MAX: usize = 100_000;
-/// Most groups of an aggregation.
 pub const AGGREGATE_GROUPS_MAX: usize = 10_000;
 /// Longest rule or cron expression of a timer, in bytes.
 pub const RULE_BYTES_MAX: usize = 1_024;
@@ -59,11 +47,9 @@ pub const RATE_MICROS_MIN: u64 = 1;
 pub const RATE_MICROS_MAX: u64 = 1_000_000 * 1_000_000;
 /// Largest radius of a location, in meters: half the circumference of the earth.
 pub const RADIUS_METRES_MAX: f64 = 20_037_508.0;
-/// Default radius of a point, in meters.
 pub const RADIUS_METRES_DEFAULT: f64 = 50_000.0;
 /// Default of how far from host time a user with `limited_access` may travel, in days.
 pub const LIMITED_ACCESS_WINDOW_DAYS_DEFAULT: u32 = 30;
-/// Most user ids in one list of a timeline's permissions.
 pub const PERMISSION_USERS_MAX: usize = 1_000;
 /// Most unexpired API keys of one user.
 pub const KEYS_PER_USER_MAX: usize = 100;
@@ -75,13 +61,11 @@ pub const PASSWORD_BYTES_MAX: usize = 1_024;
 pub const SESSIONS_PER_USER_MAX: usize = 20;
 /// Default of how long a change waits for required witnesses, in seconds.
 pub const WITNESS_WAIT_SECONDS_DEFAULT: u32 = 30;
-/// Default of the idle timeout of sessions, in seconds.
 pub const SESSION_IDLE_SECONDS_DEFAULT: u32 = 30 * 60;
 /// Default of the maximum lifetime of sessions, in seconds.
 pub const SESSION_SECONDS_DEFAULT: u32 = 12 * 3_600;
 /// Highest configurable value of either, in seconds.
 pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
-/// Most expired sessions removed at one login.
 pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 /// How far the host clock may be behind the newest entry before the service reports it as wrong, in seconds.
 pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
@@ -104,21 +88,16 @@ pub const EXPIRES_IN_DAYS_MAX: i64 = 3_660;
 pub const HOST_CLOCK_STEP_SECONDS_MAX: i64 = 7 * 24 * 3_600;
 /// Default of the shortest retention of reads and refusals, in seconds.
 pub const RETENTION_FLOOR_SECONDS_DEFAULT: u32 = 24 * 3_600;
-/// Most retention policies that one timeline can have over time.
 pub const RETENTION_POLICIES_MAX: usize = 1_000;
-/// Most timelines of one service.
 pub const TIMELINES_MAX: usize = 4_000_000;
 /// Default of how many timelines one user can create, including forks.
 pub const TIMELINES_PER_USER_MAX_DEFAULT: usize = 25_000;
-/// Most users of one service.
 pub const USERS_MAX: usize = 100_000;
-/// Most anchors on one timeline.
 pub const ANCHORS_PER_TIMELINE_MAX: usize = 10_000;
 /// Most sealed records of one timeline, including erased ones.
 pub const DATA_RECORDS_PER_TIMELINE_MAX: usize = 100_000;
 /// Largest `data` of one record, in bytes of JSON as sent.
 pub const DATA_BYTES_MAX: usize = 1024 * 1024;
-/// Longest encryption key, in bytes.
 pub const ENCRYPTION_KEY_BYTES_MAX: usize = 1_024;
 /// Wrong keys that may be tried on one record before callers have to wait.
 pub const DECRYPT_FAILURES_FREE_MAX: u32 = 5;
@@ -142,8 +121,7 @@ pub const ACTION_BYTES_MAX: usize = 1_024;
 pub const RETURN_EVENTS_MAX: usize = 10_000;
 /// Most levels of forks of forks.
 pub const FORK_DEPTH_MAX: usize = 64;
-/// Most events and interventions in all timeline views together. Beyond it, the views that were unused for longest are
-/// dropped.
+/// Most events and interventions in all views. Beyond it, the views unused for longest are dropped.
 pub const VIEWS_EVENTS_MAX: usize = 4_000_000;
 /// How long an unused view without followers is kept, in seconds.
 pub const VIEW_IDLE_SECONDS_MAX: i64 = 300;
@@ -163,10 +141,8 @@ pub const STREAM_ENTRIES_MAX: u64 = 100_000;
 pub const TIMERS_PER_TIMELINE_MAX: usize = 100_000;
 /// Largest `payload` of one timer, in bytes of JSON as sent.
 pub const TIMER_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
-/// Largest event that the firings of one timer record, in bytes of JSON as stored. Many such timers are read at once
-/// when they fall due.
+/// Largest event that firings record, in bytes of JSON. Many such timers are read at once when they fall due.
 pub const TIMER_EVENT_BYTES_MAX: usize = 8 * 1024;
-/// Longest `order_key` of a timer, in bytes.
 pub const TIMER_ORDER_KEY_BYTES_MAX: usize = 256;
 /// Most firings created by one step, or at one moment of a running clock. The remaining ones follow in the next one.
 pub const FIRINGS_AT_ONCE_MAX: usize = 512;
@@ -192,7 +168,6 @@ pub const FIRINGS_AT_INSTANT_MAX: u64 = 10_000;
 pub const FIRINGS_PER_REQUEST_MAX: usize = 1_000;
 /// Most concurrently leased firings of one service.
 pub const LEASES_MAX: usize = 100_000;
-/// Most firings listed in the receipt of an advance.
 pub const RECEIPT_FIRINGS_MAX: usize = 100;
 /// Most attempts at a firing within an advance.
 pub const ATTEMPTS_IN_ADVANCE_MAX: u32 = 3;
@@ -203,45 +178,33 @@ pub const ATTEMPTS_MAX: u32 = 10;
 pub const WEBHOOKS_PATIENT_PENDING_MAX: u64 = 1_000;
 /// Longest time that one instant of an advance is held, in seconds of host time.
 pub const HOLD_SECONDS_MAX: i64 = 600;
-/// Default duration of a lease, in seconds.
 pub const LEASE_SECONDS_DEFAULT: i64 = 30;
-/// Shortest lease, in seconds.
 pub const LEASE_SECONDS_MIN: i64 = 1;
-/// Longest lease, in seconds.
 pub const LEASE_SECONDS_MAX: i64 = 600;
-/// Most holds on one timeline.
 pub const HOLDS_PER_TIMELINE_MAX: usize = 100;
-/// Longest reason of a hold, in bytes.
 pub const HOLD_REASON_BYTES_MAX: usize = 256;
 /// How long a queue counts as having listeners after the last one, in seconds.
 pub const QUEUE_HEARD_SECONDS: i64 = 10;
-/// Longest that a claim waits for firings, in seconds.
 pub const CLAIM_WAIT_SECONDS_MAX: i64 = 60;
 /// Default of how long a clock change waits for its advance to settle, in seconds.
 pub const SETTLE_WAIT_SECONDS_DEFAULT: i64 = 30;
 /// Longest such wait, in seconds.
 pub const SETTLE_WAIT_SECONDS_MAX: i64 = 600;
-/// Longest webhook URL, in bytes.
 pub const WEBHOOK_URL_BYTES_MAX: usize = 2_048;
 /// Shortest secret for signing webhooks, in bytes (Standard Webhooks 1.0.0, "Signature scheme").
 pub const WEBHOOK_SECRET_BYTES_MIN: usize = 24;
-/// Longest secret, in bytes.
 pub const WEBHOOK_SECRET_BYTES_MAX: usize = 64;
 /// Timeout of a webhook, in seconds. Shorter than the lease of its firing.
 pub const WEBHOOK_SECONDS_MAX: u64 = 20;
-/// Most concurrent webhooks to one host and port.
 pub const WEBHOOKS_PER_HOST_MAX: usize = 16;
 /// Most webhooks of one timeline that are in flight or queued.
 pub const WEBHOOKS_PER_TIMELINE_MAX: usize = 4;
 /// Most webhook hosts and ports.
 pub const WEBHOOK_HOSTS_MAX: usize = 64;
-/// Longest reason of a failed firing, in bytes.
 pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;
-/// Most followers of one timeline's clock.
 pub const FOLLOWERS_PER_TIMELINE_MAX: usize = 1_000;
 /// Longest host name of a follower, in bytes: that of DNS names (RFC 1035 §2.3.4).
 pub const FOLLOWER_HOST_BYTES_MAX: usize = 253;
-/// Largest process id of a follower.
 pub const FOLLOWER_PROCESS_MAX: u32 = 999_999_999;
 /// How long the firings of an instant wait for followers that confirm each step of an advance, in seconds of host time.
 pub const FOLLOWER_STEP_SECONDS_MAX: i64 = 5;

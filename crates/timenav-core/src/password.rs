@@ -20,7 +20,6 @@ const OWN_NAME_CHARS_MIN: usize = 3;
 #[error("a password must have 1 to {PASSWORD_BYTES_MAX} bytes")]
 pub struct PasswordLength;
 
-/// Why a new password is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     #[error("a password must have at least {PASSWORD_CHARS_MIN} characters")]
@@ -28,7 +27,6 @@ pub enum WeakPassword {
     /// It contains control characters, which are invisible and hard to type.
     #[error("a password cannot contain control characters such as tabs and line ends")]
     Control,
-    /// It is one repeated character, or only spaces.
     #[error("a password must be more than spaces or one repeated character")]
     Uniform,
     /// It is the user name, possibly repeated, or with a few characters added.
@@ -123,7 +121,6 @@ mod tests {
         let check = |text: &str, expected| assert_eq!(password(text).check(&user), expected, "{text:?}");
         check("seven77", Err(WeakPassword::Short));
         check("eight888", Ok(()));
-        // Characters count, not bytes.
         check("éééééé7", Err(WeakPassword::Short));
         check("ééééééé8", Ok(()));
         for control in ["\0\0\0\0\0\0\0\0", "open\tsesame", "open sesame\n", "open\u{7f}sesame", "open\u{85}sesame"] {
@@ -177,7 +174,6 @@ mod tests {
         for text in ["malice in chains", "alice in wonderland", "alice20261", "12345alice"] {
             check("alice", text, Ok(()));
         }
-        // Short names occur in many texts.
         check("bo", "bobobobo", Ok(()));
         check("a", "banana split", Ok(()));
     }

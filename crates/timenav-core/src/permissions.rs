@@ -1,5 +1,3 @@
-//! Changes to a timeline's permission lists.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::access::{Permissions, Role};
@@ -19,11 +17,9 @@ pub struct PermissionsCommand {
     pub ends: BTreeMap<(Role, UserId), End>,
 }
 
-/// When a grant expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Never,
-    /// At a host instant.
     At(Instant<Wall>),
     /// This long after the change, in host time.
     In(Span),
@@ -33,19 +29,14 @@ pub enum End {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionsSet(pub Permissions);
 
-/// Why a change is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionsRefusal {
-    /// A timeline must have an admin.
     #[error("the timeline would have no admin; name at least one user in `admin`")]
     LastAdmin,
-    /// A timeline must still have an admin after all grants with an expiry have expired.
     #[error("the timeline would eventually have no admin; leave at least one user in `admin` without an expiry")]
     EveryAdminExpires,
-    /// An expiry is given for a user who is not in the list.
     #[error("`{user}` is not in `{}`, so no permission can expire", .role.as_str())]
     NotListed { role: Role, user: UserId },
-    /// The new expiry is in the past.
     #[error("the permission of `{user}` in `{}` would have expired already; give a later time", .role.as_str())]
     Expired { role: Role, user: UserId },
 }

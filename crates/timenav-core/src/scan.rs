@@ -88,7 +88,6 @@ impl FindingKind {
         Self::UnauthorizedEntry,
     ];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -121,7 +120,6 @@ impl fmt::Display for FindingKind {
     }
 }
 
-/// A difference between stored and expected data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub kind: FindingKind,
@@ -180,7 +178,6 @@ impl Findings {
         self.told.first()
     }
 
-    /// Returns the number of findings that were only counted.
     #[must_use]
     pub const fn untold(&self) -> u64 {
         self.untold

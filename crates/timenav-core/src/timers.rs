@@ -49,7 +49,6 @@ pub struct Fallen {
     pub due: Instant<Virtual>,
     /// The timer's position.
     pub position: u64,
-    /// The timer's round.
     pub round: u32,
 }
 
@@ -68,11 +67,8 @@ impl Fallen {
 /// Moments of a rule that passed without firing, according to the timer's [`Misfire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// The timer's position.
     pub position: u64,
-    /// The first skipped moment.
     pub from: Instant<Virtual>,
-    /// The last skipped moment.
     pub to: Instant<Virtual>,
 }
 
@@ -83,7 +79,6 @@ pub struct FellDue {
     pub skipped: Vec<Skipped>,
 }
 
-/// How the clock reached the moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coming {
     /// It stopped at each: an advance.
@@ -135,8 +130,7 @@ pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, fi
     fell
 }
 
-/// Moves a timer past moments that were reached together, if its misfire policy says so or too many firings are
-/// pending.
+/// Moves a timer past moments reached together, by its misfire policy or because too many firings are pending.
 fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool, work: &mut Work) -> Option<Skipped> {
     let first = timer.next.filter(|next| *next <= now)?;
     let Schedule::Repeating(repeating) = &timer.schedule else { return None };
@@ -167,7 +161,6 @@ pub struct Foreseen {
     pub count: u64,
     /// The number of firings of each timer, by position.
     pub by_timer: Vec<(u64, u64)>,
-    /// Whether all were counted.
     pub is_complete: bool,
 }
 
@@ -193,11 +186,9 @@ pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (shown_max, count
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FiringState {
-    /// It has no outcome yet.
     Pending,
     /// The worker that claimed it reported success.
     Acknowledged,
-    /// All attempts failed.
     Failed,
     /// Its moment recurs in another round.
     Superseded,
@@ -259,9 +250,7 @@ pub struct Advance {
     pub advance_id: AdvanceId,
     /// The position of the entry that began it.
     pub position: u64,
-    /// Where the clock started.
     pub from: Instant<Virtual>,
-    /// The destination.
     pub to: Instant<Virtual>,
     /// The clock's location at the destination.
     pub location: Option<String>,
@@ -280,10 +269,8 @@ pub struct Advance {
     pub counts: Counts,
 }
 
-/// Firings of an advance so far, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All firings.
     pub fired: u64,
     pub acknowledged: u64,
     pub failed: u64,
@@ -302,16 +289,13 @@ impl Counts {
 pub struct Timers {
     /// The earliest moment of an armed timer.
     pub next: Option<Instant<Virtual>>,
-    /// Number of armed timers.
     pub armed: u64,
     /// Number of firings without an outcome.
     pub pending: u64,
-    /// The advance in progress.
     pub advance: Option<Advance>,
     /// The position of the last entry that changed timers or firings.
     pub last: Option<u64>,
-    /// Offset of the positions of timers that are set on this timeline. Timers inherited by a fork have lower
-    /// positions.
+    /// Offset of the positions of timers set here. Inherited timers have lower positions.
     pub base: u64,
     /// Whether any timer of this timeline has ever used a webhook.
     pub webhooks: bool,
@@ -319,16 +303,13 @@ pub struct Timers {
     /// in to sending for inherited timers. Timers for which the parent does not send are before it, and so are all
     /// timers of an adopted timeline.
     pub sends_from: u64,
-    /// The clock faults that are injected per user.
     pub faults: Arc<Faults>,
 }
 
 /// What an advance does next, once nothing holds its current instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// The clock moves to the next instant.
     To(Instant<Virtual>),
-    /// The clock has reached the destination.
     End,
 }
 
@@ -345,7 +326,6 @@ impl Timers {
         self.advance.is_none() && self.next.is_some_and(|next| next <= now)
     }
 
-    /// Returns whether another timer may be armed.
     #[must_use]
     pub const fn has_room(&self) -> bool {
         self.armed < TIMERS_PER_TIMELINE_MAX as u64
@@ -377,7 +357,6 @@ impl Timers {
         self.webhooks |= *queue == QueueId::of_webhooks();
     }
 
-    /// Records that a timer was armed.
     pub fn arm(&mut self, next: Instant<Virtual>) {
         self.armed += 1;
         self.next = Some(self.next.map_or(next, |earliest| earliest.min(next)));
@@ -393,8 +372,7 @@ impl Timers {
         }
     }
 
-    /// Records the outcome of a firing. `of_advance` is the position at which its advance began, `made` that of the
-    /// entry that created the firing.
+    /// `of_advance` is the position at which the firing's advance began, `made` that of the entry that created it.
     pub fn settled(&mut self, outcome: FiringState, of_advance: Option<u64>, made: u64) {
         self.pending = self.pending.saturating_sub(1);
         let Some(advance) = self.advance.as_mut().filter(|advance| of_advance == Some(advance.position)) else {
@@ -412,7 +390,6 @@ impl Timers {
 }
 
 impl Advance {
-    /// Returns whether timers keep arming themselves for the same instant.
     #[must_use]
     pub const fn is_stuck(&self) -> bool {
         self.at_instant > FIRINGS_AT_INSTANT_MAX
@@ -432,7 +409,6 @@ impl Advance {
         longest.and_then(|span| self.held_since.checked_add(span)).unwrap_or(Instant::MAX)
     }
 
-    /// Returns what the advance does next, given the earliest moment of an armed timer.
     #[must_use]
     pub fn next_move(&self, next: Option<Instant<Virtual>>) -> Move {
         next.filter(|next| *next <= self.to).map_or(Move::End, Move::To)
@@ -452,8 +428,7 @@ impl Advance {
         clock::apply(clock, &ClockMoved { host, moment })
     }
 
-    /// Moves the clock to an instant, recorded by the entry at `position`. The rest of the same instant does not count
-    /// as a new step.
+    /// Moves to an instant recorded at `position`. The rest of the same instant is not a new step.
     pub fn step_to(&mut self, is_new_instant: bool, position: u64, host: Instant<Wall>) {
         if is_new_instant {
             self.step += 1;

@@ -15,7 +15,6 @@ pub struct WordQuery {
     words: Vec<String>,
 }
 
-/// Why a text is not a valid query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordQueryError {
     #[error("a search text can have at most {FIND_TEXT_BYTES_MAX} bytes")]
@@ -44,17 +43,14 @@ impl WordQuery {
         }
     }
 
-    /// Starts a search.
     #[must_use]
     pub fn search(&self) -> WordSearch<'_> {
         WordSearch { left: self.words.iter().map(String::as_str).collect() }
     }
 }
 
-/// A search for words across several texts.
 #[derive(Clone, Debug)]
 pub struct WordSearch<'a> {
-    /// The words not found yet.
     left: Vec<&'a str>,
 }
 

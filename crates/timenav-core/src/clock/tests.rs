@@ -140,7 +140,6 @@ fn clock_moves_to_the_next_due_time_never_back() {
         (Some(later), Some(soon), Ok(Some(soon))),
         (None, Some(soon), Ok(Some(soon))),
         (None, None, Err(ClockRefusal::NothingDue)),
-        // Already reached or passed.
         (Some(soon), Some(now), Ok(None)),
         (None, Some(now), Ok(None)),
         (Some(soon), Some(earlier), Ok(None)),

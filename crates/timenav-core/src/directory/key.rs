@@ -1,5 +1,3 @@
-//! API keys.
-
 use std::sync::Arc;
 
 use super::{Directory, DirectoryRefusal, Happened, Times};
@@ -12,7 +10,6 @@ use crate::time::{Instant, Wall};
 /// An API key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// The public id.
     pub key_id: KeyId,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
@@ -24,11 +21,8 @@ pub struct ApiKey {
     pub scopes: Option<Arc<[Scope]>>,
     /// A legacy horizon, if an earlier version created the key. A key with a horizon is no longer valid.
     pub horizon: Horizon,
-    /// In host time.
     pub created_at: Instant<Wall>,
-    /// In host time.
     pub expires_at: Option<Instant<Wall>>,
-    /// In host time.
     pub revoked_at: Option<Instant<Wall>>,
 }
 
@@ -44,7 +38,6 @@ impl ApiKey {
 pub enum KeyCommand {
     /// Create a key. `created_at` is set by the decision.
     Create(ApiKey),
-    /// Revoke a key.
     Stop(KeyId),
 }
 

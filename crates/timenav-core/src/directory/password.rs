@@ -10,19 +10,15 @@ use crate::time::{Instant, Wall};
 /// The part of a password row that the ledger makes public.
 pub trait PasswordRow: Clone {
     fn user_id(&self) -> &UserId;
-    /// Returns the digest of the stored hash.
     fn sha256(&self) -> Hash;
-    /// Returns when it was set, in host time.
     fn set_at(&self) -> Instant<Wall>;
 }
 
-/// A user's password as it is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeptPassword {
     pub user_id: UserId,
     /// The salted hash as a PHC string. It never appears in a ledger or a log.
     pub phc: Arc<str>,
-    /// In host time.
     pub set_at: Instant<Wall>,
 }
 
@@ -65,9 +61,7 @@ impl PasswordRow for KeptPassword {
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordTold {
     pub user_id: UserId,
-    /// The digest of the stored hash.
     pub sha256: Hash,
-    /// In host time.
     pub set_at: Instant<Wall>,
 }
 

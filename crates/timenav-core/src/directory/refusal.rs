@@ -1,5 +1,3 @@
-//! Reasons why a directory command is rejected.
-
 use crate::ids::{KeyId, SessionId, UserId};
 use crate::limits::KEYS_PER_USER_MAX;
 
@@ -13,16 +11,13 @@ pub enum DirectoryRefusal {
     TooManyUsers { max: usize },
     #[error("there is no user `{0}`")]
     NoUser(UserId),
-    /// The service must always have an operator.
     #[error("`{0}` is the last operator; create another one first")]
     LastOperator(UserId),
     /// There is no such key, or it is not valid anymore.
     #[error("there is no API key `{0}`")]
     NoKey(KeyId),
-    /// The user has the maximum number of valid keys.
     #[error("this user already has {KEYS_PER_USER_MAX} active keys, which is the limit")]
     TooManyKeys,
-    /// The key would expire before it is created.
     #[error("the expiry is in the past; give a later host time")]
     KeyExpired,
     /// There is no such session, or it has ended.

@@ -1,5 +1,3 @@
-//! Indexes of credentials: API keys and sessions.
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -8,7 +6,6 @@ use super::session::Session;
 use super::shelves::Shelves;
 use crate::ids::{KeyId, SessionId, UserId};
 
-/// A credential with a secret.
 pub trait Secret {
     type Id: Clone + Ord;
 
@@ -56,7 +53,6 @@ pub struct Secrets<T: Secret> {
     all: Shelves<T::Id, Arc<T>>,
     /// By digest of the secret.
     shown: Shelves<[u8; 32], Arc<T>>,
-    /// The ids of each user.
     names: Shelves<UserId, Arc<BTreeSet<T::Id>>>,
 }
 
@@ -118,7 +114,6 @@ impl<T: Secret> Secrets<T> {
         }
     }
 
-    /// Removes all credentials for which `stays` returns false.
     pub fn retain(&mut self, stays: impl Fn(&T) -> bool) {
         let leaving: Vec<T::Id> =
             self.all.values().filter(|secret| !stays(secret)).map(|secret| secret.id().clone()).collect();

@@ -1,5 +1,3 @@
-//! Login sessions and passwords.
-
 use super::{Directory, DirectoryRefusal, Happened, KeptPassword, PasswordRow, Times};
 use crate::ids::{SessionId, UserId};
 use crate::limits::{HOST_CLOCK_BEHIND_SECONDS_MAX, SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
@@ -8,19 +6,16 @@ use crate::time::{Instant, Span, Wall};
 /// Renewals are recorded at most this many times per idle timeout, because each one is a ledger entry.
 const RENEWALS_PER_IDLE_TIME: i64 = 30;
 
-/// How far the host clock may be behind the ledgers before it is considered wrong. Clocks synchronized over a network
-/// step by less.
+/// How far the host clock may be behind the ledgers. Clocks synchronized over a network step by less.
 pub const HOST_CLOCK_TOLERANCE: Span = Span::from_micros(HOST_CLOCK_BEHIND_SECONDS_MAX * 1_000_000);
 
 /// A session, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The public id.
     pub session_id: SessionId,
     /// SHA-256 of the whole secret.
     pub hash: [u8; 32],
     pub user_id: UserId,
-    /// In host time.
     pub created_at: Instant<Wall>,
     /// When use of the session was last recorded, in host time.
     pub renewed_at: Instant<Wall>,
@@ -46,7 +41,6 @@ impl Session {
         host < self.idle_expires_at(spans) && self.expires_at <= latest
     }
 
-    /// Returns whether another renewal should be recorded.
     #[must_use]
     pub fn is_renewal_due(&self, host: Instant<Wall>, spans: SessionSpans) -> bool {
         let step = Span::from_micros(spans.idle.micros() / RENEWALS_PER_IDLE_TIME);
@@ -54,7 +48,6 @@ impl Session {
     }
 }
 
-/// Session lifetimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSpans {
     /// The idle timeout.
@@ -68,18 +61,15 @@ pub enum SessionCommand {
     /// Start a session. The password has been verified already; the start and end are set by the decision.
     LogIn {
         session: Session,
-        /// The session that the new one replaces.
         replaced: Option<SessionId>,
         /// The stored password that the given one was compared with.
         compared: KeptPassword,
-        /// The same password, rehashed.
         rehashed: Option<KeptPassword>,
     },
     /// Record use of a session, unless that was recorded in the meantime.
     Renew(SessionId),
     End {
         which: SessionsToEnd,
-        /// Whether the user logs out, as opposed to an operator ending the sessions.
         is_log_out: bool,
     },
     /// Replace a user's password with one that is already hashed. `set_at` is set by the decision.

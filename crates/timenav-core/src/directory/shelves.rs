@@ -58,7 +58,6 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// Returns all values, in key order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
@@ -72,7 +71,6 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         begun.into_iter().flatten().chain(shelves.flat_map(|shelf| shelf.iter()))
     }
 
-    /// Inserts a value, and returns the one that it replaces.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         if self.shelves.is_empty() {
             self.shelves.push(Arc::default());

@@ -124,7 +124,6 @@ impl Both {
     }
 }
 
-/// What the ledger records of an event.
 fn told(happened: &Happened) -> Happened<PasswordTold> {
     match happened.clone() {
         Happened::UserMade(user) => Happened::UserMade(user),
@@ -196,7 +195,6 @@ fn removed_user_loses_keys_password_and_sessions() {
 fn invalid_key_commands_are_rejected() {
     let mut both = Both::of(&[create("ada", true)]);
     assert_eq!(both.key(&KeyCommand::Create(key_of("bob", 1, None)), 1), Err(DirectoryRefusal::NoUser(user_id("bob"))));
-    // A key that expires now is refused.
     let expired = KeyCommand::Create(key_of("ada", 1, Some(host(7))));
     assert_eq!(both.key(&expired, 7), Err(DirectoryRefusal::KeyExpired));
     assert_eq!(both.key(&expired, 6), Ok(()));
@@ -205,7 +203,6 @@ fn invalid_key_commands_are_rejected() {
     }
     let one_more = KeyCommand::Create(key_of("ada", 255, None));
     assert_eq!(both.key(&one_more, 6), Err(DirectoryRefusal::TooManyKeys));
-    // The expired key does not count.
     assert_eq!(both.key(&one_more, 7), Ok(()));
     let unknown = KeyId::new("key_none").unwrap();
     assert_eq!(both.key(&KeyCommand::Stop(unknown.clone()), 7), Err(DirectoryRefusal::NoKey(unknown)));
@@ -340,7 +337,6 @@ impl Both {
         }
     }
 
-    /// The rows, sorted.
     fn rows<P: PasswordRow>(directory: &Directory<P>) -> String {
         let mut keys: Vec<_> = directory.keys.values().map(|key| format!("{key:?}")).collect();
         let mut sessions: Vec<_> = directory.sessions.values().map(|session| format!("{session:?}")).collect();
@@ -374,7 +370,6 @@ proptest! {
                 prop_assert!(live.count() <= KEYS_PER_USER_MAX);
                 prop_assert!(both.live_sessions(user_id.as_str(), at) <= SESSIONS_PER_USER_MAX);
             }
-            // Only existing users have live keys and sessions.
             prop_assert!(keys.values().all(|key| users.contains_key(&key.user_id) || !key.is_live(host(at))));
             prop_assert!(sessions.values().all(|session| users.contains_key(&session.user_id)));
             prop_assert!(passwords.keys().all(|user_id| users.contains_key(user_id)));

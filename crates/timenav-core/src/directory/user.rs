@@ -1,5 +1,3 @@
-//! Users, operators and restrictions.
-
 use super::{Directory, DirectoryRefusal, Happened, Times, key};
 use crate::access::RestrictionLevel;
 use crate::ids::{TimelineId, UserId};
@@ -8,10 +6,8 @@ use crate::time::{Instant, Wall};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     pub user_id: UserId,
-    /// Whether the user is an operator of the service.
     pub operator: bool,
     pub restriction: RestrictionLevel,
-    /// In host time.
     pub created_at: Instant<Wall>,
 }
 
@@ -19,7 +15,6 @@ pub struct User {
 pub enum UserCommand {
     Create {
         user_id: UserId,
-        /// Whether the user becomes an operator of the service.
         operator: bool,
     },
     /// Remove a user and revoke their keys.

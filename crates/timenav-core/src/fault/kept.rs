@@ -1,5 +1,3 @@
-//! The faulty clocks of a timeline.
-
 use std::collections::BTreeMap;
 
 use super::Fault;

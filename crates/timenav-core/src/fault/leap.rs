@@ -1,12 +1,9 @@
-//! Leap seconds of a faulty clock.
-
 use crate::clock::{Clock, ClockState, Rate};
 use crate::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use crate::time::{Instant, Span, Virtual, Wall};
 
 /// Shortest smear of a leap second, in virtual time. A shorter one would appear as a stopped clock.
 pub const FAULT_SMEAR_MIN: Span = Span::from_micros(10 * SECOND);
-/// Longest smear of a leap second.
 pub const FAULT_SMEAR_MAX: Span = Span::from_micros(10 * 86_400 * SECOND);
 const SECOND: i64 = 1_000_000;
 
@@ -24,7 +21,6 @@ pub struct Leap {
     pub smear: Span,
 }
 
-/// Whether a leap second is inserted or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeapKind {
     /// The second is repeated.

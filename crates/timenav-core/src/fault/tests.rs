@@ -61,7 +61,6 @@ fn clock_error_survives_jumps_and_pauses() {
     let resumed = running(500 * SECOND, -8_900 * SECOND, 1.0, 3);
     clock.change(&resumed, host(500 * SECOND));
     assert_eq!(error(&clock, &resumed, 600 * SECOND), 970_000);
-    // Repeating a change has no effect.
     clock.change(&resumed, host(601 * SECOND));
     assert_eq!(error(&clock, &resumed, 600 * SECOND), 970_000);
 }
@@ -96,7 +95,6 @@ fn jitter_stays_within_bounds_and_is_monotonic() {
     let mut forked = FaultyClock::new(fault, elsewhere.clone(), host(0));
     forked.turn(host(299 * SECOND));
     assert_eq!(error(&forked, &elsewhere, 299 * SECOND), errors[299]);
-    // A different seed gives a different walk.
     let mut other = FaultyClock::new(Fault { seed: 8, ..fault }, truth.clone(), host(0));
     other.turn(host(299 * SECOND));
     assert_ne!(error(&other, &truth, 299 * SECOND), errors[299]);

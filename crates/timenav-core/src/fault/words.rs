@@ -9,7 +9,6 @@ use super::{
 use crate::limits::FAULT_SEED_MAX;
 use crate::time::{Instant, Span, Virtual, parse_duration, parse_timestamp};
 
-/// A fault in text form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultWritten {
     /// For example `2s` or `150ms`; `-2s` if the clock lags.
@@ -18,7 +17,6 @@ pub struct FaultWritten {
     pub drift_ppm: Option<i64>,
     /// Largest deviation in each direction, such as `5ms`.
     pub jitter: Option<String>,
-    /// Seed of the jitter.
     pub jitter_seed: Option<u64>,
     /// Slew rate to the offset, in parts per million.
     pub slew_ppm: Option<i64>,
@@ -30,11 +28,9 @@ pub struct FaultWritten {
     pub leap_smear: Option<String>,
 }
 
-/// An invalid member of a fault in text form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{member}`: {detail}")]
 pub struct FaultError {
-    /// The member of [`FaultWritten`].
     pub member: &'static str,
     /// What the member must be, as a sentence.
     pub detail: String,

@@ -272,7 +272,6 @@ fn follower_at_another_service_is_listed_and_awaited() {
     assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"), "what was confirmed stays so");
     assert_eq!(states(&followers, &awaited, 5)[0], told("db", "away"));
     assert_eq!(followers.followed_elsewhere().count(), 0);
-    // The follower returns to this service.
     followers.begin(follower(4, "db", 21)).unwrap();
     assert_eq!(states(&followers, &awaited, 5)[0], told("db", "behind"));
 }

@@ -7,10 +7,8 @@ const NUMBERS: [&str; 18] = [
     "half", "quarter", "couple", "few", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve", "twenty", "thirty",
 ];
-/// Words that join the parts of a duration.
 const JOINTS: [&str; 4] = ["and", "plus", "a", "an"];
 
-/// The result of a search in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found<T> {
     Nothing,

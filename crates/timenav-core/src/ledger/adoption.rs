@@ -11,7 +11,6 @@ use crate::limits::{FORK_DEPTH_MAX, PERMISSION_USERS_MAX};
 #[cfg(test)]
 mod tests;
 
-/// The action of the first entry written to an adopted timeline.
 pub const ADOPT_ACTION: &str = "adopt";
 
 /// The adoption of another service's timeline. The entries before this one are signed by that service, and those from
@@ -21,7 +20,6 @@ pub const ADOPT_ACTION: &str = "adopt";
 /// the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adopted<'a> {
-    /// SHA-256 of the bundle file.
     pub bundle_sha256: Hash,
     /// The other service's checkpoint: a signed note over `size` and `root`.
     pub checkpoint: Cow<'a, str>,
@@ -29,7 +27,6 @@ pub struct Adopted<'a> {
     pub layers: Vec<AdoptedLayer>,
     /// Local users by the names of origin users. Empty unless the adopter specified it.
     pub map: BTreeMap<UserId, UserId>,
-    /// The ledger's name at the other service.
     pub origin: Cow<'a, str>,
     /// The root over the entries before this one.
     pub root: Hash,
@@ -42,9 +39,7 @@ pub struct Adopted<'a> {
 pub struct AdoptedLayer {
     /// How many of its payloads were erased by entries after those that the fork inherits.
     pub erased_later: u64,
-    /// The root over its entries.
     pub root: Hash,
-    /// Its number of entries.
     pub size: u64,
     /// Its name at the other service.
     pub timeline_id: TimelineId,

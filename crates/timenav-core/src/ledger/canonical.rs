@@ -1,5 +1,4 @@
-//! Canonical JSON (RFC 8785) for the shapes that are hashed: written from left to right, and accepted only in that
-//! form.
+//! Canonical JSON (RFC 8785) for the hashed shapes: written from left to right, and accepted only in that form.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -24,13 +23,11 @@ const CONTROL_ESCAPES: [&str; 32] = [
     "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
 ];
 
-/// Why bytes are not the expected canonical JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the bytes do not have {expected} at byte {offset}")]
 pub struct Malformed {
     /// Where parsing stopped, in bytes.
     pub offset: usize,
-    /// What was expected there.
     pub expected: &'static str,
 }
 
@@ -75,7 +72,6 @@ impl Writer {
         }
     }
 
-    /// Writes the digits of a hash, without quotes.
     pub(super) fn hex(&mut self, hash: &Hash) -> &mut Self {
         let mut digits = [0; HEX_DIGITS];
         HEXLOWER.encode_mut(hash.as_bytes(), &mut digits);
@@ -83,12 +79,10 @@ impl Writer {
         self
     }
 
-    /// Writes a hash as a string.
     pub(super) fn hash(&mut self, hash: &Hash) -> &mut Self {
         self.raw("\"").hex(hash).raw("\"")
     }
 
-    /// Writes bytes as a string of hexadecimal digits.
     pub(super) fn hex_text(&mut self, bytes: &[u8]) -> &mut Self {
         self.raw("\"").raw(&HEXLOWER.encode(bytes)).raw("\"")
     }
@@ -109,7 +103,6 @@ impl Writer {
         self.raw(if is_so { "true" } else { "false" })
     }
 
-    /// Writes an array, each item with `write`.
     pub(super) fn array<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -165,7 +158,6 @@ impl<'a> Scanner<'a> {
         &before[..before.len() - self.rest.len()]
     }
 
-    /// Returns what has not been parsed.
     pub(super) const fn rest(&self) -> &'a str {
         self.rest
     }
@@ -254,8 +246,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Parses an instant as entries write it, and its closing quote. API callers may use other forms, such as the
-    /// second 60 of a leap second.
+    /// Parses an instant and its closing quote, in the form that entries have. API callers may use other forms.
     pub(super) fn instant<S>(&mut self) -> Result<Instant<S>, Malformed> {
         let wrong = self.malformed("a timestamp as entries write it");
         Instant::written(&self.text()?).ok_or(wrong)

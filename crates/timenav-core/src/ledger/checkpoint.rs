@@ -11,39 +11,25 @@ mod tests;
 /// The state of a ledger at one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The ledger's name, from [`origin`].
     pub origin: String,
-    /// Number of entries.
     pub size: u64,
-    /// The root of the tree over the entries.
     pub root: Hash,
     /// Further lines, without line ends. This service writes none, and preserves those it reads.
     pub extensions: Vec<String>,
 }
 
-/// Why a checkpoint is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
-    /// The note is not valid.
     #[error(transparent)]
     Note(#[from] NoteError),
-    /// There are fewer than three lines, or a line is empty or has no line end.
     #[error("a checkpoint must have at least three lines, none of them empty")]
     Lines,
-    /// The size is not a plain decimal number.
     #[error("the size of a checkpoint must be a decimal number without leading zeros")]
     Size,
-    /// The root is not a hash in base64.
     #[error("the root of a checkpoint must be 32 bytes in base64")]
     Root,
-    /// The signing key belongs to another ledger.
     #[error("the checkpoint is for `{found}`, not `{expected}`")]
-    OriginMismatch {
-        /// The name of the key, which is the name of its ledger.
-        expected: String,
-        /// The name in the checkpoint.
-        found: String,
-    },
+    OriginMismatch { expected: String, found: String },
 }
 
 /// Returns the name of a timeline's ledger and of its signing key: `<service name>/<timeline id>`. A timeline id has no

@@ -30,26 +30,17 @@ pub struct WitnessKey {
     public_key: [u8; 32],
 }
 
-/// Why a cosignature is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CosignatureError {
-    /// The response of the witness is not a list of signature lines.
     #[error("the response must be signature lines: {0}")]
     Lines(NoteError),
-    /// The witness has not cosigned.
     #[error("the witness `{0}` has not cosigned the checkpoint")]
     Missing(String),
-    /// A line has the name and id of the key, but is not 8 bytes of time and a valid 64-byte signature over this
-    /// checkpoint.
+    /// A line of the key is not 8 bytes of time and a valid 64-byte signature over this checkpoint.
     #[error("the cosignature of the witness `{0}` is not over this checkpoint")]
     Wrong(String),
-    /// The time is 0, or larger than the format allows.
     #[error("the cosignature of the witness `{name}` has the invalid time {time}")]
-    Time {
-        name: String,
-        /// The time in the cosignature.
-        time: u64,
-    },
+    Time { name: String, time: u64 },
 }
 
 impl WitnessKey {

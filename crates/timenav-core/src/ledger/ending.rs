@@ -23,9 +23,7 @@ pub struct TimelineEnded<'a> {
     pub checkpoint: Cow<'a, str>,
     /// The user who ended it, or the service itself if the timeline expired.
     pub ended_by: Cow<'a, str>,
-    /// The root over all its entries.
     pub root: Hash,
-    /// Its number of entries.
     pub size: u64,
     pub timeline_id: TimelineId,
 }
@@ -75,7 +73,6 @@ impl<'a> TimelineEnded<'a> {
 /// The handover of a timeline. It accepts no more entries here, and continues at the service that adopts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver<'a> {
-    /// The user who requested it.
     pub asked_by: Cow<'a, str>,
     /// The root over the entries before this one.
     pub root: Hash,

@@ -9,10 +9,8 @@ use super::{Hash, KeptReads, READS_MAX};
 #[cfg(test)]
 mod tests;
 
-/// The action of an entry that records the erasure of events.
 pub const ERASE_EVENTS_ACTION: &str = "erase_events";
 
-/// The action of an entry that records the erasure of single reads.
 pub const ERASE_READS_ACTION: &str = "erase_reads";
 
 /// Returns whether erasing events may remove the payloads of entries with this action. These hold a version of an
@@ -25,10 +23,8 @@ pub fn is_erasable(action: &str) -> bool {
 /// Most stored outcomes of repeated requests that one erasure names.
 pub const ERASED_OUTCOMES_MAX: usize = 4_096;
 
-/// How the events were selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErasedBy {
-    /// By their ids.
     Ids,
     /// By a query, evaluated at the ledger size of a previous dry run.
     Query,
@@ -39,7 +35,6 @@ pub enum ErasedBy {
 impl ErasedBy {
     const ALL: [Self; 3] = [Self::Ids, Self::Query, Self::Age];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,13 +48,10 @@ impl ErasedBy {
 /// One batch of erased events. It has positions and hashes only, so that erased content is not repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsErased<'a> {
-    /// The user who requested it.
     pub asked_by: Cow<'a, str>,
-    /// How the events were selected.
     pub by: ErasedBy,
     /// The ledger size at which they were selected.
     pub evaluated_at: u64,
-    /// Number of events in this batch.
     pub events_count: u64,
     /// Whether the content is erased for forks of the timeline too, with the consent of their admins.
     pub include_forks: bool,
@@ -136,9 +128,7 @@ impl<'a> EventsErased<'a> {
 /// Reads that were erased from one entry of reads. The others are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadsErased<'a> {
-    /// The user who requested it.
     pub asked_by: Cow<'a, str>,
-    /// Position of the entry of reads.
     pub position: u64,
     /// Indexes of the erased reads within that entry, from 0; not empty.
     pub reads: PositionRuns,
@@ -176,8 +166,7 @@ impl<'a> ReadsErased<'a> {
         Ok(Self { asked_by, position, reads })
     }
 
-    /// Returns whether the erasures in `all` cover every missing read of the entry at a position. If not, the finding
-    /// is `payload-mismatch`.
+    /// Returns whether the erasures cover every missing read of an entry. If not, that is `payload-mismatch`.
     #[must_use]
     pub fn explain(all: &[Self], position: u64, kept: &KeptReads<'_>) -> bool {
         let is_named = |number| all.iter().any(|erased| erased.position == position && erased.reads.contains(number));

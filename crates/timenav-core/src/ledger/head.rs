@@ -15,17 +15,13 @@ mod tests;
 /// The first line, which separates it from all other texts signed by the key.
 const HEADER: &str = "timenav-head/v1";
 
-/// Placeholder for a missing index root.
 const NO_INDEX: &str = "-";
 
 /// The state of a ledger at one size, and of the timeline derived from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadStatement {
-    /// The ledger's name, from [`origin`](super::origin).
     pub origin: String,
-    /// Number of entries.
     pub size: u64,
-    /// The root of the tree over the entries.
     pub root: Hash,
     /// The result of [`TimelineFacts::hash`](super::TimelineFacts::hash) for the timeline after these entries.
     pub state_hash: Hash,
@@ -33,32 +29,20 @@ pub struct HeadStatement {
     pub index_root: Option<Hash>,
 }
 
-/// Why a head statement is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadError {
-    /// There are not six lines, or the first line differs.
     #[error("a head statement must have six lines, the first of them `{HEADER}`")]
     Lines,
     #[error("the origin of a head statement must not be empty")]
     Origin,
-    /// The size is not a plain decimal number.
     #[error("the size of a head statement must be a decimal number without leading zeros")]
     Size,
-    /// One of the hashes is not a hash in base64.
     #[error("each hash of a head statement must be 32 bytes in base64, or `{NO_INDEX}` for a missing index")]
     Hash,
-    /// The key belongs to another ledger.
     #[error("the head statement is for `{found}`, not `{expected}`")]
-    OriginMismatch {
-        /// The name of the key, which is the name of its ledger.
-        expected: String,
-        /// The name in the statement.
-        found: String,
-    },
-    /// The text is not followed by an empty line and a signature.
+    OriginMismatch { expected: String, found: String },
     #[error("the text of a head statement must be followed by an empty line and 64 bytes in base64")]
     Signature,
-    /// The signature is not valid.
     #[error("the signature of the head statement is wrong")]
     BadSignature,
 }
@@ -121,8 +105,7 @@ impl HeadStatement {
         if is_signed { Ok(()) } else { Err(HeadError::BadSignature) }
     }
 
-    /// Returns the signed statement: its text, an empty line, and the signature in base64. Parsers of signed notes do
-    /// not accept that line.
+    /// Returns text, empty line, and signature in base64. Parsers of signed notes do not accept that line.
     #[must_use]
     pub fn to_signed_text(&self, signature: &[u8; 64]) -> String {
         format!("{}\n{}\n", self.to_text(), BASE64.encode(signature))

@@ -21,11 +21,9 @@ pub const HEADS_ACTION: &str = "heads";
 /// Most heads in one entry. The remaining ones go into further entries.
 pub const HEADS_MAX: usize = 1_024;
 
-/// A timeline's tree at one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedHead {
     pub root: Hash,
-    /// Number of entries in the tree.
     pub size: u64,
     pub timeline_id: TimelineId,
 }
@@ -38,7 +36,6 @@ impl CommittedHead {
     }
 }
 
-/// The payload of a `heads` entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedHeads {
     /// Not empty, ordered by timeline id.
@@ -56,7 +53,6 @@ impl CommittedHeads {
         ((1..=HEADS_MAX).contains(&heads.len()) && is_one_each).then_some(Self { heads, previous })
     }
 
-    /// Returns the heads, ordered by timeline id.
     #[must_use]
     pub fn as_slice(&self) -> &[CommittedHead] {
         &self.heads
@@ -130,30 +126,23 @@ fn subject(count: u64, root: &Hash) -> String {
 /// Proves that a `heads` entry commits to a timeline's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadProof {
-    /// The index of the head, from 0.
     pub index: u64,
-    /// Number of heads.
     pub count: u64,
     /// The hashes from the head to the root of the heads.
     pub hashes: Vec<Hash>,
     /// The position of the `heads` entry on `system`.
     pub position: u64,
-    /// The entry's bytes.
     pub leaf: Vec<u8>,
     /// The hashes from the entry to the root of `system`.
     pub system_hashes: Vec<Hash>,
 }
 
-/// Why a proof is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadProofError {
-    /// The entry on `system` is not a matching `heads` entry.
     #[error("the entry of `system` does not commit to the trees of timelines")]
     Entry,
-    /// The entry is not in the tree of `system`.
     #[error("the entry is not in the tree of `system`: {0}")]
     System(ProofError),
-    /// The entry does not commit to the head.
     #[error("the entry of `system` does not commit to the tree: {0}")]
     Head(ProofError),
 }

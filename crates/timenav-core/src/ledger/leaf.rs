@@ -1,5 +1,3 @@
-//! The encoding of entries.
-
 use std::borrow::Cow;
 
 use super::canonical::{HEX_DIGITS, INTEGER_MAX, Malformed, Scanner, Writer};
@@ -23,7 +21,6 @@ const BLANK: &str = r#"{"action":"","actor":"","clock_time":"","payload_hash":""
 /// The additional members of version 2, without their numbers.
 const BLANK_AUTHORITY: &str = r#","directory":,"key":"""#;
 
-/// Digits in [`SEQ_MAX`].
 const INTEGER_DIGITS_MAX: usize = 16;
 
 /// An entry to write. The hash of its bytes is a leaf of the timeline's tree.
@@ -32,7 +29,6 @@ pub struct Leaf<'a> {
     pub timeline_id: &'a str,
     /// The position in the ledger, from 0; at most [`SEQ_MAX`].
     pub seq: u64,
-    /// Host time of the recording, as a timestamp.
     pub recorded_at: &'a str,
     /// The timeline's clock at that time, as a timestamp.
     pub clock_time: &'a str,
@@ -48,17 +44,12 @@ pub struct Leaf<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafRecord<'a> {
     pub timeline_id: Cow<'a, str>,
-    /// The position in the ledger, from 0.
     pub seq: u64,
-    /// Host time of the recording, as a timestamp.
     pub recorded_at: Cow<'a, str>,
-    /// The timeline's clock at that time, as a timestamp.
     pub clock_time: Cow<'a, str>,
     pub actor: Cow<'a, str>,
     pub action: Cow<'a, str>,
-    /// The object of the action.
     pub subject: Cow<'a, str>,
-    /// The hash that binds the payload.
     pub payload_hash: Hash,
     /// The authority under which it was written; `None` in version 1, which does not record it.
     pub authority: Option<Authority<'a>>,
@@ -77,23 +68,13 @@ pub struct Authority<'a> {
     pub directory: u64,
 }
 
-/// Why bytes are not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
-    /// The format version is unknown.
     #[error("the entry has format version {v}; this program knows only {LEAF_VERSION} and {LEAF_VERSION_2}")]
-    UnknownFormat {
-        /// The version in the bytes.
-        v: u64,
-    },
+    UnknownFormat { v: u64 },
     /// The bytes are not an output of [`Leaf::encode`] or [`Leaf::encode_v2`].
     #[error("the entry does not have {expected} at byte {offset}")]
-    Malformed {
-        /// Where parsing stopped.
-        offset: usize,
-        /// What was expected there.
-        expected: &'static str,
-    },
+    Malformed { offset: usize, expected: &'static str },
 }
 
 impl From<Malformed> for LeafError {
@@ -103,8 +84,7 @@ impl From<Malformed> for LeafError {
 }
 
 impl Leaf<'_> {
-    /// Returns the entry's bytes in version 1: RFC 8785 JSON with sorted keys. Allocates once, unless texts need
-    /// escapes.
+    /// Returns version 1: RFC 8785 JSON with sorted keys. Allocates once, unless texts need escapes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         self.write(None)
@@ -175,13 +155,11 @@ impl<'a> LeafRecord<'a> {
         Ok(Self { timeline_id, seq, recorded_at, clock_time, actor, action, subject, payload_hash, authority })
     }
 
-    /// Returns the format version of the entry.
     #[must_use]
     pub const fn version(&self) -> u64 {
         if self.authority.is_some() { LEAF_VERSION_2 } else { LEAF_VERSION }
     }
 
-    /// Returns the bytes that the entry was parsed from.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         self.as_leaf().write(self.authority.as_ref())
@@ -232,8 +210,7 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// Returns the version at the end of the bytes. `v` is the last key in every version of the format, so that older code
-/// can tell a later version from damage.
+/// `v` is the last key in every version, so that older code can distinguish a later version from damage.
 fn claimed_version(bytes: &[u8]) -> Option<u64> {
     let inside = bytes.strip_suffix(b"}")?;
     let digits = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();

@@ -30,16 +30,14 @@ pub fn empty_root() -> Hash {
     sha256(&[])
 }
 
-/// Returns the root over complete subtrees of decreasing height, given from left to right. Without any, returns
-/// [`empty_root`].
+/// Returns the root over complete subtrees of decreasing height, or [`empty_root`] without any.
 #[must_use]
 pub fn fold(hashes: &[Hash]) -> Hash {
     let folded = hashes.iter().rev().copied().reduce(|right, left| node_hash(&left, &right));
     folded.unwrap_or_else(empty_root)
 }
 
-/// Returns the root of the tree with these leaf hashes, or of the subtree with these hashes if all of them are at one
-/// height.
+/// Returns the root over these leaf hashes, or over subtree hashes that are all at one height.
 #[must_use]
 pub fn tree_root(hashes: &[Hash]) -> Hash {
     let mut frontier = Frontier::default();
@@ -49,9 +47,8 @@ pub fn tree_root(hashes: &[Hash]) -> Hash {
     frontier.root()
 }
 
-/// A complete subtree: the one over the 2^height leaves from index · 2^height on.
-///
-/// Its hash never changes once the tree is larger.
+/// A complete subtree: the one over the 2^height leaves from index · 2^height on. Its hash never changes once the tree
+/// is larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subtree {
     /// Levels above the leaves; 0 is a single leaf.
@@ -68,13 +65,10 @@ pub struct Frontier {
     hashes: Vec<Hash>,
 }
 
-/// Why bytes are not a frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrontierError {
-    /// No ledger can have that size.
     #[error("a tree can have at most 2^53 leaves, not {size}")]
     Size { size: u64 },
-    /// The number of bytes does not match the size.
     #[error("the frontier of {size} leaves must have {expected} bytes, not {found}")]
     Length {
         size: u64,
@@ -85,7 +79,6 @@ pub enum FrontierError {
 }
 
 impl Frontier {
-    /// Returns the number of leaves.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size

@@ -138,15 +138,13 @@ pub fn sha256(parts: &[&[u8]]) -> Hash {
     finished(hasher)
 }
 
-/// Finishes a hash into an array of ours. In unoptimized builds, such as tests, creating the library's array takes
-/// longer than hashing.
+/// Finishes a hash into our own array, because creating the library's is slow in unoptimized builds.
 fn finished(hasher: Sha256) -> Hash {
     let mut bytes = [0; Hash::BYTES];
     hasher.finalize_into((&mut bytes).into());
     Hash(bytes)
 }
 
-/// An incremental SHA-256.
 #[derive(Clone, Default)]
 pub struct RunningHash(Sha256);
 
@@ -155,7 +153,6 @@ impl RunningHash {
         self.0.update(bytes);
     }
 
-    /// Returns the hash of all bytes so far.
     #[must_use]
     pub fn hash(&self) -> Hash {
         finished(self.0.clone())
@@ -168,8 +165,7 @@ impl fmt::Debug for RunningHash {
     }
 }
 
-/// Decodes padded standard base64 (RFC 4648 §4) in its canonical form. The decoder alone also accepts concatenated
-/// padded pieces.
+/// Decodes canonical base64 (RFC 4648 §4). The decoder alone also accepts concatenated padded pieces.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let is_one_piece = !text.trim_end_matches('=').contains('=');
     if is_one_piece { BASE64.decode(text.as_bytes()).ok() } else { None }

@@ -12,7 +12,6 @@ use super::{decode_base64, sha256};
 #[cfg(test)]
 mod tests;
 
-/// The signature type of Ed25519.
 pub const ED25519: u8 = 0x01;
 
 /// Largest note that is parsed, in bytes. Notes come from untrusted senders.
@@ -66,56 +65,36 @@ pub fn key_id(name: &str, signature_type: u8, public_key: &[u8]) -> NoteKeyId {
     NoteKeyId([a, b, c, d])
 }
 
-/// Why a note or a key is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// The note is longer than [`NOTE_BYTES_MAX`].
     #[error("a note can have at most {NOTE_BYTES_MAX} bytes")]
     TooLong,
     #[error("the note is not UTF-8")]
     NotUtf8,
-    /// The note has a character below U+0020 other than a line end.
     #[error("a note cannot contain control characters other than line ends")]
     ControlCharacter,
-    /// The text does not end with a line end.
     #[error("the text of a note must end with a line end")]
     UnfinishedText,
-    /// There is no empty line before the signatures, or no signature after it.
     #[error("the text of a note must be followed by an empty line and at least one signature")]
     NoSignatures,
-    /// A line after the last empty one is not a signature.
     #[error("a signature line must be a dash, a key name, and a key id and signature in base64")]
     SignatureLine,
-    /// There are more than [`NOTE_SIGNATURES_MAX`] signatures.
     #[error("a note can have at most {NOTE_SIGNATURES_MAX} signatures")]
     TooManySignatures,
-    /// A key name is empty, or has a character that would end it.
     #[error("a key name cannot be empty or contain spaces, plus signs or control characters")]
     KeyName,
-    /// The text of a key does not have the expected form.
     #[error("the key must be written as `{0}`")]
     KeyText(&'static str),
-    /// The signature type of a key is not supported.
     #[error("keys of signature type {0:#04x} are not supported")]
     SignatureType(u8),
-    /// The id in the text of a key does not match its name and public key.
     #[error("the key `{name}` has the id {found}, but its text says {claimed}")]
-    KeyIdMismatch {
-        name: String,
-        /// The id in the text.
-        claimed: NoteKeyId,
-        /// The id derived from the name and the public key.
-        found: NoteKeyId,
-    },
-    /// A signature line of a known key is not valid for this text.
+    KeyIdMismatch { name: String, claimed: NoteKeyId, found: NoteKeyId },
     #[error("the signature of the key `{name}` with the id {id} is wrong")]
     BadSignature { name: String, id: NoteKeyId },
-    /// No known key has signed.
     #[error("no known key has signed the note")]
     NoKnownKey,
 }
 
-/// One signature line of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteSignature {
     name: String,
@@ -124,13 +103,11 @@ pub struct NoteSignature {
 }
 
 impl NoteSignature {
-    /// Returns the name of the key in the line.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the id of the key in the line.
     #[must_use]
     pub const fn id(&self) -> NoteKeyId {
         self.id
@@ -142,7 +119,6 @@ impl NoteSignature {
         &self.signature
     }
 
-    /// Returns the line of a new signature.
     pub(super) const fn new(name: String, id: NoteKeyId, signature: Vec<u8>) -> Self {
         Self { name, id, signature }
     }
@@ -212,7 +188,6 @@ impl Note {
         if note.signatures.len() > NOTE_SIGNATURES_MAX { Err(NoteError::TooManySignatures) } else { Ok(note) }
     }
 
-    /// Keeps only the signatures that the predicate accepts.
     #[must_use]
     pub fn retaining(mut self, is_meant: impl FnMut(&NoteSignature) -> bool) -> Self {
         self.signatures.retain(is_meant);

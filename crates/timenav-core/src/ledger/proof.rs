@@ -19,40 +19,28 @@ pub const PROOF_HASHES_MAX: usize = 64;
 
 const TLOG_PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1";
 
-/// One hash of a proof, as the complete subtrees it is folded from, left to right.
-///
-/// Most have one part. Those at the right edge of a tree have one for each subtree of that edge.
+/// One hash of a proof, as the complete subtrees it is folded from, left to right. Most have one part. Those at the
+/// right edge of a tree have one for each subtree of that edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofNode {
     /// The subtrees, each smaller than the previous one.
     pub parts: Vec<Subtree>,
 }
 
-/// Why a proof is rejected, or cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
-    /// A tree of that size has no such entry.
     #[error("a tree of {size} entries has no entry at position {index}")]
-    IndexOutOfRange {
-        /// The requested position.
-        index: u64,
-        size: u64,
-    },
-    /// The older tree is larger than the newer one.
+    IndexOutOfRange { index: u64, size: u64 },
     #[error("a tree of {old} entries cannot grow into one of {new}")]
     SizesReversed { old: u64, new: u64 },
     #[error("the proof has too few hashes")]
     TooShort,
-    /// There are more hashes than the sizes require.
     #[error("the proof has too many hashes")]
     TooLong,
-    /// The proof leads to another root.
     #[error("the proof does not lead to the root")]
     RootMismatch,
-    /// The proof leads to another root of the older tree.
     #[error("the proof does not lead to the root of the older tree")]
     OldRootMismatch,
-    /// The proof leads to another root of the newer tree.
     #[error("the proof does not lead to the root of the newer tree")]
     NewRootMismatch,
 }
@@ -85,13 +73,11 @@ fn height_u8(height: u32) -> u8 {
     u8::try_from(height).unwrap_or(u8::MAX)
 }
 
-/// Returns the size of the left part of a tree: the largest power of two smaller than `size`, which is at least 2. RFC
-/// 6962 §2.1.
+/// Returns the largest power of two smaller than `size`, which is at least 2. RFC 6962 §2.1.
 const fn left_size(size: u64) -> u64 {
     1 << (size - 1).ilog2()
 }
 
-/// Returns the parts of the root of a tree.
 #[must_use]
 pub fn root_node(size: u64) -> ProofNode {
     ProofNode::covering(0, size)
@@ -177,11 +163,7 @@ pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash], root
     if root_by_inclusion(index, size, leaf, proof)? == *root { Ok(()) } else { Err(ProofError::RootMismatch) }
 }
 
-/// Returns the root of the tree of `size` entries that the proof leads to, given the leaf hash `leaf` at `index`. RFC
-/// 9162 §2.1.3.2.
-///
-/// # Errors
-/// The proof does not have the length for this position and size.
+/// Returns the root that the proof leads to (RFC 9162 §2.1.3.2). Fails unless the proof has the right length.
 pub(super) fn root_by_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash]) -> Result<Hash, ProofError> {
     if index >= size {
         return Err(ProofError::IndexOutOfRange { index, size });
@@ -224,11 +206,8 @@ pub fn verify_consistency(
     if root == *new_root { Ok(()) } else { Err(ProofError::NewRootMismatch) }
 }
 
-/// Returns the root of the tree of `new_size` entries that the proof leads to, given the tree of `old_size` entries
-/// that it starts with. RFC 9162 §2.1.4.2.
-///
-/// # Errors
-/// The proof is not valid for these trees. The older one must have an entry, and the newer one must be larger.
+/// Returns the root of the newer tree that the proof leads to (RFC 9162 §2.1.4.2). The older tree must have an entry,
+/// and the newer one must be larger. Fails if the proof is not valid for these trees.
 pub(super) fn root_by_consistency(
     old_size: u64,
     old_root: &Hash,
@@ -303,7 +282,6 @@ fn skip_levels_without_sibling(place: u64, last: u64) -> (u64, u64) {
 pub struct TlogProof {
     /// Extra data of the application, which is not covered by the proof. Empty if there is none.
     pub extra: Vec<u8>,
-    /// The position of the entry.
     pub index: u64,
     /// The inclusion proof, from the leaf upward.
     pub hashes: Vec<Hash>,
@@ -311,27 +289,20 @@ pub struct TlogProof {
     pub checkpoint: String,
 }
 
-/// Why a text is not a tlog proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlogProofError {
     #[error("the proof is not UTF-8")]
     NotUtf8,
-    /// The first line differs.
     #[error("a proof must start with the line `{TLOG_PROOF_HEADER}`")]
     Header,
-    /// The extra data is empty or not in base64.
     #[error("the line `extra` must hold at least one byte in base64")]
     Extra,
-    /// There is no line with the index.
     #[error("the line `index` must hold a decimal number")]
     Index,
-    /// A line is not a hash.
     #[error("each line of the proof must hold 32 bytes in base64")]
     Hash,
-    /// There are more than [`PROOF_HASHES_MAX`] hashes.
     #[error("a proof can have at most {PROOF_HASHES_MAX} hashes")]
     TooManyHashes,
-    /// There is no checkpoint after the hashes.
     #[error("the hashes must be followed by an empty line and a checkpoint")]
     Checkpoint,
 }

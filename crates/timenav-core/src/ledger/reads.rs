@@ -43,14 +43,11 @@ const OPENED_BYTES: usize = 8 + 9 + 2 * Salt::BYTES + 2;
 pub struct Read<'a> {
     /// The operation, such as `clock` or `monitor_events`.
     pub action: Cow<'a, str>,
-    /// What the timeline's clock showed.
     pub clock_time: Instant<Virtual>,
-    /// When, in host time.
     pub host_time: Instant<Wall>,
     /// The id of the API key or session.
     pub key: Cow<'a, str>,
     pub parameters: ReadParameters<'a>,
-    /// The user who read.
     pub user: Cow<'a, str>,
 }
 

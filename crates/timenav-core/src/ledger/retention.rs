@@ -9,15 +9,12 @@ use crate::time::{Instant, Span, Wall};
 #[cfg(test)]
 mod tests;
 
-/// The action of an entry that sets a policy.
 pub const SET_RETENTION_ACTION: &str = "set_retention";
 
 /// Entries that can be pruned after a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LetGoClass {
-    /// Successful reads.
     Reads,
-    /// Rejected attempts.
     Refusals,
 }
 
@@ -34,7 +31,6 @@ impl LetGoClass {
         }
     }
 
-    /// Returns the name in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,12 +47,10 @@ pub struct Retention {
     pub refusals_seconds: Option<u32>,
 }
 
-/// The policy keeps a class for less than the configured minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this service is configured to keep {} for at least {floor_seconds} seconds", .class.as_str())]
 pub struct BelowFloor {
     pub class: LetGoClass,
-    /// The minimum, in seconds.
     pub floor_seconds: u32,
 }
 
@@ -136,7 +130,6 @@ impl RetentionPolicies {
         self.all.push((position, retention));
     }
 
-    /// Returns the policy that the entry at that position set.
     #[must_use]
     pub fn at(&self, position: u64) -> Option<&Retention> {
         let at = self.all.binary_search_by_key(&position, |(position, _)| *position).ok()?;

@@ -1,12 +1,9 @@
-//! Ledger positions, as runs of consecutive ones.
-
 use super::canonical::{Malformed, Scanner, Writer};
 use super::leaf::SEQ_MAX;
 
 #[cfg(test)]
 mod tests;
 
-/// Most runs in one record.
 pub const POSITION_RUNS_MAX: usize = 4_096;
 
 /// Positions in ascending order, without duplicates: the first and last position of each run. Adjacent runs are merged.
@@ -15,10 +12,8 @@ pub struct PositionRuns {
     runs: Vec<(u64, u64)>,
 }
 
-/// Why a position cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunsError {
-    /// It does not come after the last one, or is larger than [`SEQ_MAX`].
     #[error("positions must be unique, in ascending order, and at most {SEQ_MAX}")]
     Order,
     /// It would start one run too many. It belongs in the next record.
@@ -80,7 +75,6 @@ impl PositionRuns {
         })
     }
 
-    /// Parses the output of [`PositionRuns::write`].
     pub(super) fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Malformed> {
         let mut next = Some(0);
         let mut runs_count = 0;

@@ -1,5 +1,3 @@
-//! The salt of a payload, and the payload hash of an entry.
-
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -54,9 +52,8 @@ impl fmt::Debug for Salt {
     }
 }
 
-/// Returns SHA-256(salt ‖ payload), the payload hash of an entry.
-///
-/// Without the salt, the hash of an erased payload does not help to guess it.
+/// Returns SHA-256(salt ‖ payload), the payload hash of an entry. Without the salt, the hash of an erased payload does
+/// not help to guess it.
 #[must_use]
 pub fn payload_hash(salt: &Salt, payload: &[u8]) -> Hash {
     sha256(&[salt.as_bytes(), payload])

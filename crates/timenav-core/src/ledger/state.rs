@@ -19,13 +19,10 @@ const CONTEXT: &[u8] = b"timenav-state/v1\n";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineFacts<'a> {
     pub clock: &'a Clock,
-    /// The quantities that are subject to limits.
     pub counts: TimelineCounts,
     /// For `system`, the result of [`DirectoryTree::root`](super::DirectoryTree::root); `None` for other timelines.
     pub directory_root: Option<Hash>,
-    /// The parent, if it is a fork.
     pub fork: Option<ForkedFrom<'a>>,
-    /// Handover, adoption and retention.
     pub held: Held<'a>,
     pub permissions: &'a Permissions,
     /// The stored summary of its timers; empty if there have never been any.
@@ -44,7 +41,6 @@ pub struct TimelineCounts {
     pub overrides: u64,
 }
 
-/// The parent of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForkedFrom<'a> {
     pub timeline_id: &'a TimelineId,
@@ -54,15 +50,12 @@ pub struct ForkedFrom<'a> {
     pub root: Hash,
 }
 
-/// Handover, adoption and retention of a ledger. Nothing is encoded for a timeline without any of them, so that
-/// existing hashes remain valid.
+/// Handover, adoption and retention. A timeline without any encodes nothing, so that existing hashes remain valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held<'a> {
-    /// Whether it was handed over to another service.
     pub is_handed_over: bool,
     /// The adoptions: the position of each `adopt` entry and the origin, in ascending order.
     pub origins: &'a [(u64, &'a str)],
-    /// How long reads and refusals are kept.
     pub retention: &'a RetentionPolicies,
 }
 
@@ -72,7 +65,6 @@ impl Held<'_> {
     /// Neither adopted nor handed over, and everything is kept forever.
     pub const NOTHING: Self = Held { is_handed_over: false, origins: &[], retention: &KEPT_FOREVER };
 
-    /// Returns whether there is nothing to encode.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Held::NOTHING

@@ -22,21 +22,17 @@ pub use audit::{PayloadFate, SweepAudit, SweepFault, SweepFaultKind};
 pub use draft::{SweepDraft, SweepOffer};
 pub use missing::MissingPayloads;
 
-/// The action of an entry that records a sweep.
 pub const SWEEP_ACTION: &str = "sweep";
 
-/// The part of an entry that matters to sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweptEntry<'a> {
     pub position: u64,
     pub action: &'a str,
-    /// Host time of the recording.
     pub recorded_at: Instant<Wall>,
     /// The hash of the entry's bytes, from [`leaf_hash`](super::leaf_hash).
     pub leaf_hash: Hash,
 }
 
-/// The record of one sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep<'a> {
     /// The user who requested it, or the service itself.

@@ -1,5 +1,3 @@
-//! The published vectors, and helpers for the module tests.
-
 use aws_lc_rs::signature::{self, Ed25519KeyPair, UnparsedPublicKey};
 use serde_json::Value;
 

@@ -16,7 +16,6 @@ mod tests;
 /// Levels of the tree that one tile spans.
 pub const TILE_HEIGHT: u8 = 8;
 
-/// Hashes in a full tile.
 pub const TILE_WIDTH: u16 = 1 << TILE_HEIGHT;
 
 /// The highest level that a path may name.
@@ -31,8 +30,7 @@ pub struct TileId {
 }
 
 impl TileId {
-    /// Returns the number of hashes in the tile for a tree with `size` leaves: 0 if the tile does not exist yet,
-    /// [`TILE_WIDTH`] if it is full.
+    /// Returns the hashes in the tile for `size` leaves: 0 if it does not exist yet, [`TILE_WIDTH`] if it is full.
     #[must_use]
     pub fn width(self, size: u64) -> u16 {
         let height = u32::from(self.level) * u32::from(TILE_HEIGHT);
@@ -42,7 +40,6 @@ impl TileId {
         u16::try_from(width).map_or(TILE_WIDTH, |width| width.min(TILE_WIDTH))
     }
 
-    /// Returns the subtree of the hash at `offset` in this tile.
     #[must_use]
     pub const fn subtree(self, offset: u8) -> Subtree {
         Subtree { height: self.level.saturating_mul(TILE_HEIGHT), index: (self.index << TILE_HEIGHT) | offset as u64 }
@@ -69,16 +66,12 @@ pub struct TilePath {
     pub width: u16,
 }
 
-/// Why a text is not the path of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TileError {
-    /// It does not start with `tile/` and a level.
     #[error("a tile path starts with `tile/` and a level from 0 to 63")]
     Level,
-    /// The index is not in groups of three digits.
     #[error("a tile index is written in groups of three digits, all but the last after an `x`")]
     Index,
-    /// The width of a partial tile is missing or out of range.
     #[error("the width of a partial tile is a number from 1 to 255")]
     Width,
 }

@@ -11,44 +11,34 @@ use super::{Hash, parse_decimal};
 #[cfg(test)]
 mod tests;
 
-/// Most hashes of the proof in a request to a witness.
 pub const ADD_CHECKPOINT_HASHES_MAX: usize = 63;
 
-/// Largest request body, in bytes. A checkpoint with a dozen signatures has two kilobytes, and one by ML-DSA-44 adds
-/// three more.
+/// Largest request body, in bytes. A dozen signatures take two kilobytes, one by ML-DSA-44 three more.
 pub const ADD_CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 
 const _: () = assert!(ADD_CHECKPOINT_BYTES_MAX <= NOTE_BYTES_MAX, "a note in a request can be read");
 
-/// A checkpoint that a witness is asked to cosign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddCheckpoint {
     /// The size of the checkpoint that the witness cosigned last, as far as the log knows.
     pub old_size: u64,
     /// The proof that the checkpoint is consistent with that one (RFC 6962 §2.1.2).
     pub hashes: Vec<Hash>,
-    /// The signed checkpoint.
     pub note: String,
 }
 
-/// Why the body of a request is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddCheckpointError {
-    /// It is longer than [`ADD_CHECKPOINT_BYTES_MAX`].
     #[error("the body can have at most {ADD_CHECKPOINT_BYTES_MAX} bytes")]
     TooLong,
     #[error("the body is not UTF-8")]
     NotUtf8,
-    /// The first line differs.
     #[error("the first line must be `old` and a decimal number without leading zeros")]
     OldSize,
-    /// A line is not a hash.
     #[error("each line of the proof must be 32 bytes in base64")]
     Hash,
-    /// There are more than [`ADD_CHECKPOINT_HASHES_MAX`] hashes.
     #[error("a proof can have at most {ADD_CHECKPOINT_HASHES_MAX} hashes")]
     TooManyHashes,
-    /// There is no checkpoint after the hashes.
     #[error("the proof must be followed by an empty line and a checkpoint")]
     Checkpoint,
 }
@@ -128,20 +118,10 @@ pub enum WitnessRefusal {
     Unsigned(NoteError),
     /// The old size is larger than the checkpoint's. Status 400.
     #[error("the old size {old} is larger than that of the checkpoint, {new}")]
-    Reversed {
-        /// The old size.
-        old: u64,
-        /// The size of the checkpoint.
-        new: u64,
-    },
+    Reversed { old: u64, new: u64 },
     /// The last cosigned size is another one. Status 409, with that size.
     #[error("the last cosigned checkpoint has {recorded} entries, not {old}")]
-    Conflict {
-        /// The old size in the request.
-        old: u64,
-        /// The last cosigned size.
-        recorded: u64,
-    },
+    Conflict { old: u64, recorded: u64 },
     /// The root of an empty tree is not the empty root. Status 422.
     #[error("a tree without entries must have the root of the empty tree")]
     NotEmpty,

@@ -43,7 +43,6 @@ impl Anchors {
         self.set.push(anchor);
     }
 
-    /// Removes the last anchor.
     pub(super) fn pop(&mut self) {
         self.set.pop();
     }
@@ -52,8 +51,7 @@ impl Anchors {
         self.set.get(anchor as usize)
     }
 
-    /// Before an event changes, records its state for the anchors set since its last change. Returns the previous
-    /// number of pins of the event.
+    /// Before an event changes, records its state for the anchors set since. Returns its previous number of pins.
     pub(super) fn pin(&mut self, graph: &Graph, event: u32, changes_at: u64) -> usize {
         let before = self.pins.get(&event).map_or(0, Vec::len);
         if self.set.is_empty() || !graph.is_live(event) {

@@ -1,5 +1,3 @@
-//! Building a view from all records at once.
-
 use super::graph::NEVER;
 use super::pairs::Facts;
 use super::record::Record;
@@ -12,20 +10,16 @@ use super::view::View;
 pub struct SizeHint {
     /// Number of events and interventions.
     pub events: usize,
-    /// Number of their causes.
     pub causes: usize,
-    /// Total bytes of their ids.
     pub id_bytes: usize,
 }
 
-/// Builds a view from all records at once.
 #[derive(Debug)]
 pub struct Builder {
     view: View,
 }
 
 impl Builder {
-    /// Returns an empty builder with capacity for that many records.
     #[must_use]
     pub fn new(settings: Settings, hint: SizeHint) -> Self {
         let mut view = View::new(settings);
@@ -35,7 +29,6 @@ impl Builder {
         Self { view }
     }
 
-    /// Adds the next record of the ledger.
     pub fn add(&mut self, record: &Record<'_>) {
         self.view.enter(record);
     }

@@ -11,7 +11,6 @@ use super::view::View;
 /// The paradoxes that records create and resolve, both in the order of [`super::List`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delta {
-    /// New paradoxes.
     pub made: Vec<Paradox>,
     /// Resolved paradoxes, as they were before.
     pub healed: Vec<Paradox>,
@@ -25,13 +24,11 @@ impl Delta {
 }
 
 impl View {
-    /// Applies the next record of the ledger.
     pub fn apply(&mut self, record: &Record<'_>) -> Delta {
         self.apply_all(std::slice::from_ref(record))
     }
 
-    /// Applies the next records of the ledger as one change. A paradox that one record creates and another resolves is
-    /// in neither list.
+    /// Applies records as one change. A paradox that one creates and another resolves is in neither list.
     pub fn apply_all(&mut self, records: &[Record<'_>]) -> Delta {
         let names = self.name_counts();
         self.undo.clear();
@@ -51,8 +48,7 @@ impl View {
         Delta { made, healed }
     }
 
-    /// Returns the paradoxes that these records would create and resolve if they came next. The view is unchanged
-    /// afterwards.
+    /// Returns the paradoxes that these records would create and resolve. The view is unchanged afterwards.
     pub fn what_if(&mut self, records: &[Record<'_>]) -> Delta {
         let names = self.name_counts();
         self.undo.clear();
@@ -71,7 +67,6 @@ impl View {
         }
     }
 
-    /// Returns the current number of names of each kind.
     pub(super) fn name_counts(&self) -> NameCounts {
         let [ids, actors, things] = [&self.ids, &self.actors, &self.things].map(super::names::Names::count);
         NameCounts([ids, actors, things, self.values.count(), self.sources.count(), self.places.count()])

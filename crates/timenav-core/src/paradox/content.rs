@@ -1,5 +1,3 @@
-//! Content hashes of events.
-
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::quality::FixedState;

@@ -1,5 +1,3 @@
-//! One-sentence explanations of paradoxes.
-
 use super::kinds::{Grade, Kind};
 use super::stream::Jumped;
 use super::told::{Step, Taken, TimerTold, Witness};
@@ -9,7 +7,6 @@ use crate::time::Span;
 const NAMED_MAX: usize = 6;
 
 impl Witness {
-    /// Returns the witness as a sentence for humans.
     pub(super) fn explain(&self, kind: Kind, grade: Grade) -> String {
         match self {
             Self::Edge { .. } => self.explain_edge(grade),

@@ -1,5 +1,3 @@
-//! Paradoxes that timer firings create and resolve.
-
 use super::firings::Firing;
 use super::kinds::Grade;
 use super::record::TimerRecord;
@@ -12,7 +10,6 @@ use crate::ids::{AnchorId, EventId};
 use crate::timers::Fallen;
 
 impl View {
-    /// Applies a timer record.
     pub(super) fn of_timers(&mut self, record: &TimerRecord<'_>) {
         match *record {
             TimerRecord::Begins { base } => self.firings.base = base,
@@ -100,7 +97,6 @@ impl View {
         self.effect_site(firing, event, true, event)
     }
 
-    /// Returns the paradox between a firing and its effect.
     pub(super) fn effect_site(&self, firing: &Firing, cause: u32, requires: bool, effect: u32) -> Option<Site> {
         if firing.taken().is_some() {
             return requires.then_some(Site::Orphan { cause, effect });

@@ -9,13 +9,11 @@ use crate::ids::{AnchorId, TimerId};
 use crate::time::{Instant, Virtual};
 use crate::timers::Fallen;
 
-/// Firings, by node and by timer.
 #[derive(Debug, Default)]
 pub(super) struct Firings {
     pub(super) base: u64,
     timers: Map<u64, Timer>,
     of: Map<u32, Firing>,
-    /// Positions at which anchors were set.
     anchors: Map<AnchorId, u64>,
     /// The anchor and the position of the last return. One return can have several records.
     pub(super) returned: Option<(u64, u64)>,
@@ -71,7 +69,6 @@ impl Firings {
         }
     }
 
-    /// Records the id of a timer.
     pub(super) fn name(&mut self, entry: u64, timer_id: &TimerId) {
         self.timers.entry(self.base + entry).or_default().id = Some(timer_id.clone());
     }
@@ -101,14 +98,12 @@ impl Firings {
         Some(differing.into_iter().partition(|node| self.get(*node).is_some_and(|one| one.stood_at(anchor))))
     }
 
-    /// Returns the occurring firings of a timer that satisfy a predicate.
     pub(super) fn of_timer(&self, timer: u64, is_so: impl Fn(&Firing) -> bool) -> Vec<u32> {
         let fired = self.timers.get(&timer).map_or(&[][..], |timer| &timer.fired);
         let is_meant = |node: &&u32| self.get(**node).is_some_and(|one| one.taken().is_none() && is_so(one));
         fired.iter().filter(is_meant).copied().collect()
     }
 
-    /// Returns the description of a firing.
     pub(super) fn told(&self, node: u32) -> Option<TimerTold> {
         let firing = self.get(node)?;
         let timer_id = self.timers.get(&firing.timer)?.id.clone();

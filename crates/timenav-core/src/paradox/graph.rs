@@ -22,9 +22,7 @@ pub(super) struct Row {
     pub(super) time: Instant<Virtual>,
     pub(super) end: Option<Instant<Virtual>>,
     pub(super) precision: Option<Precision>,
-    /// The ledger position of the current version.
     pub(super) position: u64,
-    /// The hash of its content.
     pub(super) content: u64,
     pub(super) place: u32,
     pub(super) source: u32,
@@ -33,16 +31,13 @@ pub(super) struct Row {
     pub(super) actors: Vec<u32>,
     /// Its assertions: the thing and the value.
     pub(super) asserts: Vec<[u32; 2]>,
-    /// Fields that most events do not have.
     pub(super) rare: Rare,
 }
 
-/// Fields that few events have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rare {
     /// The hash of actors, kind and name, if it can have probable duplicates.
     pub(super) who: Option<u64>,
-    /// The source's sequence number.
     pub(super) sequence: Option<u64>,
     /// What the clock showed when it was recorded, if that was before its time.
     pub(super) future: Option<Instant<Virtual>>,
@@ -183,7 +178,6 @@ impl Graph {
         self.nodes[node as usize].flags & flag != 0
     }
 
-    /// Returns time, end and precision as recorded.
     pub(super) fn times(&self, node: u32) -> (Instant<Virtual>, Option<Instant<Virtual>>, Option<Precision>) {
         let Node { time, end, precision, flags, .. } = &self.nodes[node as usize];
         (*time, (flags & ENDS != 0).then_some(*end), *precision)
@@ -195,7 +189,6 @@ impl Graph {
         Stretch::new(time, end, precision)
     }
 
-    /// Returns the possible starts.
     pub(super) fn start(&self, node: u32) -> Uncertain {
         let Node { time, precision, .. } = self.nodes[node as usize];
         Uncertain::new(time, precision)
@@ -212,7 +205,6 @@ impl Graph {
         (0..self.count()).map(|node| if self.is_live(node) { self.start_min(node) } else { NEVER }).collect()
     }
 
-    /// Returns whether the start of a node is known exactly.
     pub(super) fn is_exact(&self, node: u32) -> bool {
         self.nodes[node as usize].precision.is_none()
     }
@@ -245,20 +237,17 @@ impl Graph {
         if self.has(node, IS_RARE) { self.rare.get(&node) } else { None }
     }
 
-    /// Returns its causes, and whether it requires each.
     pub(super) fn causes(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
         let Node { causes_at, causes_count, .. } = &self.nodes[node as usize];
         let at = *causes_at as usize;
         self.edges[at..at + usize::from(*causes_count)].iter().map(|edge| (edge.cause & !REQUIRES, edge.requires()))
     }
 
-    /// Returns the n-th cause, or `None` beyond the last one.
     pub(super) fn cause(&self, node: u32, number: u32) -> Option<u32> {
         let Node { causes_at, causes_count, .. } = &self.nodes[node as usize];
         (number < u32::from(*causes_count)).then(|| self.edges[(causes_at + number) as usize].cause & !REQUIRES)
     }
 
-    /// Returns its effects, and whether each requires it.
     pub(super) fn effects(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
         let mut at = self.nodes[node as usize].effects;
         std::iter::from_fn(move || {
@@ -276,7 +265,6 @@ impl Graph {
         self.effects(node).map(|(effect, _)| effect).filter(|&effect| self.is_live(effect))
     }
 
-    /// Returns whether the effect requires the cause.
     pub(super) fn requires(&self, cause: u32, effect: u32) -> bool {
         self.causes(effect).any(|(other, requires)| other == cause && requires)
     }
@@ -286,7 +274,6 @@ impl Graph {
         actors
     }
 
-    /// Returns its assertions: the thing and the value.
     pub(super) fn asserts(&self, node: u32) -> impl Iterator<Item = [u32; 2]> {
         let flat = self.details_of(node).map_or(&[][..], |(_, asserts)| asserts);
         flat.as_chunks().0.iter().copied()
@@ -299,7 +286,6 @@ impl Graph {
         Some((actors, &rest[..2 * *asserts as usize]))
     }
 
-    /// Returns the complete state of a node.
     pub(super) fn read(&self, node: u32) -> Row {
         let (time, end, precision) = self.times(node);
         Row {
@@ -390,7 +376,6 @@ impl Graph {
         }
     }
 
-    /// Removes unused edges.
     fn pack_edges(&mut self) {
         let old = std::mem::take(&mut self.edges);
         self.edges.reserve(old.len() - self.edges_unused);
@@ -429,7 +414,6 @@ impl Graph {
         }
     }
 
-    /// Removes unused details.
     fn pack_details(&mut self) {
         let old = std::mem::take(&mut self.details);
         self.details_unused = 0;

@@ -1,5 +1,3 @@
-//! Events of one actor, or about one thing, indexed by time.
-
 use std::collections::BTreeSet;
 
 use super::graph::Graph;
@@ -34,7 +32,6 @@ fn key(group: u32, length: u32) -> u64 {
 }
 
 impl Groups {
-    /// Returns the index entry of an event in a group.
     pub(super) fn entry(graph: &Graph, group: u32, event: u32, is_sharp: bool) -> Entry {
         let (length, start) = length_of(graph, event);
         (key(group, if is_sharp { SHARP } else { length }), start, event)

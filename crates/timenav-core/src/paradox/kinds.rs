@@ -1,5 +1,3 @@
-//! Kinds, grades and severities of paradoxes.
-
 use std::fmt;
 
 /// A kind of paradox, or of observation about the data.
@@ -38,7 +36,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, by code.
     pub const ALL: [Self; 15] = [
         Self::EffectBeforeCause,
         Self::CausalCycle,
@@ -57,19 +54,16 @@ impl Kind {
         Self::IntervalInverted,
     ];
 
-    /// Returns the code, `P01` to `P15`.
     #[must_use]
     pub const fn code(self) -> &'static str {
         self.names().0
     }
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.names().1
     }
 
-    /// Returns the kind with that code or name.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.eq_ignore_ascii_case(kind.code()) || text == kind.as_str())
@@ -97,9 +91,8 @@ impl Kind {
         }
     }
 
-    /// Returns the severity for a grade. Uncertain paradoxes are one level lower.
-    ///
-    /// A dangling cause is only late data. An inverted interval is a mistake in one record.
+    /// Returns the severity for a grade. Uncertain paradoxes are one level lower. A dangling cause is only late data.
+    /// An inverted interval is a mistake in one record.
     #[must_use]
     pub const fn severity(self, grade: Grade) -> Severity {
         let certain = match self {
@@ -167,11 +160,9 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// All grades.
     pub const ALL: [Self; 6] =
         [Self::Definite, Self::Possible, Self::Exact, Self::Probable, Self::Explained, Self::Unexplained];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -191,7 +182,6 @@ impl fmt::Display for Grade {
     }
 }
 
-/// How severe a paradox is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// For information.
@@ -205,7 +195,6 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

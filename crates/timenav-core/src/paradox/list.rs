@@ -1,5 +1,3 @@
-//! Ordered lists of paradoxes.
-
 use std::cmp::Ordering;
 
 use super::kinds::{Grade, Kind};
@@ -13,7 +11,6 @@ use crate::ids::EventId;
 pub struct Heading {
     pub kind: Kind,
     pub grade: Grade,
-    /// Whether it is only an observation about the data.
     pub is_observation: bool,
 }
 
@@ -49,7 +46,6 @@ impl List<'_> {
 }
 
 impl View {
-    /// Returns the paradoxes that `wanted` accepts.
     #[must_use]
     pub fn list(&self, wanted: impl Fn(Heading) -> bool) -> List<'_> {
         self.sorted(self.found.iter().filter(|site| wanted(self.heading(*site))))
@@ -64,8 +60,7 @@ impl View {
         self.sorted(self.found.iter().filter(|site| self.touches(*site, node) && wanted(self.heading(*site))))
     }
 
-    /// Returns for each of these events the kinds of paradox that it is part of, ordered by code and without
-    /// duplicates.
+    /// Returns for each event the kinds of paradox that it is part of, ordered by code and unique.
     #[must_use]
     pub fn marks(&self, event_ids: &[EventId], wanted: impl Fn(Heading) -> bool) -> Vec<Vec<Kind>> {
         let numbered = event_ids.iter().enumerate();
@@ -92,7 +87,6 @@ impl View {
         marks
     }
 
-    /// Returns the number of paradoxes of a kind and grade.
     #[must_use]
     pub fn count(&self, kind: Kind, grade: Grade) -> u64 {
         self.found.count(kind, grade)

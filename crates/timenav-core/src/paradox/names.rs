@@ -1,5 +1,3 @@
-//! Interning of texts.
-
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
@@ -51,7 +49,6 @@ impl Names {
         self.ends.len()
     }
 
-    /// Reserves capacity for that many texts with that many bytes in total.
     pub(super) fn reserve(&mut self, texts: usize, bytes: usize) {
         self.bytes.reserve_exact(bytes);
         self.ends.reserve_exact(texts);
@@ -59,7 +56,6 @@ impl Names {
         numbers.reserve(texts, |&number| hash(slice(bytes, ends, number)));
     }
 
-    /// Removes all texts but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         for number in count..self.count() {
             let number = u32::try_from(number).unwrap_or(u32::MAX);

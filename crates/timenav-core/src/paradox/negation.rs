@@ -1,6 +1,3 @@
-//! Events removed by interventions.
-
-/// The removal of an event by an intervention.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Negation {
     pub(super) event: u32,

@@ -26,7 +26,6 @@ pub(super) struct Pairs {
     whos: BTreeSet<(u64, i64, u32)>,
 }
 
-/// The data that pairs are judged by.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub(super) graph: &'a Graph,
@@ -86,7 +85,6 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the distance covered in that time.
 #[expect(
     clippy::cast_precision_loss,
     reason = "microseconds of all of time have 60 bits; a distance has no more than 53"
@@ -102,7 +100,6 @@ fn micros(speed: f64, metres: f64) -> i64 {
 }
 
 impl Pairs {
-    /// Adds a live event to the indexes.
     pub(super) fn insert(&mut self, facts: Facts<'_>, found: &mut Found, event: u32) {
         let graph = facts.graph;
         for entry in self.actor_entries(facts, event) {
@@ -114,7 +111,6 @@ impl Pairs {
         self.whos.extend(who(graph, event));
     }
 
-    /// Removes an event from the indexes.
     pub(super) fn remove(&mut self, facts: Facts<'_>, found: &mut Found, event: u32) {
         let graph = facts.graph;
         for entry in self.actor_entries(facts, event) {

@@ -1,14 +1,10 @@
-//! Places of events: a circle on the earth, or a name.
-
 use super::names::Names;
 use super::site::{Map, NONE};
 use crate::event::EventDraft;
 use crate::place::Point;
 
-/// The place of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
-    /// No place was given.
     Unknown,
     At {
         point: Point,
@@ -29,7 +25,6 @@ const DEGREE_METRES_MAX: f64 = 112_000.0;
 const APART_METRES_MAX: f64 = 20_040_000.0;
 
 impl Places {
-    /// Returns the number of a draft's place.
     pub(super) fn number(&mut self, draft: &EventDraft) -> u32 {
         match (draft.geo, draft.location.as_deref()) {
             (Some(geo), _) => {
@@ -65,7 +60,6 @@ impl Places {
         }
     }
 
-    /// Returns the name of a named place.
     pub(super) fn name(&self, number: u32) -> &str {
         self.names.text(number).get(1..).unwrap_or_default()
     }
@@ -74,7 +68,6 @@ impl Places {
         self.names.count()
     }
 
-    /// Removes all places but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         self.names.truncate(count);
     }
@@ -87,7 +80,6 @@ pub(super) fn at_most_apart_m(one: Point, other: Point) -> f64 {
     (degrees * DEGREE_METRES_MAX).min(APART_METRES_MAX)
 }
 
-/// Bounding boxes of each actor's places.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
     boxes: Map<u32, [f64; 4]>,

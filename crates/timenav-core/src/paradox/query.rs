@@ -1,5 +1,3 @@
-//! Queries of a view other than its paradoxes.
-
 use super::cycles::nearest_path;
 use super::site::{Set, Site};
 use super::uncertain::Uncertain;
@@ -8,12 +6,10 @@ use crate::event::CauseKind;
 use crate::ids::EventId;
 use crate::time::{Instant, Virtual};
 
-/// The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It exists, and is not canceled.
     Stands,
-    /// It was canceled.
     TakenAway,
     /// It was named as a cause, and never recorded.
     Unrecorded,
@@ -112,8 +108,7 @@ impl View {
         found
     }
 
-    /// Returns whether an event or intervention may have happened between two moments, both included. `false` if it was
-    /// never recorded.
+    /// Returns whether it may have happened between two moments, both included; `false` if never recorded.
     #[must_use]
     pub fn is_within(&self, event_id: &EventId, first: Instant<Virtual>, last: Instant<Virtual>) -> bool {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return false };

@@ -6,7 +6,6 @@ use crate::ids::{AnchorId, EventId, TimerId};
 use crate::time::{Instant, Virtual, Wall};
 use crate::timers::{Fallen, Schedule};
 
-/// The part of a ledger record that is relevant to paradoxes.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'a> {
     /// A new version of an event became current.
@@ -26,17 +25,13 @@ pub enum Record<'a> {
     Other(Stamp),
 }
 
-/// The position and time of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub position: u64,
-    /// Host time.
     pub recorded_at: Instant<Wall>,
-    /// What the timeline's clock showed.
     pub clock_at: Instant<Virtual>,
 }
 
-/// A version of an event that became current.
 #[derive(Clone, Copy, Debug)]
 pub struct Version<'a> {
     pub event_id: &'a EventId,
@@ -101,7 +96,6 @@ impl Record<'_> {
     }
 }
 
-/// Timer records, as far as they are relevant to paradoxes.
 #[derive(Clone, Copy, Debug)]
 pub enum TimerRecord<'a> {
     /// Start of a timeline. Its own timers have positions from here on.
@@ -109,8 +103,10 @@ pub enum TimerRecord<'a> {
         /// Added to the position of an entry that sets a timer.
         base: u64,
     },
-    /// A timer was set by an entry of its timeline.
-    Set { entry: u64, timer_id: &'a TimerId },
+    Set {
+        entry: u64,
+        timer_id: &'a TimerId,
+    },
     /// A moment of a timer fell due.
     Fired {
         position: u64,
@@ -123,23 +119,26 @@ pub enum TimerRecord<'a> {
         position: u64,
         /// The position of the timer.
         timer: u64,
-        /// What the clock showed.
         clock_at: Instant<Virtual>,
         /// The new schedule; `None` if it was canceled.
         schedule: Option<&'a Schedule>,
     },
-    /// A pending firing was superseded.
-    Superseded { position: u64, fallen: Fallen },
+    Superseded {
+        position: u64,
+        fallen: Fallen,
+    },
     /// A timer returned to a moment, in another round.
     Rearmed {
         position: u64,
-        /// The position of the timer.
         timer: u64,
         next: Instant<Virtual>,
         round: u32,
     },
     /// The timers returned to their state when an anchor was set.
-    Returned { position: u64, anchor_id: &'a AnchorId },
+    Returned {
+        position: u64,
+        anchor_id: &'a AnchorId,
+    },
 }
 
 impl TimerRecord<'_> {

@@ -1,5 +1,3 @@
-//! Missing and repeated sequence numbers of sources (P14).
-
 use std::collections::BTreeSet;
 
 use super::graph::Graph;
@@ -29,14 +27,12 @@ fn between((source, number, event): Entry, (other_source, other_number, other): 
 }
 
 impl Sequences {
-    /// Adds the number of an event, if it has one.
     pub(super) fn insert(&mut self, graph: &Graph, found: &mut Found, event: u32) {
         let Some(entry) = entry(graph, event) else { return };
         self.toggle(found, entry, false);
         self.entries.insert(entry);
     }
 
-    /// Removes the number of an event, if it has one.
     pub(super) fn remove(&mut self, graph: &Graph, found: &mut Found, event: u32) {
         let Some(entry) = entry(graph, event) else { return };
         self.entries.remove(&entry);
@@ -54,7 +50,6 @@ impl Sequences {
         new.into_iter().flatten().for_each(|site| found.toggle(site, true));
     }
 
-    /// Adds the numbers of all events that were ever recorded.
     pub(super) fn build(&mut self, graph: &Graph, found: &mut Found) {
         self.entries = (0..graph.count()).filter_map(|event| entry(graph, event)).collect();
         let after = self.entries.iter().skip(1);
@@ -63,7 +58,6 @@ impl Sequences {
         }
     }
 
-    /// Returns the events at both ends of a gap.
     pub(super) fn ends(&self, source: u32, after: u64, before: u64) -> [Option<u32>; 2] {
         let of = |number: u64| self.entries.range((source, number, 0)..=(source, number, u32::MAX));
         [of(after).next_back(), of(before).next()].map(|entry| entry.map(|(.., event)| *event))

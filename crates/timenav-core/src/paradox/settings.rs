@@ -1,5 +1,3 @@
-//! Settings of paradox detection, and the limits of its searches.
-
 use crate::time::Span;
 
 /// Default top speed in kilometers per hour: an airliner.
@@ -15,7 +13,6 @@ pub const DUPLICATE_METRES_DEFAULT: f64 = 100.0;
 pub const PARTNERS_PER_EVENT_MAX: usize = 100;
 /// Most events of a cycle or path that are listed. Its length is always reported.
 pub const PATH_EVENTS_MAX: usize = 1_000;
-/// Most edges visited while searching for a shorter cycle after one was found.
 pub const CYCLE_SEARCH_EDGES_MAX: usize = 1 << 22;
 /// Upper limit when counting the events that depend on an orphan.
 pub const IMPACT_EVENTS_MAX: usize = 10_000;
@@ -24,13 +21,11 @@ pub const IMPACT_EVENTS_MAX: usize = 10_000;
 pub struct Settings {
     /// Clock difference up to which a time does not count as before another.
     pub tolerance: Span,
-    /// Top speed in kilometers per hour.
     pub speed_kmh: f64,
     /// How late a source may record an event, measured from its latest event.
     pub lateness_max: Span,
     /// Host time for which a cause may be unrecorded before this counts as a paradox. `None` for no limit.
     pub grace: Option<Span>,
-    /// Time difference up to which events can be duplicates.
     pub duplicate_time: Span,
     /// Distance up to which events can be duplicates, in meters.
     pub duplicate_metres: f64,

@@ -6,10 +6,8 @@ use super::kinds::{Grade, Kind};
 
 /// A map with a fixed hash seed, for reproducible runs.
 pub(super) type Map<K, V> = hashbrown::HashMap<K, V, FixedState>;
-/// A set with a fixed hash seed, for reproducible runs.
 pub(super) type Set<K> = hashbrown::HashSet<K, FixedState>;
 
-/// Placeholder for a missing number.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// One paradox of a view. Equality is identity.
@@ -78,7 +76,6 @@ pub(super) const fn pair(one: u32, other: u32) -> [u32; 2] {
     if one < other { [one, other] } else { [other, one] }
 }
 
-/// The paradoxes of a view, with counts by kind and grade.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     sites: Set<Site>,

@@ -7,24 +7,19 @@ use super::uncertain::Uncertain;
 use crate::clock::{Clock, ClockMoved, apply};
 use crate::time::{Instant, Span, Virtual, Wall};
 
-/// The state after the previous records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
-    /// The previous record.
     last: Option<Stamp>,
     /// The clock, as far as it is known from records.
     clock: Option<Clock>,
-    /// The latest host time so far.
     pub(super) newest: Option<Instant<Wall>>,
 }
 
-/// A clock jump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Jump {
     /// The records before and after it.
     pub(super) positions: [u64; 2],
     pub(super) what: Jumped,
-    /// Whether the clock was changed on purpose.
     pub(super) is_explained: bool,
 }
 
@@ -32,12 +27,7 @@ pub(super) struct Jump {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jumped {
     /// Host time decreased.
-    Host {
-        /// When the previous record was recorded.
-        from: Instant<Wall>,
-        /// When this record was recorded.
-        to: Instant<Wall>,
-    },
+    Host { from: Instant<Wall>, to: Instant<Wall> },
     /// Virtual time differs from what the clock should show.
     Virtual {
         /// What the clock should have shown.
@@ -122,7 +112,6 @@ impl Watermarks {
         (before, late)
     }
 
-    /// Restores a watermark.
     pub(super) fn put_back(&mut self, source: u32, before: Option<(i64, u32)>) {
         match before {
             Some(before) => self.by_source.insert(source, before),

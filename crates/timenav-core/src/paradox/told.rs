@@ -1,5 +1,3 @@
-//! The description of a paradox.
-
 use std::fmt;
 
 use super::kinds::{Grade, Kind, Severity};
@@ -9,7 +7,6 @@ use crate::event::CauseKind;
 use crate::ids::{AnchorId, EventId, TimerId};
 use crate::time::{Instant, Span, Virtual};
 
-/// A paradox, or an observation about the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paradox {
     pub kind: Kind,
@@ -19,9 +16,7 @@ pub struct Paradox {
     pub is_observation: bool,
     /// The events, interventions and firings involved, in order.
     pub events: Vec<EventId>,
-    /// The evidence.
     pub witness: Witness,
-    /// An explanation in one sentence.
     pub explanation: String,
     /// Position of the first record that shows it.
     pub first: u64,
@@ -48,7 +43,6 @@ impl fmt::Display for Key {
     }
 }
 
-/// One edge of a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub cause: EventId,
@@ -58,14 +52,11 @@ pub struct Step {
     pub gap: Span,
 }
 
-/// The timer of a firing that is a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerTold {
     /// Its id, if an entry records it.
     pub timer_id: Option<TimerId>,
-    /// The moment of the firing.
     pub due: Instant<Virtual>,
-    /// How the moment was revoked, if it was.
     pub taken: Option<Taken>,
 }
 
@@ -83,7 +74,6 @@ pub enum Taken {
 }
 
 impl Taken {
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -95,7 +85,6 @@ impl Taken {
     }
 }
 
-/// The evidence of a paradox.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Witness {
     /// P01: an effect and its cause, with their possible times.
@@ -104,7 +93,6 @@ pub enum Witness {
         effect: EventId,
         /// The possible times of the cause, or of its end if effects must wait for that.
         cause_time: Uncertain,
-        /// The possible times of the effect.
         effect_time: Uncertain,
         /// How much earlier the effect is, by the recorded times.
         gap: Span,
@@ -122,7 +110,6 @@ pub enum Witness {
     },
     /// P04: how an event led to the intervention that removed it.
     Path {
-        /// The removed event.
         event: EventId,
         intervention: EventId,
         /// The path between them, including both, up to [`super::PATH_EVENTS_MAX`] nodes.
@@ -133,15 +120,12 @@ pub enum Witness {
     /// P05: an event, and a required cause that was removed.
     Orphan {
         effect: EventId,
-        /// The removed cause.
         cause: EventId,
         /// The ledger position of the removal.
         cancelled_at: Option<u64>,
-        /// The intervention that removed it.
         intervention: Option<EventId>,
         /// Number of live events that depend on the orphan, up to [`super::IMPACT_EVENTS_MAX`].
         impact: usize,
-        /// The timer, if the cause is a firing.
         timer: Option<TimerTold>,
     },
     /// P06: an event, and a cause that was never recorded.
@@ -171,7 +155,6 @@ pub enum Witness {
         predicate: String,
         /// The asserted values, as JSON.
         values: [String; 2],
-        /// The start of the overlap.
         from: Instant<Virtual>,
         /// The end of the overlap, excluded.
         until: Instant<Virtual>,
@@ -186,7 +169,6 @@ pub enum Witness {
         event: EventId,
         /// The earliest possible time of the event.
         time: Instant<Virtual>,
-        /// What the clock showed.
         clock_at: Instant<Virtual>,
     },
     /// P11: an event that its source recorded after a later one.
@@ -198,29 +180,17 @@ pub enum Witness {
         lateness: Span,
     },
     /// P12: a clock jump between two records.
-    Jump {
-        /// Their ledger positions.
-        positions: [u64; 2],
-        /// Which clock, and its readings.
-        jumped: Jumped,
-    },
+    Jump { positions: [u64; 2], jumped: Jumped },
     /// P13: an anchor, and an earlier event that was changed.
     Anchor {
         anchor_id: AnchorId,
-        /// The anchored moment.
         timestamp: Instant<Virtual>,
         event: EventId,
         /// The ledger position of the last change.
         changed_at: u64,
     },
     /// P14: missing sequence numbers of a source.
-    Gap {
-        source: Option<String>,
-        /// The first missing number.
-        first: u64,
-        /// The last missing number.
-        last: u64,
-    },
+    Gap { source: Option<String>, first: u64, last: u64 },
     /// P14: a repeated sequence number of a source.
     Repeat { source: Option<String>, sequence: u64, pair: [EventId; 2] },
     /// P15: an event that ends before it starts.

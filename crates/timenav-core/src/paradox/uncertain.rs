@@ -15,8 +15,7 @@ pub struct Uncertain {
 }
 
 impl Uncertain {
-    /// Returns the possible values of a time with a precision: the surrounding calendar unit in UTC, or the exact time
-    /// for `None`.
+    /// Returns the calendar unit in UTC around a time, or the exact time for a precision of `None`.
     #[must_use]
     pub fn new(time: Instant<Virtual>, precision: Option<Precision>) -> Self {
         let unit = match precision {
@@ -41,13 +40,11 @@ impl Uncertain {
         graded(is_before(self.max, other.min), is_before(self.min, other.max))
     }
 
-    /// Returns whether there is only one value.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self.min == self.max
     }
 
-    /// Returns both bounds in microseconds.
     const fn micros(self) -> (i64, i64) {
         (self.min.micros(), self.max.micros())
     }

@@ -1,5 +1,3 @@
-//! The view: the state of one timeline, and all paradoxes in it.
-
 use super::anchors::{Anchor, Anchors};
 use super::cycles::{Cycles, Sides, reaches};
 use super::firings::Firings;
@@ -56,7 +54,6 @@ impl View {
         Self { settings, ..Self::default() }
     }
 
-    /// Applies one record.
     pub(super) fn enter(&mut self, record: &Record<'_>) {
         match record {
             Record::Version(version) => self.version(version),
@@ -348,7 +345,6 @@ impl View {
         sites.extend(self.graph.causes(node).filter_map(|(cause, requires)| self.edge_site(cause, requires, node)));
     }
 
-    /// Adds all paradoxes of a single node.
     pub(super) fn sites_of_node(&self, node: u32, sites: &mut Vec<Site>) {
         let graph = &self.graph;
         if graph.is_live(node) {
@@ -395,7 +391,6 @@ impl View {
         }
     }
 
-    /// Returns the recorded time of a node.
     pub(super) fn time(&self, node: u32) -> Instant<Virtual> {
         self.graph.times(node).0
     }

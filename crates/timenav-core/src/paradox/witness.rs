@@ -1,5 +1,3 @@
-//! From the identification of a paradox to its description.
-
 use super::cycles::shortest_cycle;
 use super::firings::Firing;
 use super::kinds::{Grade, Kind};

@@ -19,13 +19,11 @@ fn at(micros: i64) -> Instant<Wall> {
     Instant::from_micros(micros).unwrap()
 }
 
-/// A command that sets only ends.
 fn ends<const N: usize>(ends: [(Role, &str, End); N]) -> PermissionsCommand {
     let ends = ends.into_iter().map(|(role, name, end)| ((role, user(name)), end)).collect();
     PermissionsCommand { ends, ..PermissionsCommand::default() }
 }
 
-/// The instant of all decisions.
 const NOW: i64 = 100;
 
 #[test]
@@ -76,7 +74,6 @@ fn remaining_user_keeps_the_end_until_another_is_set() {
     let second = decide(&first, more.clone()).unwrap();
     assert_eq!(second.ends.read, BTreeMap::from([(user("ada"), at(200))]));
     assert_eq!(decide(&second, ends([(Role::Read, "ada", End::Never)])).unwrap().ends, Ends::default());
-    // Removing and re-adding a user clears the end.
     let out = decide(&second, PermissionsCommand { read: Some(users(&["dot"])), ..Default::default() }).unwrap();
     assert_eq!(decide(&out, more).unwrap().ends, Ends::default());
 }
@@ -114,7 +111,6 @@ fn one_administrator_without_an_end_must_remain() {
     assert_eq!(decide(&set, &alone, at(NOW)), Err(PermissionsRefusal::EveryAdminExpires));
 }
 
-/// A random subset of four users.
 fn some() -> impl Strategy<Value = BTreeSet<UserId>> {
     prop::collection::btree_set(prop::sample::select(vec!["ada", "bob", "cyd", "dot"]), 0..=4)
         .prop_map(|names| names.into_iter().map(|name| UserId::new(name).unwrap()).collect())

@@ -1,5 +1,3 @@
-//! Areas of arbitrary shape.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,13 +8,11 @@ use super::{Cell, Point};
 /// `contains` decides. `cells` only limits the search: it returns every cell that holds a point of the area and
 /// possibly others, sorted and without duplicates.
 pub trait Shape: Send + Sync {
-    /// Returns every cell that may hold a point of the area, sorted.
     fn cells(&self) -> Vec<Cell>;
 
     fn contains(&self, point: Point) -> bool;
 }
 
-/// A named area, such as a country.
 #[derive(Clone)]
 pub struct Area {
     id: Arc<str>,
@@ -36,7 +32,6 @@ impl Area {
         &self.id
     }
 
-    /// Returns every cell that may hold a point of the area, sorted.
     #[must_use]
     pub fn cells(&self) -> Vec<Cell> {
         self.shape.cells()

@@ -1,5 +1,3 @@
-//! The grid cells that a query has to search.
-
 use super::grid::{column, row};
 use super::{Cell, LocationQuery, Point};
 
@@ -28,8 +26,7 @@ pub fn cells_of(query: &LocationQuery) -> Option<Vec<Cell>> {
 fn cells_around(center: Point, radius_m: f64) -> Vec<Cell> {
     let reach = radius_m / DEGREE_METRES_MIN;
     let (south, north) = ((center.lat() - reach).max(-90.0), (center.lat() + reach).min(90.0));
-    // sin(reach) / cos(lat) bounds the half width in longitude at the widest point of the circle, unless it contains a
-    // pole.
+    // sin(reach) / cos(lat) bounds the half width in longitude, unless the circle contains a pole.
     let half_width = if south <= -90.0 || north >= 90.0 {
         180.0
     } else {

@@ -21,7 +21,6 @@ impl Cell {
         if number < CELLS { Some(Self(number)) } else { None }
     }
 
-    /// Returns the center of the cell.
     #[must_use]
     pub fn middle(self) -> Point {
         let (lat, lon) = (f64::from(self.0 / 360) - 89.5, f64::from(self.0 % 360) - 179.5);

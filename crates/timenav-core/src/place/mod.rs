@@ -1,5 +1,3 @@
-//! Points on the earth, and location queries.
-
 mod grid;
 mod area;
 mod query;
@@ -23,18 +21,15 @@ pub struct Point {
     lon: f64,
 }
 
-/// The coordinates of an event, with a radius if known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geo {
     /// The point, or the center of the circle.
     pub point: Point,
-    /// In meters.
     pub radius_m: Option<f64>,
 }
 
-/// A box between two meridians and two parallels, edges included, in degrees.
-///
-/// A box whose west is greater than its east crosses the antimeridian (RFC 7946 §5.2).
+/// A box between two meridians and two parallels, edges included, in degrees. A box whose west is greater than its east
+/// crosses the antimeridian (RFC 7946 §5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BBox {
     west: f64,
@@ -65,9 +60,8 @@ impl Point {
         self.lon
     }
 
-    /// Returns the geodesic distance to another point, in meters.
-    ///
-    /// Source: Karney, Algorithms for geodesics (2013), as implemented by GeographicLib.
+    /// Returns the geodesic distance to another point, in meters. Source: Karney, Algorithms for geodesics (2013), as
+    /// implemented by GeographicLib.
     #[must_use]
     pub fn distance_m(self, other: Self) -> f64 {
         static WGS84: LazyLock<Geodesic> = LazyLock::new(Geodesic::wgs84);

@@ -1,19 +1,12 @@
-//! Location queries.
-
 use super::{Area, BBox, Point};
 use crate::limits::{LOCATION_BYTES_MAX, RADIUS_METRES_DEFAULT, RADIUS_METRES_MAX};
 
-/// A parsed location query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LocationQuery {
     /// `*`: everywhere, including events without a place.
     Anywhere,
     /// Coordinates or a `geo:` URI: everything within a distance of a point.
-    Near {
-        center: Point,
-        /// In meters.
-        radius_m: f64,
-    },
+    Near { center: Point, radius_m: f64 },
     /// `bbox:west,south,east,north`.
     Within(BBox),
     /// A named area. [`parse_location`] never returns it: area names are resolved elsewhere.
@@ -22,29 +15,22 @@ pub enum LocationQuery {
     Named(String),
 }
 
-/// Why a text is not a location query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
     #[error("a location cannot be empty; `*` means anywhere")]
     Empty,
-    /// The text has more than [`LOCATION_BYTES_MAX`] bytes.
     #[error("a location can have at most {LOCATION_BYTES_MAX} bytes")]
     TooLong,
-    /// The coordinates are out of range.
     #[error("write coordinates as latitude,longitude, from -90 to 90 and -180 to 180, such as `29.95,-90.07`")]
     Coordinates,
-    /// Malformed `geo:` URI.
     #[error(
         "write a geo URI as `geo:latitude,longitude` with an optional `;u=meters`, such as `geo:29.95,-90.07;u=50000`"
     )]
     GeoUri,
-    /// A `geo:` URI in another coordinate reference system.
     #[error("the coordinate reference system `{0}` is not supported; use `wgs84`")]
     ReferenceSystem(String),
-    /// The radius is negative, not a number, or more than half the circumference of the earth.
     #[error("the radius must be from 0 to {RADIUS_METRES_MAX} meters")]
     Radius,
-    /// Malformed `bbox:`.
     #[error(
         "write a box as `bbox:west,south,east,north` in degrees with south not above north, such as `bbox:-98,18,-81,31`; west greater than east crosses the antimeridian"
     )]

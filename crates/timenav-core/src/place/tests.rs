@@ -72,7 +72,6 @@ fn box_includes_its_edges_and_both_antimeridian_longitudes() {
     assert!(!east.contains(point(60.0, -179.9)));
 }
 
-/// The northern hemisphere.
 struct North;
 
 impl Shape for North {

@@ -1,5 +1,3 @@
-//! Day numbers and weekdays.
-
 use crate::time::Civil;
 
 /// Returns the weekday of a day number since 1970-01-01. 0 is Monday.

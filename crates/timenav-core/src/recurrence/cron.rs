@@ -12,7 +12,6 @@ use crate::time::Zone;
 const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-/// Named expressions of crontab(5).
 const WORDS: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -26,7 +25,6 @@ const WORDS: [(&str, &str); 7] = [
 /// Monday to Friday, in the syntax of rules.
 const WORKDAYS: &str = "MO,TU,WE,TH,FR";
 
-/// The name and the values of a field.
 struct Field {
     name: &'static str,
     min: i64,

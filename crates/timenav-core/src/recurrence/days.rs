@@ -1,5 +1,3 @@
-//! The calendar days that a rule matches.
-
 use super::calendar::{day_number, days_in_year, weekday};
 use super::known_months::{Filter, KnownMonths};
 use super::times::Numbers;
@@ -41,14 +39,12 @@ impl Counted {
     }
 }
 
-/// What the ordinals of weekdays refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ordinals {
     Month,
     Year,
 }
 
-/// How days of the month and weekdays are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Both {
     /// A day must match both.
@@ -75,7 +71,6 @@ pub(super) struct Days {
     pub(super) both: Both,
 }
 
-/// Returns the bit of a day of the month.
 const fn bit(day: i64) -> u32 {
     if 1 <= day && day <= 31 { 1 << day } else { 0 }
 }
@@ -128,8 +123,7 @@ impl Days {
         both & self.by_year_day(year, month) & self.by_week(year, month)
     }
 
-    /// Returns whether a day matches, ignoring the month and the day of the month. For days moved from a month that
-    /// does not have them.
+    /// Returns whether a day that was moved from a month without it matches. Ignores month and day of the month.
     pub(super) fn contains_moved(&self, day: i64, known: &mut KnownMonths) -> bool {
         let Civil { year, month, day, .. } = Civil::from_days(day);
         let filters = || self.by_weekday(year, month) & self.by_year_day(year, month) & self.by_week(year, month);
@@ -143,8 +137,7 @@ impl Days {
         known.get(Filter::MovedInYear, year, month, filters) & bit(day) != 0
     }
 
-    /// Returns the days of the month that the rule lists, counted from the first day. Includes days that the month does
-    /// not have.
+    /// Returns the listed days of the month, counted from the first, including days that the month does not have.
     pub(super) fn named_month_days(&self, year: i64, month: i64) -> impl Iterator<Item = i64> {
         self.of_month.counted_up(days_in_month(year, month))
     }

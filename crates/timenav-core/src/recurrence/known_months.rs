@@ -6,7 +6,6 @@ use super::calendar::{day_number, days_in_year, weekday};
 /// The parts of a rule that are applied to a set of days.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Filter {
-    /// All of them.
     All,
     /// All but the month and the day of the month.
     Moved,
@@ -21,7 +20,6 @@ const FILTERS: usize = 3;
 /// Not a valid set of days: bit 0 is unused in those.
 const UNKNOWN: u32 = 1;
 
-/// The cached days of one rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownMonths {
     days: Option<Box<[[[u32; 12]; KINDS]; FILTERS]>>,

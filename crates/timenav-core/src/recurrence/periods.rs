@@ -7,7 +7,6 @@ use super::phases::gcd;
 use super::times::{DAY_SECONDS, LAST_SECOND, Times};
 use crate::time::{Civil, days_in_month};
 
-/// Period of the calendar in months.
 const CYCLE_MONTHS: i64 = CYCLE_YEARS * 12;
 /// Period of the calendar in years.
 const CYCLE_YEARS: i64 = 400;

@@ -87,7 +87,6 @@ impl Phases {
     }
 }
 
-/// Returns the greatest common divisor of two positive numbers.
 pub(super) const fn gcd(mut one: i64, mut other: i64) -> i64 {
     while other != 0 {
         (one, other) = (other, one % other);

@@ -1,5 +1,3 @@
-//! A rule, and the search for its next moment from any point in time.
-
 use super::periods::Periods;
 use super::phases::{Known, Phases};
 use super::times::{DAY_SECONDS, FIRST_SECOND, LAST_SECOND};
@@ -36,8 +34,7 @@ pub struct Rule {
     pub(super) first: i64,
     /// No moment is after this second.
     pub(super) last: i64,
-    /// The start, if it is the second occurrence of a repeated local time. The pattern only matches the first
-    /// occurrence.
+    /// The start, if it is the second occurrence of a repeated local time, which the pattern does not match.
     pub(super) second_showing: Option<i64>,
     pub(super) last_of_count: Option<Instant<Virtual>>,
 }
@@ -53,12 +50,9 @@ pub(super) enum Pattern {
     Passing(Phases),
 }
 
-/// A number of moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The number, or the limit.
     pub moments: u64,
-    /// Whether all were counted.
     pub is_complete: bool,
 }
 
@@ -92,7 +86,6 @@ impl Rule {
         next
     }
 
-    /// Returns the first moment of the rule.
     #[must_use]
     pub fn first(&self) -> Option<Instant<Virtual>> {
         Moments { rule: self, from: self.first, known: Known::default() }.next()
@@ -129,7 +122,6 @@ impl Rule {
         self.last_of_count
     }
 
-    /// Returns the moment in that second.
     pub(super) const fn instant(&self, second: i64) -> Option<Instant<Virtual>> {
         Instant::from_micros(second * SECOND_MICROS + self.fraction)
     }

@@ -36,12 +36,10 @@ fn shown(rule: &Rule, after: Instant<Virtual>, count: usize) -> Vec<String> {
     rule.after(after).take(count).map(|moment| rule.zone().local_time(moment)).collect()
 }
 
-/// Checks the first moments after an instant, in local time.
 fn check(rule: &Rule, after: &str, expected: &[&str]) {
     assert_eq!(shown(rule, at(after), expected.len()), expected, "{rule:?}");
 }
 
-/// Checks that a rule has exactly these moments.
 fn check_all(rule: &Rule, expected: &[&str]) {
     assert_eq!(shown(rule, Instant::MIN, expected.len() + 1), expected, "{rule:?}");
 }

@@ -1,5 +1,3 @@
-//! Times of day: sets of hours, minutes and seconds.
-
 use crate::time::{Instant, Virtual};
 
 /// The second of the first instant, since 1970.
@@ -52,12 +50,10 @@ impl Numbers {
         (left != 0).then(|| i64::from(from + left.trailing_zeros()))
     }
 
-    /// Returns the number with that index.
     fn nth(self, index: i64) -> Option<i64> {
         self.iter().nth(usize::try_from(index).ok()?)
     }
 
-    /// Returns the numbers in ascending order.
     pub(super) fn iter(self) -> impl Iterator<Item = i64> {
         std::iter::successors(self.next(0), move |number| self.next(number + 1))
     }
@@ -93,7 +89,6 @@ impl Times {
         Some(hour * HOUR_SECONDS + self.minutes.next(0)? * MINUTE_SECONDS + self.seconds.next(0)?)
     }
 
-    /// Returns the time with that index.
     pub(super) fn nth(&self, index: i64) -> Option<i64> {
         let (minutes, seconds) = (self.minutes.len(), self.seconds.len());
         let hour = self.hours.nth(index / (minutes * seconds))?;

@@ -1,5 +1,3 @@
-//! Scan depth.
-
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
@@ -10,7 +8,6 @@ pub const SAMPLE_ENTRIES_MAX: u64 = 100_000;
 /// Longest part of a text that is quoted in an error, in bytes.
 const QUOTED_BYTES_MAX: usize = 64;
 
-/// How much of a ledger a scan reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// Everything: entries, payloads, tree, signatures, tables.
@@ -24,7 +21,6 @@ pub enum Depth {
     Sample(NonZeroU64),
 }
 
-/// The text is not a depth.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown depth `{0}`; use full, quick, tail:<n> with n at least 1, or sample:<n> with n from 1 to \

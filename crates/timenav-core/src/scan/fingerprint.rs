@@ -24,7 +24,6 @@ pub struct Fingerprint {
 }
 
 impl FactKey {
-    /// Length in bytes.
     pub const BYTES: usize = 16;
 
     #[must_use]
@@ -32,8 +31,7 @@ impl FactKey {
         Self(bytes)
     }
 
-    /// Returns the fingerprint of one fact: its kind, numbers, and texts. All facts of one kind must have the same
-    /// number of numbers and texts.
+    /// All facts of one kind must have the same number of numbers and texts.
     #[must_use]
     pub fn fact<const NUMBERS: usize>(&self, kind: u8, numbers: [i64; NUMBERS], texts: &[&[u8]]) -> Fingerprint {
         let mut hasher = SipHasher24::new_with_key(&self.0);
@@ -41,7 +39,6 @@ impl FactKey {
         for number in numbers {
             hasher.write(&number.to_le_bytes());
         }
-        // Length prefixes separate the texts.
         for text in texts {
             hasher.write(&(text.len() as u64).to_le_bytes());
             hasher.write(text);
@@ -63,7 +60,6 @@ impl Fingerprint {
         self.count += facts.count;
     }
 
-    /// Returns the number of facts.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
@@ -76,7 +72,6 @@ mod tests {
 
     const KEY: FactKey = FactKey::from_bytes([7; FactKey::BYTES]);
 
-    /// Returns the fingerprint of events with their positions.
     fn of(facts: &[(i64, &str, &str)]) -> Fingerprint {
         of_under(&KEY, facts)
     }

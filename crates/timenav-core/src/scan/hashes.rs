@@ -10,7 +10,6 @@ const OF_READS: &[u8] = b"{\"action\":\"reads\",";
 /// An entry as stored, possibly damaged.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryBytes<'a> {
-    /// The position it is stored at.
     pub position: u64,
     /// The bytes that are hashed into the tree.
     pub leaf: &'a [u8],
@@ -21,14 +20,12 @@ pub struct EntryBytes<'a> {
 }
 
 impl EntryBytes<'_> {
-    /// Returns whether the payload and its salt are gone.
     #[must_use]
     pub const fn is_erased(&self) -> bool {
         self.salt.is_empty() && self.payload.is_empty()
     }
 }
 
-/// The hashes of a stored entry.
 #[derive(Clone, Debug)]
 pub struct EntryHashes {
     pub(super) leaf: Hash,
@@ -37,10 +34,8 @@ pub struct EntryHashes {
     readers: Option<Vec<ReadBy>>,
 }
 
-/// A reader, and the kind of read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadBy {
-    /// The id of the key or session.
     pub key: String,
     pub user: String,
     /// The operation, such as `clock` or `monitor_events`.

@@ -33,7 +33,6 @@ struct Difference {
     evidence: String,
 }
 
-/// Scans a ledger from a position to its end.
 pub struct LedgerScan {
     timeline_id: String,
     frontier: Frontier,
@@ -53,7 +52,6 @@ pub struct LedgerScan {
 }
 
 impl LedgerScan {
-    /// Returns a scan of a complete ledger.
     #[must_use]
     pub fn new(timeline_id: &str, marks: Vec<Mark>) -> Self {
         Self {
@@ -79,13 +77,11 @@ impl LedgerScan {
         Self { frontier, tiles: None, ..Self::new(timeline_id, marks) }
     }
 
-    /// Returns the position of the next entry.
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.frontier.size()
     }
 
-    /// Returns the root over the entries so far.
     #[must_use]
     pub fn root(&self) -> Hash {
         self.frontier.root()
@@ -113,7 +109,6 @@ impl LedgerScan {
         self.payloads_count
     }
 
-    /// Returns the number of compared tiles.
     #[must_use]
     pub const fn tiles_count(&self) -> u64 {
         self.tiles_count
@@ -309,9 +304,8 @@ impl LedgerScan {
         }
     }
 
-    /// Compares the tree over the entries with the stored tree and the signed checkpoints.
-    ///
-    /// Returns the findings, and the sizes of the signed checkpoints that match.
+    /// Compares the tree over the entries with the stored tree and the signed checkpoints. Returns the findings, and
+    /// the sizes of the signed checkpoints that match.
     #[must_use]
     pub fn finish(mut self, kept: &Frontier, signed: Option<&Checkpoint>) -> (Findings, Vec<u64>) {
         let root = self.frontier.root();

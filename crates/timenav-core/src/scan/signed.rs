@@ -12,7 +12,6 @@ pub struct Unsigned {
     pub kind: FindingKind,
     /// The size that the note claims, if it can be parsed.
     pub size: Option<u64>,
-    /// What is wrong, as a sentence.
     pub evidence: String,
 }
 

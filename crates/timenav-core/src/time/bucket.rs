@@ -1,5 +1,3 @@
-//! Division of time into buckets of equal length.
-
 use super::civil::Civil;
 use super::{Duration, Instant};
 
@@ -12,8 +10,7 @@ pub enum Bucket {
 }
 
 impl Bucket {
-    /// Returns the buckets of a duration. `None` if it has both months and an exact part, because such buckets have no
-    /// common length.
+    /// Returns `None` if there are both months and an exact part, because such buckets have no common length.
     #[must_use]
     pub const fn new(duration: Duration) -> Option<Self> {
         match (duration.months(), duration.exact().micros()) {
@@ -36,8 +33,7 @@ impl Bucket {
         }
     }
 
-    /// Returns the end of the bucket that starts at `begin`, which is the start of the next one. `None` beyond the
-    /// range.
+    /// Returns the start of the next bucket after the one at `begin`; `None` beyond the range.
     #[must_use]
     pub fn end(self, begin: i64) -> Option<i64> {
         match self {

@@ -52,8 +52,7 @@ impl Civil {
         }
     }
 
-    /// Returns the microseconds since 1970-01-01T00:00:00, or `None` on overflow. The inverse of
-    /// [`Civil::from_micros`].
+    /// Returns microseconds since 1970-01-01T00:00:00; `None` on overflow. The inverse of [`Civil::from_micros`].
     pub(super) const fn micros(self) -> Option<i64> {
         match self.days().checked_mul(DAY_MICROS) {
             Some(micros) => micros.checked_add(self.day_micros),
@@ -72,8 +71,7 @@ impl Civil {
         era * 146_097 + day_of_era - 719_468
     }
 
-    /// Returns the same day and time that many months later, earlier if negative. A day that the month does not have
-    /// becomes its last day.
+    /// Returns the same day and time months later or earlier. A day that the month lacks becomes its last day.
     pub(super) fn months_later(self, months: i64) -> Self {
         let count = self.year * 12 + self.month - 1 + months;
         let (year, month) = (count.div_euclid(12), count.rem_euclid(12) + 1);
@@ -138,14 +136,12 @@ impl CivilText {
         text
     }
 
-    /// Appends `Z`.
     pub(super) fn with_zulu(mut self) -> Self {
         self.push(b'Z');
         self
     }
 
-    /// Appends `±hh:mm`, or `±hh:mm:ss` for historical local mean times, because rounding these would change the
-    /// instant.
+    /// Appends `±hh:mm`, or `±hh:mm:ss` for local mean times, because rounding would change the instant.
     pub(super) fn with_offset(mut self, offset_seconds: i64) -> Self {
         let seconds = offset_seconds.abs();
         self.push(if offset_seconds < 0 { b'-' } else { b'+' });

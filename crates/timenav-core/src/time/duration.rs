@@ -23,15 +23,12 @@ pub struct Duration {
     exact: Span,
 }
 
-/// An error in a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
     #[error("the duration is empty: write one such as `90m`, `1d12h` or `P1M`")]
     Empty,
-    /// The text is longer than [`DURATION_BYTES_MAX`].
     #[error("a duration can have at most {DURATION_BYTES_MAX} bytes, not {bytes}")]
     TooLong { bytes: usize },
-    /// The text does not have the form of a duration.
     #[error(
         "not a duration: write numbers and units such as `90m`, `1.5h` or `1d12h`, or ISO 8601 such as `PT2H` or `P1M`"
     )]
@@ -42,11 +39,7 @@ pub enum DurationError {
     #[error("a duration must be longer than zero: the shortest is one microsecond, `1us`")]
     Zero,
     #[error("the unit of {number} is missing: write one of {units}")]
-    UnitMissing {
-        number: String,
-        /// The valid units at this point.
-        units: &'static str,
-    },
+    UnitMissing { number: String, units: &'static str },
     #[error("the unit {unit:?} is unknown there: write one of {units}")]
     UnitUnknown {
         unit: String,
@@ -60,13 +53,11 @@ pub enum DurationError {
         /// The correct form, in backticks.
         corrected: String,
     },
-    /// A unit is repeated, or comes after a smaller one.
     #[error("the unit `{unit}` appears twice or after a smaller one: write each once, largest first")]
     UnitOrder { unit: String },
     /// A number has a fraction and is not the last one (ISO 8601-1, section 5.5.2.3).
     #[error("{number} has a fraction: only the last number may have one")]
     FractionNotLast { number: String },
-    /// A number of months or years has a fraction.
     #[error("{number} has a fraction: months and years must be whole, as they differ in length")]
     FractionOfMonth { number: String },
     /// The duration is more than 292 000 years. The whole range of time has 20 000.
@@ -81,19 +72,16 @@ impl Duration {
         if exact.micros() < 0 || (months == 0 && exact.micros() == 0) { None } else { Some(Self { months, exact }) }
     }
 
-    /// Returns the calendar part, in months.
     #[must_use]
     pub const fn months(&self) -> u32 {
         self.months
     }
 
-    /// Returns the exact part, which is not negative.
     #[must_use]
     pub const fn exact(&self) -> Span {
         self.exact
     }
 
-    /// Returns the sum, or `None` if it overflows.
     #[must_use]
     pub fn checked_add(&self, other: Self) -> Option<Self> {
         let micros = self.exact.micros().checked_add(other.exact.micros())?;

@@ -1,5 +1,3 @@
-//! Points in time, typed by their clock.
-
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -86,7 +84,6 @@ impl<S> Instant<S> {
 impl Span {
     pub const ZERO: Self = Self { micros: 0 };
 
-    /// Returns the span of that many microseconds.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         Self { micros }

@@ -1,5 +1,3 @@
-//! The leap seconds of UTC.
-
 use super::civil::Civil;
 
 #[cfg(test)]

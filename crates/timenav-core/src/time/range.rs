@@ -1,5 +1,3 @@
-//! Time ranges.
-
 use std::fmt;
 
 use super::{Duration, DurationError, Instant, TIMESTAMP_BYTES_MAX, TimestampError, Zone, parse_duration, parse_zoned};
@@ -13,15 +11,12 @@ pub const TIME_RANGE_BYTES_MAX: usize = 2 * TIMESTAMP_BYTES_MAX + 1;
 /// The text of an open end (ISO 8601-2, section 4.4).
 const OPEN: &str = "..";
 
-/// A time range. Both ends are inclusive, and each can be open.
-///
-/// The start is never after the end; they can be equal.
+/// A time range. Both ends are inclusive, and each can be open. The start is never after the end; they can be equal.
 pub struct TimeRange<S> {
     start: Option<Instant<S>>,
     end: Option<Instant<S>>,
 }
 
-/// One of the two ends of a range, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangePart {
     /// The part before the slash.
@@ -30,26 +25,20 @@ pub enum RangePart {
     End,
 }
 
-/// An error in a time range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
-    /// The text is longer than [`TIME_RANGE_BYTES_MAX`].
     #[error("a time range can have at most {TIME_RANGE_BYTES_MAX} bytes, not {bytes}")]
     TooLong { bytes: usize },
     #[error("a time range has two parts, `<start>/<end>`, such as `2024-07-20T00:00:00Z/2024-07-21T00:00:00Z`")]
     NotTwoParts,
     #[error("the {part} of the range is empty: write `..` to leave it open")]
     PartEmpty { part: RangePart },
-    /// A part looks like a timestamp but is not valid.
     #[error("the {part} of the range is wrong: {error}")]
     Timestamp { part: RangePart, error: TimestampError },
-    /// A part looks like a duration but is not valid.
     #[error("the {part} of the range is wrong: {error}")]
     Duration { part: RangePart, error: DurationError },
-    /// A part is a duration and the other one is not a timestamp.
     #[error("the {part} of the range is a duration, so the other part must be a timestamp")]
     DurationAlone { part: RangePart },
-    /// A duration leads outside of −9999…9999.
     #[error("the {part} of the range is outside the years -9999 to 9999")]
     OutOfRange { part: RangePart },
     #[error("the end of the range, {end}, is before its start, {start}")]
@@ -90,13 +79,11 @@ impl<S> TimeRange<S> {
         Self { start: None, end: None }
     }
 
-    /// Returns the start, or `None` if it is open.
     #[must_use]
     pub const fn start(&self) -> Option<Instant<S>> {
         self.start
     }
 
-    /// Returns the end, or `None` if it is open.
     #[must_use]
     pub const fn end(&self) -> Option<Instant<S>> {
         self.end
@@ -114,7 +101,6 @@ impl<S> TimeRange<S> {
         self.end.unwrap_or(Instant::MAX)
     }
 
-    /// Returns whether the range contains an instant. Both ends are inclusive.
     #[must_use]
     pub fn contains(&self, at: Instant<S>) -> bool {
         (self.first()..=self.last()).contains(&at)
@@ -166,7 +152,6 @@ pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
     }
 }
 
-/// One part of a range, as written.
 enum Part<S> {
     Open,
     /// With the zone whose calendar counts.

@@ -12,8 +12,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-/// Longest accepted timestamp, in bytes: enough for a fraction of nine digits, the longest zone name and a calendar
-/// suffix.
+/// Longest accepted timestamp, in bytes: nine digits of fraction, the longest zone name, a calendar suffix.
 pub const TIMESTAMP_BYTES_MAX: usize = 96;
 
 /// Formats the instant in UTC: `2024-07-20T20:17:40Z`, `-002150-01-01T00:00:00.5Z`.
@@ -27,15 +26,12 @@ impl<S> fmt::Display for Instant<S> {
     }
 }
 
-/// An error in a timestamp.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimestampError {
     #[error("the timestamp is empty: write one such as `2024-07-20T20:17:40Z`")]
     Empty,
-    /// The text is longer than [`TIMESTAMP_BYTES_MAX`].
     #[error("a timestamp can have at most {TIMESTAMP_BYTES_MAX} bytes, not {bytes}")]
     TooLong { bytes: usize },
-    /// The text does not have the form of a timestamp.
     #[error("not a timestamp: write a date, a time and a zone, such as `2024-07-20T20:17:40Z`")]
     NotATimestamp,
     #[error("the time of day and its zone are missing: write `{corrected}`")]
@@ -43,7 +39,6 @@ pub enum TimestampError {
         /// The start of the day in UTC.
         corrected: String,
     },
-    /// There is neither `Z` nor an offset nor a zone.
     #[error(
         "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as `[Europe/Paris]`, like \
          `{corrected}`"
@@ -52,14 +47,12 @@ pub enum TimestampError {
         /// The same time in UTC.
         corrected: String,
     },
-    /// The local time is skipped in the zone in brackets.
     #[error("clocks in {zone} skip that local time: write an offset, such as `{offset}`, or another time")]
     LocalTimeSkipped {
         zone: String,
         /// The offset before the gap.
         offset: String,
     },
-    /// The local time is repeated in the zone in brackets.
     #[error("clocks in {zone} show that local time twice: write the offset `{first}` or `{second}` before the zone")]
     LocalTimeTwice {
         zone: String,
@@ -71,33 +64,22 @@ pub enum TimestampError {
     /// The offset starts with a space: a `+` that was decoded as a form field.
     #[error("the offset has a space instead of a sign: in a query string, write `+` as `%2B`")]
     OffsetSignMissing,
-    /// There is text after the timestamp.
     #[error("{rest:?} does not belong after a timestamp")]
     Trailing { rest: String },
     #[error("a year must have four digits, or a sign and six: write the year -43 as `-000043`; the last year is 9999")]
     YearDigits,
     #[error("the year -000000 does not exist: write 1 BCE as `0000`")]
     NegativeYearZero,
-    /// A number is out of range.
     #[error("the {field} is {value}; it must be from {min} to {max}")]
     FieldOutOfRange { field: &'static str, value: i64, min: i64, max: i64 },
     #[error("month {month} of the year {year} has {days} days, not {day}")]
-    NoSuchDay {
-        year: i64,
-        month: i64,
-        day: i64,
-        /// Number of days of the month.
-        days: i64,
-    },
+    NoSuchDay { year: i64, month: i64, day: i64, days: i64 },
     #[error("the hour 24 does not exist: write midnight as `00:00:00` of the following day")]
     HourTwentyFour,
-    /// The second is 60, but there was no leap second.
     #[error("no leap second occurred then: second 60 exists only at 23:59:60Z on days such as 2016-12-31")]
     NotALeapSecond,
-    /// The instant is before [`Instant::MIN`] or after [`Instant::MAX`].
     #[error("the time is outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")]
     OutOfRange,
-    /// The text in brackets is not an RFC 9557 suffix.
     #[error(
         "[{}] is not a suffix: write one zone such as `[Europe/Paris]`, and tags after it",
         .suffix.escape_debug()
@@ -106,13 +88,10 @@ pub enum TimestampError {
     /// A suffix is marked critical and not supported (RFC 9557, section 3.3).
     #[error("[{suffix}] is marked critical but not supported: leave it out, or leave out its `!`")]
     SuffixCritical { suffix: String },
-    /// The zone in brackets is not in the IANA database.
     #[error("the time zone {zone:?} is unknown: write an IANA name such as `Europe/Paris`")]
     ZoneUnknown { zone: String },
-    /// The offset differs from that of the zone in brackets.
     #[error("the offset {offset} and the zone {zone} disagree: at that time its offset is {zone_offset}")]
     ZoneDisagrees {
-        /// The written offset.
         offset: String,
         zone: String,
         /// The offset of the zone at that instant.
@@ -203,7 +182,6 @@ fn plain<S>(text: &str) -> Option<Instant<S>> {
     Instant::from_micros(Civil { day_micros, ..civil }.micros()?)
 }
 
-/// Parses a number of a few digits.
 fn decimal(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }

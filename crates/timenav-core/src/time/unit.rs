@@ -1,9 +1,6 @@
-//! Calendar units that contain an instant.
-
 use super::Instant;
 use super::civil::{Civil, DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
 
-/// A unit of calendar or time of day, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Year,

@@ -1,5 +1,3 @@
-//! Time zones, and their local times.
-
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 
@@ -9,9 +7,8 @@ use super::{Instant, Virtual};
 #[cfg(test)]
 mod tests;
 
-/// A time zone of the embedded edition of the IANA database.
-///
-/// Its rules apply to the whole range of [`Instant`]: local mean time before the first rule, and the last rule forever.
+/// A time zone of the embedded edition of the IANA database. Its rules apply to the whole range of [`Instant`]: local
+/// mean time before the first rule, and the last rule forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
     rules: TimeZone,
@@ -23,9 +20,8 @@ impl Zone {
         Self { rules: TimeZone::UTC }
     }
 
-    /// Returns the zone with that IANA name, such as `America/Chicago`, ignoring case; `None` if there is none.
-    ///
-    /// Zone files of the machine are never read, so that all hosts calculate alike.
+    /// Returns the zone with that IANA name, such as `America/Chicago`, ignoring case; `None` if there is none. Zone
+    /// files of the machine are never read, so that all hosts calculate alike.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let rules = TimeZoneDatabase::bundled().get(name).ok()?;
@@ -123,7 +119,6 @@ impl Zone {
     }
 }
 
-/// A period with a constant offset from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     /// Its first second since 1970, if it has one.
@@ -132,9 +127,7 @@ pub(crate) struct Stretch {
     pub(crate) ends: Option<i64>,
     /// The offset from UTC, in seconds.
     pub(crate) offset: i64,
-    /// The offset of the previous period.
     pub(crate) offset_before: i64,
-    /// The offset of the next period.
     pub(crate) offset_after: i64,
 }
 
@@ -157,8 +150,7 @@ pub(super) enum LocalOffsets {
     Two(i64, i64),
 }
 
-/// Returns the nearest instant that jiff supports. Its range is a day narrower on both sides, where no zone changes its
-/// offset.
+/// jiff's range is a day narrower on both sides, where no zone changes its offset.
 fn nearest_timestamp(micros: i64) -> Timestamp {
     let end = if micros < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_microsecond(micros).unwrap_or(end)

@@ -25,7 +25,6 @@ impl Timers {
         self.next = Some(self.next.map_or(next, |earliest| earliest.min(next)));
     }
 
-    /// Records that `count` pending firings were superseded.
     pub fn supersede(&mut self, count: u64) {
         self.pending = self.pending.saturating_sub(count);
     }
@@ -98,7 +97,6 @@ impl<D> Undo<D> {
         self.made.insert(fallen);
     }
 
-    /// Undoes the outcome of a firing.
     pub fn settled(&mut self, fallen: Fallen) {
         self.pending.insert(fallen);
     }
@@ -131,7 +129,6 @@ pub fn rounds_grow_by(highest: u32, rounds: impl IntoIterator<Item = u32>) -> u3
     (highest + 1).saturating_sub(lowest)
 }
 
-/// The limit that a restore exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMuch {
     pub what: &'static str,

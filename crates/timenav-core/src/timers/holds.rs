@@ -6,15 +6,11 @@ use crate::ids::LeaseId;
 use crate::limits::HOLDS_PER_TIMELINE_MAX;
 use crate::time::{Instant, Wall};
 
-/// A hold on the advances of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     pub lease_id: LeaseId,
-    /// The user who holds them.
     pub owner: String,
-    /// The owner's reason.
     pub reason: String,
-    /// When it ends, in host time.
     pub until: Instant<Wall>,
 }
 
@@ -26,16 +22,13 @@ impl Hold {
     }
 }
 
-/// Why a hold was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotHeld {
     /// The user has no such hold, or it has ended.
     NotTheirs,
-    /// The timeline has the maximum number of holds.
     TooMany,
 }
 
-/// The holds on one timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holds(BTreeMap<LeaseId, Hold>);
 

@@ -14,17 +14,14 @@ use crate::timers::retries::{Pace, wait_after};
 
 /// Number of outcomes remembered for claims that read the pending firings before.
 const SETTLED_KEPT_MAX: usize = 16_384;
-/// A firing leased to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The claim. Another claim of the same firing has another id.
     pub lease_id: LeaseId,
     pub timeline: TimelineId,
     pub queue: QueueId,
     /// Firings with the same key are processed one after the other.
     pub order_key: Option<String>,
     pub holder: String,
-    /// When it ends, in host time.
     pub until: Instant<Wall>,
 }
 
@@ -58,7 +55,6 @@ pub struct HeldByOther {
     pub holder: String,
 }
 
-/// The attempts at a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// How often it was handed out.
@@ -67,18 +63,15 @@ pub struct Tried {
     pub not_before: Instant<Wall>,
 }
 
-/// The listeners of a queue.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     waiting: usize,
     until: Instant<Wall>,
 }
 
-/// A firing to offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub firing_id: FiringId,
-    /// Firings with the same key are processed one after the other.
     pub order_key: Option<String>,
 }
 
@@ -106,8 +99,7 @@ pub struct Leases {
     /// Timelines with an advance that was interrupted by a crash. For a while all their queues count as having
     /// listeners, so that workers have time to reconnect.
     resumed: HashMap<TimelineId, Instant<Wall>>,
-    /// Timelines with a clock that is moving to another instant, and the number of steps. No firings are handed out
-    /// there.
+    /// Number of steps in progress, by timeline. No firings are handed out there.
     stepping: HashMap<TimelineId, usize>,
     holds: HashMap<TimelineId, Holds>,
     /// The last firings that reached an outcome, and how many there were before them.
@@ -182,7 +174,6 @@ impl Leases {
         Some(claimed)
     }
 
-    /// Adds the stored state of a firing.
     pub fn put(&mut self, firing_id: FiringId, lease: Option<Lease>, tried: Tried) {
         if let Some(lease) = lease {
             self.ends.insert((lease.until, firing_id.clone()));
@@ -191,7 +182,6 @@ impl Leases {
         self.tried.insert(firing_id, tried);
     }
 
-    /// Returns the attempts at a firing without an outcome.
     #[must_use]
     pub fn tried(&self, firing_id: &FiringId) -> Option<Tried> {
         self.tried.get(firing_id).copied()
@@ -223,8 +213,7 @@ impl Leases {
         self.held.get(firing_id)
     }
 
-    /// Returns the firings of a timeline that others hold. If a lease has ended, the firing has no holder until it is
-    /// claimed again.
+    /// Returns the firings that others hold. A firing whose lease has ended has no holder until it is claimed again.
     #[must_use]
     pub fn of_others(
         &self,
@@ -240,8 +229,7 @@ impl Leases {
         firing_ids.iter().filter_map(of_other).collect()
     }
 
-    /// Marks firings while their outcome is being written to the ledger. They cannot be claimed until the write is
-    /// finished.
+    /// Marks firings whose outcome is being written. They cannot be claimed until the write is finished.
     pub fn begin_settling(&mut self, timeline: &TimelineId, firing_ids: &[FiringId]) {
         if !firing_ids.is_empty() {
             self.settling.entry(timeline.clone()).or_default().extend(firing_ids.iter().cloned());
@@ -265,7 +253,6 @@ impl Leases {
         self.settling.get(timeline).map_or(0, HashSet::len)
     }
 
-    /// Records that a firing reached its outcome.
     pub fn settle(&mut self, firing_id: &FiringId) {
         self.release(firing_id);
         self.take_wait(firing_id);
@@ -330,7 +317,6 @@ impl Leases {
         lease.into_iter().chain(wait).chain(hold).chain(heard.min()).min()
     }
 
-    /// Adds a listener to a queue.
     pub fn listen(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
         let heard = self.heard.entry((timeline.clone(), queue.clone())).or_insert(Heard { waiting: 0, until: now });
         heard.waiting += 1;
@@ -370,7 +356,6 @@ impl Leases {
         self.resumed.get(timeline).is_some_and(|until| *until > now)
     }
 
-    /// Returns whether a queue has listeners.
     #[must_use]
     pub fn is_heard(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
         if self.own.as_ref() == Some(queue) || self.is_resumed(timeline, now) {

@@ -1,5 +1,3 @@
-//! Retry schedule of firings.
-
 use crate::ids::{FiringId, QueueId};
 use crate::ledger::sha256;
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX};
@@ -37,8 +35,7 @@ pub fn longest_wait_micros(queue: &QueueId) -> i64 {
     if *queue == QueueId::of_webhooks() { WEBHOOK_WAIT_MICROS_MAX } else { WAIT_MICROS.1 }
 }
 
-/// Returns the wait after `attempts` attempts; `None` if the firing is not retried. `queue` is the queue it was leased
-/// from, if it was leased.
+/// Returns the wait after `attempts`; `None` for no retry. `queue` is the queue it was leased from, if any.
 pub(super) fn wait_after(firing_id: &FiringId, queue: Option<&QueueId>, (attempts, pace): (u32, Pace)) -> Option<Span> {
     let attempts_max = if pace == Pace::Hurried { ATTEMPTS_IN_ADVANCE_MAX } else { ATTEMPTS_MAX };
     if attempts >= attempts_max {

@@ -1,5 +1,3 @@
-//! Timer schedules: once, or by a rule.
-
 use crate::recurrence::{Count, Rule, RuleError, Work};
 use crate::time::{Instant, Span, Virtual, Zone};
 
@@ -9,13 +7,10 @@ pub enum Schedule {
     Repeating(Box<Repeating>),
 }
 
-/// A schedule with more than one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeating {
-    /// The rule as it was written.
     pub source: RuleSource,
     pub rule: Rule,
-    /// What happens to moments that are reached together.
     pub misfire: Misfire,
     /// Whether moments count that had passed when the timer was set.
     pub catch_up: bool,
@@ -24,7 +19,6 @@ pub struct Repeating {
 /// A rule as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleSource {
-    /// An iCalendar rule.
     Every {
         rule: String,
         /// Start of the recurrence (DTSTART).
@@ -40,7 +34,6 @@ pub enum RuleSource {
 }
 
 impl RuleSource {
-    /// Returns the API field of the rule.
     #[must_use]
     pub const fn field(&self) -> &'static str {
         match self {
@@ -135,7 +128,6 @@ impl Repeating {
     }
 }
 
-/// Why a rule is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RepeatingError {
     #[error(transparent)]

@@ -90,7 +90,6 @@ fn clock_computes_the_host_time_of_a_moment() {
     assert_eq!((paused.host_when(at(10)), paused.host_when(at(11))), (Some(host(5)), None));
 }
 
-/// A timeline driven by this module's decisions.
 struct Model {
     timeline: TimelineId,
     queue: QueueId,
@@ -102,7 +101,6 @@ struct Model {
     outcomes: BTreeMap<Fallen, u32>,
     leases: Leases,
     position: u64,
-    /// Due moments in order.
     log: Vec<Fallen>,
     cancelled: BTreeSet<u64>,
     /// The latest time before the clock went back.
@@ -714,7 +712,6 @@ fn foreseen_firings_are_limited() {
     assert_eq!(foreseen.by_timer, [(1, 5), (2, 1)]);
     let shown: Vec<(i64, u64)> = foreseen.firings.iter().map(|one| (one.due.micros() / HOUR, one.position)).collect();
     assert_eq!(shown, [(1, 1), (1, 2), (2, 1)]);
-    // The count stops at the limit.
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 5));
     assert_eq!((foreseen.count, foreseen.is_complete), (5, true));
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 4));
@@ -742,7 +739,6 @@ fn hold_delays_an_advance_without_a_firing() {
     assert_eq!(taken(&mut leases, hold("one", "bob", 60), true, 29), Some(Err(NotHeld::NotTheirs)));
     assert_eq!(taken(&mut leases, hold("one", "ada", 60), true, 29), Some(Ok(())));
     assert_eq!(taken(&mut leases, hold("one", "ada", 90), true, 60), Some(Err(NotHeld::NotTheirs)));
-    // Other timelines are independent.
     assert_eq!(leases.begin_step(&TimelineId::new("other").unwrap(), &[], host(29)), Ok(()));
     // Claims during a move wait until every step has ended.
     assert_eq!(leases.begin_step(&timeline, &[], host(60)), Ok(()));

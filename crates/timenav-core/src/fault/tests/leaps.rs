@@ -1,5 +1,3 @@
-//! Leap seconds.
-
 use proptest::prelude::*;
 
 use super::*;

@@ -86,7 +86,6 @@ fn cosignature_over_other_bytes_is_rejected() {
     let check = |line: &NoteSignature| key().check(note().text(), line, ed25519_verify);
     let good = cosigned(TIME);
     assert_eq!(check(&good), Ok(TIME));
-    // Every byte is signed, including the time.
     for at in 0..good.signature().len() {
         let mut bytes = good.signature().to_vec();
         bytes[at] ^= 1;
@@ -129,7 +128,6 @@ fn latest_cosignature_counts_and_all_must_be_valid() {
     let wrong = NoteSignature::new(key().name().into(), key().id(), vec![1; 72]);
     let wrong = of_lines(&[&other, &wrong]);
     assert!(matches!(key().cosigned_at(&wrong, ed25519_verify), Err(CosignatureError::Wrong(_))));
-    // A newer cosignature replaces the older one.
     let replaced = both.with_signature(other.clone()).unwrap();
     assert_eq!(replaced, of_lines(&[&other]));
 }

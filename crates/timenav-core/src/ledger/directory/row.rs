@@ -1,5 +1,3 @@
-//! The encoding of directory rows.
-
 use super::super::canonical::Writer;
 use super::{Hash, sha256};
 use crate::access::{RestrictionLevel, Scope};
@@ -7,34 +5,27 @@ use crate::horizon::Horizon;
 use crate::ids::{KeyId, SessionId, TimelineId, UserId};
 use crate::time::{Instant, Wall};
 
-/// Prefix of the hashed name of a row.
 const CONTEXT: &[u8] = b"timenav-directory/v1\n";
 
 /// One row. All instants are host time. Every `sha256` is the digest that the ledger records, so that the rows can be
 /// derived from the entries of `system`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryRow<'a> {
-    /// A user with the restriction.
     User {
         user_id: &'a UserId,
-        /// Whether the user is an operator of the service.
         operator: bool,
         restriction: RestrictionLevel,
         created_at: Instant<Wall>,
     },
     /// An API key that is not revoked. Revocation removes the row, so restoring a revoked key changes the root.
     Key {
-        /// The public id.
         key_id: &'a KeyId,
-        /// SHA-256 of the whole key.
         sha256: Hash,
         user_id: &'a UserId,
-        /// The default timeline of requests that name none.
         timeline_id: &'a TimelineId,
         label: &'a str,
         /// In any order; `None` for all permissions of the user.
         scopes: Option<&'a [Scope]>,
-        /// A legacy horizon.
         horizon: Horizon,
         created_at: Instant<Wall>,
         expires_at: Option<Instant<Wall>>,
@@ -45,27 +36,19 @@ pub enum DirectoryRow<'a> {
         sha256: Hash,
         set_at: Instant<Wall>,
     },
-    /// A session that has not ended.
     Session {
-        /// The public id.
         session_id: &'a SessionId,
-        /// SHA-256 of the whole secret.
         sha256: Hash,
         user_id: &'a UserId,
-        /// A legacy horizon.
         horizon: Horizon,
         created_at: Instant<Wall>,
-        /// When use of the session was last recorded.
         renewed_at: Instant<Wall>,
-        /// The latest end.
         expires_at: Instant<Wall>,
     },
     /// An ended timeline. The row is never removed, so that the name is never reused.
     Ended {
         timeline_id: &'a TimelineId,
-        /// Its number of entries.
         size: u64,
-        /// The root over all entries.
         root: Hash,
     },
 }
@@ -107,8 +90,7 @@ impl<'a> DirectoryRow<'a> {
         }
     }
 
-    /// Returns the encoding of the row: RFC 8785 JSON with sorted keys. Scopes are listed from narrow to wide, without
-    /// duplicates.
+    /// Returns RFC 8785 JSON with sorted keys. Scopes are listed from narrow to wide, without duplicates.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -154,7 +136,6 @@ impl<'a> DirectoryRow<'a> {
         writer.into_bytes()
     }
 
-    /// Returns SHA-256 of the encoding.
     #[must_use]
     pub fn digest(&self) -> Hash {
         sha256(&[&self.encode()])

@@ -9,7 +9,6 @@ use crate::horizon::Horizon;
 use crate::ids::{KeyId, SessionId, TimelineId, UserId};
 use crate::time::Instant;
 
-/// Hashes the directory from scratch, as specified.
 fn from_scratch<'a>(rows: impl IntoIterator<Item = DirectoryRow<'a>>) -> Hash {
     let mut buckets = vec![BTreeMap::new(); DIRECTORY_BUCKETS];
     for row in rows {
@@ -91,7 +90,6 @@ fn every_field_of_a_row_changes_its_digest() {
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(bytes, serde_json_canonicalizer::to_vec(&value).unwrap());
     }
-    // The order of scopes does not matter.
     let both = [Scope::TimelineRead, Scope::Operator, Scope::TimelineRead];
     let sorted = key(&user_id, "", Some(&both[..2]), horizon, None).digest();
     assert_eq!(key(&user_id, "", Some(&both[1..]), horizon, None).digest(), sorted);
@@ -169,7 +167,6 @@ proptest! {
             } else {
                 prop_assert_eq!(tree.remove(row(slot, 0).name()), kept.remove(&slot).is_some());
             }
-            // Hashing in between does not change the result.
             if asks {
                 tree.root();
             }

@@ -1,5 +1,3 @@
-//! The tree over the directory rows.
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -25,7 +23,6 @@ pub struct DirectoryTree {
     buckets: Vec<Arc<Vec<Pair>>>,
     /// The nodes of the tree: node 1 is the root, and nodes 2 n and 2 n + 1 are the children of node n.
     nodes: Vec<Hash>,
-    /// Buckets that changed since they were hashed.
     changed: BTreeSet<usize>,
     rows_count: usize,
 }
@@ -81,7 +78,6 @@ impl DirectoryTree {
         true
     }
 
-    /// Returns the hash of the directory.
     pub fn root(&mut self) -> Hash {
         let mut parents = BTreeSet::new();
         for bucket in std::mem::take(&mut self.changed) {
@@ -120,8 +116,7 @@ impl<'a> FromIterator<DirectoryRow<'a>> for DirectoryTree {
     }
 }
 
-/// Returns the nodes above empty buckets. All nodes of one level are equal, so thirteen hashes are sufficient. Node 0
-/// is unused.
+/// All nodes above empty buckets are equal on one level, so thirteen hashes suffice. Node 0 is unused.
 fn nodes_without_rows() -> Vec<Hash> {
     let mut nodes = vec![empty_root(); 2 * DIRECTORY_BUCKETS];
     let (mut hash, mut first) = (bucket_hash(&[]), DIRECTORY_BUCKETS);

@@ -142,7 +142,6 @@ fn head_proof_requires_an_entry_of_the_service_on_system() {
         let leaf = String::from_utf8(proof.leaf).unwrap();
         assert!(leaf.contains(old), "{leaf}");
         proof.leaf = leaf.replace(old, new).into_bytes();
-        // The leaf is in the tree nevertheless.
         let mut hashes: Vec<Hash> = (0..7_u8).map(|number| leaf_hash(&[number])).collect();
         hashes[4] = leaf_hash(&proof.leaf);
         (proof.system_hashes, system.root) = (inclusion_hashes(&hashes, 4).unwrap(), tree_root(&hashes));

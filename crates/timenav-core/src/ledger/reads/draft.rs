@@ -1,5 +1,3 @@
-//! Building an entry of reads.
-
 use super::super::merkle::{Frontier, leaf_hash};
 use super::{Hash, READS_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 
@@ -8,7 +6,6 @@ use super::{Hash, READS_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 #[error("an entry can have at most {READS_MAX} reads in {READS_PAYLOAD_BYTES_MAX} bytes")]
 pub struct ReadsFull;
 
-/// Collects reads until their entry is full or is written.
 #[derive(Clone, Debug)]
 pub struct ReadsDraft {
     salt: Salt,
@@ -35,8 +32,7 @@ impl ReadsDraft {
         self.payload.is_empty()
     }
 
-    /// Returns whether one more read fits. An empty draft has space for any read whose fields are ids and kept
-    /// parameters.
+    /// Returns whether one more read fits. An empty draft fits any read of ids and kept parameters.
     #[must_use]
     pub fn has_room_for(&self, read: &Read<'_>) -> bool {
         self.has_room(&read.encode())

@@ -1,5 +1,3 @@
-//! The compact form of an entry of reads.
-
 use std::borrow::Cow;
 
 use super::super::leaf::{Authority, Leaf, LeafRecord, SEQ_MAX};
@@ -12,9 +10,7 @@ const FIXED_BYTES: usize = 8 + 8 + Hash::BYTES;
 /// The members of an entry of reads that do not follow from its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadsEntry {
-    /// Host time of the recording.
     pub recorded_at: Instant<Wall>,
-    /// The timeline's clock at that time.
     pub clock_time: Instant<Virtual>,
     /// The root over the reads.
     pub payload_hash: Hash,
@@ -23,8 +19,7 @@ pub struct ReadsEntry {
 }
 
 impl ReadsEntry {
-    /// Returns the compact form of an entry of reads. Returns `None` unless it is of version 2 and [`ReadsEntry::leaf`]
-    /// reproduces it byte by byte.
+    /// Returns `None` unless the entry is of version 2 and [`ReadsEntry::leaf`] reproduces it byte by byte.
     #[must_use]
     pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
         let Authority { key, directory } = record.authority.as_ref()?;
@@ -40,7 +35,6 @@ impl ReadsEntry {
         })
     }
 
-    /// Returns the bytes of the entry at a position.
     #[must_use]
     pub fn leaf(&self, timeline_id: &str, seq: u64) -> Vec<u8> {
         let leaf = Leaf {

@@ -6,30 +6,21 @@ use super::super::proof::inclusion_hashes;
 use super::shown::ReadProof;
 use super::{Hash, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 
-/// Why bytes are not the reads of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadsError {
-    /// The salt has neither 16 bytes nor none.
     #[error("the salt of reads must have {} bytes, or none if some were erased, not {found}", Salt::BYTES)]
-    Salt {
-        /// Its length.
-        found: usize,
-    },
-    /// The payload is too long.
+    Salt { found: usize },
     #[error("the reads of an entry can have at most {max} bytes")]
     TooLong {
         /// [`READS_PAYLOAD_BYTES_MAX`], or [`READS_OPENED_BYTES_MAX`] after some were erased.
         max: usize,
     },
-    /// There is no read, or there are more than [`READS_MAX`].
     #[error("an entry must have 1 to {READS_MAX} reads")]
     Count,
-    /// The encoding differs.
     #[error(transparent)]
     Malformed(#[from] Malformed),
 }
 
-/// One read, or its digest.
 #[derive(Clone, Debug)]
 struct KeptRead<'a> {
     digest: Hash,

@@ -1,17 +1,12 @@
-//! Disclosure of a single read of an entry.
-
 use super::super::canonical::{Malformed, Scanner, Writer};
 use super::super::merkle::leaf_hash;
 use super::super::proof::{PROOF_HASHES_MAX, ProofError, verify_inclusion};
 use super::{Hash, Read, Salt, digest};
 
-/// Why a proof is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadProofError {
-    /// The bytes are not a read.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// The hashes do not lead to the payload hash.
     #[error(transparent)]
     Proof(#[from] ProofError),
 }
@@ -24,9 +19,7 @@ pub enum ReadProofError {
 pub struct ReadProof {
     /// The index of the read, from 0.
     pub index: u64,
-    /// The number of reads in the entry.
     pub count: u64,
-    /// The salt of this read.
     pub salt: Salt,
     /// The result of [`Read::encode`].
     pub read: Vec<u8>,
@@ -35,8 +28,7 @@ pub struct ReadProof {
 }
 
 impl ReadProof {
-    /// Returns the encoded proof: RFC 8785 JSON with sorted keys. The bytes of the read are embedded unchanged, so they
-    /// must be a valid read.
+    /// Returns RFC 8785 JSON with sorted keys. The bytes of the read are embedded unchanged and must be valid.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();

@@ -83,7 +83,6 @@ fn reads_entry_is_full_at_its_limits() {
     let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
     assert_eq!(kept.root(), root);
 
-    // Reads round-trip, erased or not.
     let (payload, root) = written(READS_MAX);
     let opened = KeptReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
     assert_eq!(KeptReads::parse(&[], &opened).unwrap().root(), root);

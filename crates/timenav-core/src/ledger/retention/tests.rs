@@ -51,7 +51,6 @@ fn shorter_policy_applies_only_to_later_records() {
     assert_eq!(decided(&back_and_forth, 11, 21), Some((20, 100)));
     assert_eq!(decided(&back_and_forth, 11, 99), Some((20, 100)));
     assert_eq!(decided(&back_and_forth, 31, 99), Some((30, 5)));
-    // Forever is the longest.
     assert_eq!(decided(&policies(&[(10, Some(5)), (20, None), (30, Some(5))]), 11, 99), None);
     assert_eq!(back_and_forth.at(20), Some(&reads(Some(100))));
     assert_eq!(back_and_forth.at(21), None);

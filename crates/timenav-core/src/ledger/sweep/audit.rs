@@ -1,5 +1,3 @@
-//! Checks whether missing payloads were allowed to be removed.
-
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
@@ -13,15 +11,15 @@ use crate::time::{Instant, Wall};
 /// Faults beyond this number are only counted.
 const FAULTS_MAX: usize = 100;
 
-/// What happened to an entry's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadFate {
-    /// It exists.
     Kept,
     /// It was erased, according to an entry.
     Erased,
     /// It was pruned by the sweep at that position, which was permitted.
-    LetGo { sweep: u64 },
+    LetGo {
+        sweep: u64,
+    },
     /// It is missing without a valid reason: `payload-mismatch`.
     Unexplained,
 }
@@ -29,25 +27,18 @@ pub enum PayloadFate {
 /// Why a sweep does not justify the removal of what it lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepFaultKind {
-    /// The policy that it names does not cover this class, or does not come before it.
     #[error("no earlier policy allows this pruning")]
     Policy,
-    /// Its cutoff is later than the policy allowed when the sweep was recorded.
     #[error("its cutoff is later than its policy allows")]
     Cutoff,
-    /// It lists entries that do not come before it.
     #[error("it lists entries that do not come before it")]
     Ahead,
-    /// It lists an entry of another class.
     #[error("it lists entry {position}, which belongs to another class")]
     Class { position: u64 },
-    /// It lists an entry that was not recorded before its cutoff.
     #[error("it lists entry {position}, which was not recorded before its cutoff")]
     TooYoung { position: u64 },
-    /// It lists an entry that a longer policy keeps.
     #[error("it lists entry {position}, which another policy keeps longer")]
     KeptLonger { position: u64 },
-    /// The leaf hashes at its positions differ from those that it was created over.
     #[error("the leaf hashes at its positions are not the ones it lists")]
     LeafHashes,
 }
@@ -55,12 +46,10 @@ pub enum SweepFaultKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the sweep at position {sweep}: {kind}")]
 pub struct SweepFault {
-    /// Position of the sweep.
     pub sweep: u64,
     pub kind: SweepFaultKind,
 }
 
-/// A sweep, and the state of its audit.
 struct Audited {
     position: u64,
     /// The last position that it lists.
@@ -69,17 +58,14 @@ struct Audited {
     cutoff: Instant<Wall>,
     policy: u64,
     leaf_hashes: Hash,
-    /// Whether its policy and its cutoff are valid.
     is_sound: bool,
     hasher: Sha256,
 }
 
-/// A run of positions that a sweep lists.
 #[derive(Clone, Copy)]
 struct NamedRun {
     first: u64,
     last: u64,
-    /// The position of the sweep.
     sweep: u64,
 }
 
@@ -92,10 +78,8 @@ struct NamedRun {
 #[derive(Default)]
 pub struct SweepAudit {
     policies: RetentionPolicies,
-    /// By position.
     sweeps: BTreeMap<u64, Audited>,
-    /// In descending order of their first positions once all are known. Runs are taken from the end as they are
-    /// reached.
+    /// In descending order of first positions once all are known; taken from the end.
     runs: Vec<NamedRun>,
     /// The runs that include the last entry, or have just ended.
     open: Vec<NamedRun>,
@@ -191,7 +175,6 @@ impl SweepAudit {
         (self.faults, self.untold)
     }
 
-    /// Returns the number of runs in memory.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         self.runs.len() + self.open.len()
@@ -203,8 +186,7 @@ impl SweepAudit {
         }
     }
 
-    /// Returns whether a sweep permits pruning an entry that it lists; `false` if the sweep itself is not valid, which
-    /// has been reported already.
+    /// Returns whether a sweep permits pruning; `false` if it is not valid, which was reported already.
     fn check(&self, sweep: &Audited, entry: &SweptEntry<'_>) -> Result<bool, SweepFaultKind> {
         let position = entry.position;
         if LetGoClass::of(entry.action) != Some(sweep.class) {
@@ -234,7 +216,6 @@ impl SweepAudit {
         }
         self.runs.sort_by_key(|run| std::cmp::Reverse(run.first));
         self.erased.sort_unstable();
-        // Overlapping and adjacent runs are merged.
         self.erased.dedup_by(|next, before| {
             let joins = next.0 <= before.1.saturating_add(1);
             if joins {

@@ -1,5 +1,3 @@
-//! Building a sweep.
-
 use sha2::{Digest, Sha256};
 
 use super::super::retention::{LetGoClass, RetentionPolicies};
@@ -7,10 +5,8 @@ use super::super::runs::{PositionRuns, RunsError};
 use super::{Hash, Sweep, SweptEntry};
 use crate::time::{Instant, Span, Wall};
 
-/// What happened to an entry that was offered to a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepOffer {
-    /// The sweep lists it.
     Named,
     /// It is kept: it is of another class, kept forever, too young, or another policy decides.
     Kept,

@@ -8,7 +8,6 @@ use super::super::runs::PositionRuns;
 use super::{Hash, PayloadFate, Sweep, SweepAudit, SweepFault, SweepFaultKind, SweptEntry};
 use crate::time::{Instant, Wall};
 
-/// An entry without its payload.
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     class: Option<LetGoClass>,
@@ -29,7 +28,6 @@ pub struct MissingPayloads {
 }
 
 impl MissingPayloads {
-    /// Adds an entry whose payload is missing.
     pub fn add(&mut self, entry: &SweptEntry<'_>) {
         let SweptEntry { position, action, recorded_at, leaf_hash } = *entry;
         let (class, is_erasable) = (LetGoClass::of(action), is_erasable(action));
@@ -123,13 +121,11 @@ impl MissingPayloads {
         Ok(named.len() as u64)
     }
 
-    /// Returns whether the payload at a position is missing and unexplained.
     #[must_use]
     pub fn contains(&self, position: u64) -> bool {
         self.missing.contains_key(&position)
     }
 
-    /// Returns the positions of missing and unexplained payloads.
     pub fn positions(&self) -> impl Iterator<Item = u64> {
         self.missing.keys().copied()
     }
@@ -146,7 +142,6 @@ impl MissingPayloads {
     }
 }
 
-/// Returns an action of the class.
 const fn word(class: LetGoClass) -> &'static str {
     match class {
         LetGoClass::Reads => "read",

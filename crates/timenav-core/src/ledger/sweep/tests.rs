@@ -375,7 +375,6 @@ fn sweep_audit_memory_does_not_grow_with_the_ledger() {
             let action = if position % 2 == 0 { "record_event" } else { "read" };
             let leaf_hash = leaf_hash(&position.to_be_bytes());
             let recorded_at = Instant::from_micros(position.cast_signed()).unwrap();
-            // An entry that no sweep may remove is missing too.
             let is_missing = position % 2 == 1 || position == 4;
             fates.push(audit.entry(&SweptEntry { position, action, recorded_at, leaf_hash }, is_missing));
             if is_streamed {

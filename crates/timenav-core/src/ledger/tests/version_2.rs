@@ -1,5 +1,3 @@
-//! The published vectors of version 2.
-
 use super::*;
 use crate::access::{Permissions, RestrictionLevel, Scope};
 use crate::clock::{Clock, ClockState, Rate};
@@ -286,7 +284,6 @@ fn head_statements_are_signed_as_published() {
     assert_eq!(note.to_string(), text(&vectors["checkpoint"]["note"]));
 }
 
-/// Checks that a record round-trips.
 fn check_record<'v, T>(
     vector: &'v Value,
     decode: impl Fn(&'v [u8]) -> Result<T, Malformed>,

@@ -2,7 +2,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The widths of all tiles of a level.
 fn widths(level: u8, size: u64) -> Vec<u16> {
     let width = |index| TileId { level, index }.width(size);
     (0..=size / 256).map(width).take_while(|width| *width > 0).collect()

@@ -48,7 +48,6 @@ impl Component {
 }
 
 impl Cycles {
-    /// Returns the component of a node.
     pub(in super::super) fn of(&self, node: u32) -> Option<&Component> {
         self.component_of.get(&node).and_then(|first| self.components.get(first))
     }
@@ -98,8 +97,7 @@ impl Cycles {
         component.members
     }
 
-    /// Processes a node's live edges after they were written, and searches the members of its dissolved component
-    /// again.
+    /// Processes edges after they were written, and searches the members of the dissolved component again.
     pub(in super::super) fn tie(
         &mut self,
         graph: &mut Graph,

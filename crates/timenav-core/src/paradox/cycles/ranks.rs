@@ -6,8 +6,7 @@ use std::collections::BinaryHeap;
 use super::super::graph::Graph;
 use super::super::site::{Map, Set};
 
-/// Gives a new live node the rank nearest to its time that fits between its neighbors, or one above its causes if there
-/// is no such rank.
+/// Gives a new node the rank nearest to its time that fits between its neighbors, or else one above its causes.
 pub(super) fn place(graph: &mut Graph, node: u32) {
     let own = graph.start_min(node);
     let others = |other: &u32| *other != node;
@@ -19,14 +18,12 @@ pub(super) fn place(graph: &mut Graph, node: u32) {
     graph.set_rank(node, rank);
 }
 
-/// The result of raising nodes along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
     /// The rank increases along the edge. That many nodes were raised.
     Up(usize),
     /// Impossible: the edge closes a cycle of edges along which ranks increase.
     Closes,
-    /// More nodes would have to be raised than allowed.
     TooMany,
 }
 
@@ -44,8 +41,7 @@ pub(super) fn settle(
     if graph.rank(effect) >= least {
         return Settled::Up(0);
     }
-    // Nodes are processed by their old ranks. When a node is processed, all nodes that it must be above are done, so
-    // each is processed once.
+    // In the order of old ranks, all nodes that a node must be above are done first, so each is processed once.
     let mut raised: Map<u32, i64> = Map::default();
     let mut waiting = BinaryHeap::new();
     raised.insert(effect, least);

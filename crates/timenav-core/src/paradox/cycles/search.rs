@@ -1,5 +1,3 @@
-//! Path search between nodes.
-
 use std::collections::VecDeque;
 
 use super::super::graph::Graph;

@@ -22,13 +22,11 @@ pub(super) fn components(nodes_count: u32, next: impl Fn(u32, u32) -> Next, mut 
     }
 }
 
-/// A predecessor of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Node(u32),
     /// None with this number, but there may be more.
     Skip,
-    /// No more.
     End,
 }
 

@@ -236,7 +236,6 @@ fn e13_circle_of_a_million_events() {
     assert_eq!(kinds, ["P02", "P03", "P01"]);
     check(&made[0]);
 
-    // A full search finds the same.
     view.find_again();
     let list = view.list(|heading| heading.kind == Kind::CausalCycle);
     assert_eq!(list.len(), 1);

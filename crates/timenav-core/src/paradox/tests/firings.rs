@@ -1,5 +1,3 @@
-//! Timer firings as causes.
-
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -117,7 +115,6 @@ fn rescheduled_timer_orphans_effects_of_later_firings() {
     }
 }
 
-/// Steps of a random history of two timers.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Fire(u8, u8),
@@ -172,7 +169,6 @@ impl Plain {
         own.chain(named.map(|(number, effect)| (format!("f{number}"), effect.clone()))).collect()
     }
 
-    /// Applies a step and returns the record for the view.
     fn take(&mut self, op: Op, position: u64) -> Option<Told> {
         let stamp = Stamp { position, recorded_at: Instant::EPOCH, clock_at: hour(0) };
         let version = |text: &str, draft| Told::Version { id: id(text), stamp, draft, came: Came::Recorded };

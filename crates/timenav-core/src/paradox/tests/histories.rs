@@ -107,8 +107,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A history of that many steps. An event is recorded once and then corrected; a correction may restore an earlier
-/// version.
+/// An event is recorded once and then corrected; a correction may restore an earlier version.
 pub(super) fn history(steps_max: usize) -> impl Strategy<Value = Vec<Told>> {
     prop::collection::vec(op(), 1..steps_max).prop_map(|ops| told(&ops))
 }

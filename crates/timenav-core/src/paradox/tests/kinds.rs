@@ -1,5 +1,3 @@
-//! Kinds and questions that the worked examples leave out.
-
 use super::story::{DraftExt, Story, Told, at, event, id, lines};
 use crate::event::{EventDraft, Precision};
 use crate::paradox::{Came, Grade, Kind, Record, Settings, Severity, Stamp, Standing, Version, Witness};
@@ -139,7 +137,6 @@ fn interventions_take_part_in_causality() {
     story.correct("a", event("2020-01-05T00:00:00Z").because_of(&["b"]));
     let kinds: Vec<&str> = story.last.made.iter().map(|paradox| paradox.kind.code()).collect();
     assert_eq!(kinds, ["P02", "P03", "P01"]);
-    // An intervention that only changes an event removes nothing.
     assert_eq!(story.of(Kind::Grandfather), []);
 }
 

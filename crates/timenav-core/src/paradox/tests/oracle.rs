@@ -17,7 +17,6 @@ struct Event {
     is_unlinked: bool,
 }
 
-/// State after some records.
 #[derive(Default)]
 pub(super) struct Oracle {
     events: BTreeMap<String, Event>,

@@ -1,5 +1,3 @@
-//! Properties of every history.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -96,7 +94,6 @@ fn standing(told: &[Told]) -> BTreeMap<String, EventDraft> {
     told.iter().filter_map(version).collect()
 }
 
-/// Checks each witness on its own.
 fn check_witnesses(view: &View) {
     for paradox in view.list(|_| true).all() {
         assert!(paradox.first <= paradox.since, "{paradox:?}");
@@ -167,7 +164,6 @@ fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
 }
 
 proptest! {
-    /// Incremental and full evaluation agree with each other and with the oracle.
     #[test]
     fn incremental_view_matches_full_build_and_oracle(told in history(24), settings in settings()) {
         let mut view = View::new(settings);
@@ -218,7 +214,6 @@ proptest! {
         check_witnesses(&view);
     }
 
-    /// A view built at once continues like one fed incrementally.
     #[test]
     fn built_view_continues_like_an_incremental_one(told in history(24), at in 0..24_usize) {
         let at = at.min(told.len());
@@ -229,7 +224,6 @@ proptest! {
         prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
     }
 
-    /// A batch of records makes and heals the same paradoxes as its single records.
     #[test]
     fn batch_of_records_is_one_change(told in history(16), at in 0..16_usize) {
         let at = at.min(told.len());
@@ -243,7 +237,6 @@ proptest! {
         prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
     }
 
-    /// Arrival order only affects late arrivals.
     #[test]
     fn arrival_order_affects_only_late_arrivals(
         drafts in prop::collection::vec(draft(3), 8),
@@ -265,7 +258,6 @@ proptest! {
         prop_assert_eq!(without_late(&in_order), without_late(&order));
     }
 
-    /// An unrelated event heals nothing.
     #[test]
     fn unrelated_event_resolves_no_paradox(told in history(24), time in super::histories::time()) {
         let mut view = View::build(Settings::default(), records(&told));
@@ -278,7 +270,6 @@ proptest! {
         prop_assert!(delta.made.iter().all(late_or_future), "{:?}", delta.made);
     }
 
-    /// Shifting all events by days or degrees of longitude changes nothing.
     #[test]
     fn shifting_all_events_keeps_the_paradoxes(
         drafts in prop::collection::vec(draft(3), 8),

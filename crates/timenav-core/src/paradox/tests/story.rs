@@ -9,7 +9,6 @@ use crate::paradox::{
 use crate::place::{Geo, Point};
 use crate::time::{Instant, Virtual, Wall, Zone, parse_timestamp};
 
-/// An owned record.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "most records of a history are versions")]
 pub(super) enum Told {
@@ -50,7 +49,6 @@ impl Told {
     }
 }
 
-/// A history fed to a view record by record, and kept.
 pub(super) struct Story {
     pub(super) told: Vec<Told>,
     pub(super) view: View,
@@ -142,7 +140,6 @@ impl Story {
     pub(super) fn tell(&mut self, told: Told) {
         self.last = self.view.apply(&told.record());
         self.told.push(told);
-        // Incremental and full evaluation agree.
         let records = self.told.iter().map(Told::record);
         let keys = |view: &View| view.list(|_| true).all().into_iter().map(|paradox| paradox.key).collect::<Vec<_>>();
         assert_eq!(keys(&self.view), keys(&View::build(self.settings, records)));

@@ -68,9 +68,8 @@ fn simple() -> impl Strategy<Value = Simple> {
         })
 }
 
-/// The local time of an instant; later if clocks skip it.
-///
-/// A rule starts at an instant, so its time of day cannot be a skipped local time.
+/// The local time of an instant; later if clocks skip it. A rule starts at an instant, so its time of day cannot be a
+/// skipped local time.
 fn shown(local: DateTime, zone: &str) -> DateTime {
     local.to_zoned(TimeZone::get(zone).unwrap()).unwrap().datetime()
 }

@@ -1,5 +1,3 @@
-//! Cron expressions: fields, names, and day-of-month against weekday.
-
 use super::{Rule, RuleError, check, cron, zone};
 
 #[test]

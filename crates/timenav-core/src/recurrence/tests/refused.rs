@@ -1,5 +1,3 @@
-//! Invalid rules; each error suggests a fix.
-
 use super::{Rule, RuleError, at, zone};
 
 fn refused(text: &str) -> RuleError {

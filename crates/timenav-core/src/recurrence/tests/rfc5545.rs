@@ -193,7 +193,6 @@ fn missing_month_days_are_skipped_or_moved_per_rfc_7529() {
         "FREQ=YEARLY;BYYEARDAY=366;SKIP=BACKWARD;COUNT=3",
         "2016 12-31 2017 12-31 2018 12-31",
     );
-    // Moments that coincide are merged.
     check_from(
         "2014-01-29T14:00:00Z",
         "FREQ=MONTHLY;BYMONTHDAY=29,30,31;SKIP=BACKWARD;COUNT=6",

@@ -1,5 +1,3 @@
-//! Stored rules, and the cost of searches.
-
 use super::{Rule, RuleError, at, rrule, zone};
 use crate::recurrence::Work;
 use crate::recurrence::known_months::{Filter, KnownMonths};

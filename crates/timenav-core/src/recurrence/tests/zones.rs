@@ -1,5 +1,3 @@
-//! Clock changes, the ends of the calendar, and counts.
-
 use super::{Instant, Rule, at, check, check_all, cron, rrule, zone};
 use crate::recurrence::Count;
 use crate::time::{Virtual, zone_tables_version};
@@ -16,7 +14,6 @@ fn skipped_local_time_uses_the_offset_before_the_gap() {
         "2026-03-28T00:00:00Z",
         &["2026-03-28T02:30:00+01:00", "2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"],
     );
-    // Coinciding moments are merged, and all are in order.
     check(
         &cron("0,30 2,3 * * *", "Europe/Paris"),
         "2026-03-29T00:00:00Z",

@@ -1,5 +1,3 @@
-//! Compares the calendar with jiff's and with known days.
-
 use proptest::prelude::*;
 
 use super::{Civil, CivilText, DAY_MICROS, days_in_month};

@@ -1,5 +1,3 @@
-//! The grammar of durations: numbers and units, added up.
-
 use super::DurationError;
 use crate::time::civil::{DAY_MICROS, HOUR_MICROS, MILLISECOND_MICROS, MINUTE_MICROS, SECOND_MICROS};
 
@@ -12,7 +10,6 @@ pub(super) struct Sum {
     fraction_number: Option<String>,
 }
 
-/// The length of a unit.
 #[derive(Clone, Copy)]
 enum Length {
     Months(u32),
@@ -22,7 +19,6 @@ enum Length {
 /// The valid units at some point of the text, largest first.
 struct Units {
     lengths: &'static [(&'static str, Length)],
-    /// The units as shown in errors.
     shown: &'static str,
     decimal_signs: &'static [char],
 }
@@ -66,7 +62,6 @@ const ISO_TIME: Units = Units {
 
 const SIGNS: [char; 2] = ['+', '-'];
 
-/// Parses a duration and adds up its parts.
 pub(super) fn sum(text: &str) -> Result<Sum, DurationError> {
     if text.starts_with(SIGNS) && text.trim_start_matches(SIGNS).starts_with('P') {
         return Err(DurationError::Signed);
@@ -150,7 +145,6 @@ fn length_of(unit: &str, left: &mut &'static [(&'static str, Length)], units: &U
     }
 }
 
-/// A number at the start of a text.
 struct Number<'text> {
     text: &'text str,
     whole: &'text str,

@@ -2,9 +2,8 @@
 
 use super::{Duration, DurationError, parse_duration};
 
-/// Returns the duration of a number and a unit that is written out, such as `2` and `hours`.
-///
-/// `M` alone is rejected: it could mean months or minutes.
+/// Returns the duration of a number and a unit that is written out, such as `2` and `hours`. `M` alone is rejected: it
+/// could mean months or minutes.
 pub(crate) fn spelled_out(number: &str, unit: &str) -> Option<String> {
     let zero = if number.starts_with('.') { "0" } else { "" };
     let before_unit = |before: &str, unit: &str| format!("{before}{zero}{number}{unit}");

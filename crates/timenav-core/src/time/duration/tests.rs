@@ -1,5 +1,3 @@
-//! Valid and refused durations, and their effect on instants.
-
 use proptest::prelude::*;
 
 use super::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
@@ -140,7 +138,6 @@ fn missing_or_unknown_units_are_rejected_with_a_correction() {
         ("1y6mo", "`P1Y6M`"),
     ] {
         check_error(text, &other(text, corrected));
-        // The suggested correction is valid.
         parse_duration(corrected.split('`').nth(1).unwrap()).unwrap();
     }
     check_error("2 fortnights", &DurationError::NotADuration);

@@ -1,5 +1,3 @@
-//! Compares the table with the published one.
-
 use super::{MONTHS_AFTER_LEAP_SECONDS, follows_leap_second};
 use crate::time::civil::{Civil, DAY_MICROS, SECOND_MICROS};
 

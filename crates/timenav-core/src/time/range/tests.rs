@@ -1,5 +1,3 @@
-//! Valid and refused time ranges, and which instants they contain.
-
 use proptest::prelude::*;
 
 use super::{RangeError, RangePart, TIME_RANGE_BYTES_MAX, TimeRange, parse_time_range};
@@ -13,7 +11,6 @@ fn parse(text: &str) -> Result<TimeRange<Virtual>, RangeError> {
     parse_time_range(text)
 }
 
-/// Checks the canonical text of a range.
 fn check(text: &str, expected: &str) {
     assert_eq!(parse(text).map(|range| range.to_string()).as_deref(), Ok(expected), "{text}");
     assert_eq!(parse(expected), parse(text), "{expected}");

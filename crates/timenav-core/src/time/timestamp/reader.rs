@@ -10,15 +10,12 @@ pub(super) struct Reader<'text> {
     at: usize,
 }
 
-/// A date and a time of day as written.
 pub(super) struct LocalTime {
     /// Second 59 if the second is 60.
     pub(super) civil: Civil,
-    /// Whether the second is 60.
     pub(super) is_leap_second: bool,
 }
 
-/// The written offset from UTC.
 pub(super) enum Offset {
     /// `Z` or `-00:00`: the time is in UTC, and the local offset is unknown.
     Unknown,
@@ -31,10 +28,8 @@ pub(super) enum Offset {
 }
 
 pub(super) enum ZoneSuffix {
-    /// A zone of the IANA database.
     Named(Zone),
     Offset {
-        /// As written.
         text: String,
         /// Offset from UTC, in seconds.
         seconds: i64,
@@ -55,7 +50,6 @@ impl<'text> Reader<'text> {
         Self { text, at: 0 }
     }
 
-    /// Parses date, separator and time of day.
     pub(super) fn local_time(&mut self) -> Result<LocalTime, TimestampError> {
         let date = self.date()?;
         match self.peek() {
@@ -68,7 +62,6 @@ impl<'text> Reader<'text> {
         self.time_of_day(date)
     }
 
-    /// Parses `Z` or an offset.
     pub(super) fn offset(&mut self) -> Result<Offset, TimestampError> {
         match self.peek() {
             Some(b'Z' | b'z') => {

@@ -1,5 +1,3 @@
-//! Valid and refused timestamps, and how instants are written.
-
 use super::{TIMESTAMP_BYTES_MAX, TimestampError, parse_timestamp};
 use crate::time::{Instant, Virtual};
 
@@ -12,7 +10,6 @@ fn parse(text: &str) -> Result<Instant<Virtual>, TimestampError> {
     parse_timestamp(text)
 }
 
-/// Checks the canonical text of a timestamp.
 fn check(text: &str, expected: &str) {
     assert_eq!(parse(text).map(|at| at.to_string()).as_deref(), Ok(expected), "{text}");
 }

@@ -1,5 +1,3 @@
-//! Zones by name, local times, and month arithmetic.
-
 use proptest::prelude::*;
 
 use super::Zone;

@@ -4,7 +4,6 @@ use super::*;
 
 const SECOND: i64 = 1_000_000;
 
-/// An operation on timers, with the state it replaced.
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     Set(u64),
@@ -14,7 +13,6 @@ pub(super) enum Entry {
     Restored { timers: Vec<(u64, Option<Stood<Schedule>>)>, superseded: Vec<Fallen>, fired: Vec<Fallen> },
 }
 
-/// An earlier state of the model and its journal size.
 struct Anchor {
     size: usize,
     now: i64,

@@ -1,5 +1,3 @@
-//! Properties of all instants and texts.
-
 use proptest::prelude::*;
 
 use super::{MAX, MIN, parse};
