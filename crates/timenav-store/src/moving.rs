@@ -14,10 +14,8 @@ use crate::kept::tables::{TABLES, fill_lengths};
 use crate::postgres::{PostgresOptions, PostgresSource, PostgresStore, PostgresTarget};
 use crate::sqlite::{SqliteSource, SqliteTarget};
 
-/// Progress of a move.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
-    /// The table being copied.
     pub table: &'static str,
     /// Rows copied so far, including those of an earlier attempt.
     pub rows: u64,
@@ -118,7 +116,6 @@ fn state(heads: &[Head]) -> String {
 }
 
 impl Copied {
-    /// Returns the heads of all timelines, as they are in the source.
     #[must_use]
     pub fn heads(&self) -> &[Head] {
         &self.heads

@@ -30,14 +30,12 @@ const FILE_BYTES_MAX: u64 = 2 << 20;
 /// Readable and writable only by the owner.
 const FILE_MODE: u32 = 0o600;
 
-/// A checkpoint store backed by one file.
 #[derive(Debug)]
 pub struct CheckpointFile {
     kept: Arc<Kept>,
     evidence: EvidenceKeeper,
 }
 
-/// The state shared by all writers of the file.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
@@ -51,7 +49,6 @@ struct OpenFile {
     end: u64,
     /// Offset of the end of the zero bytes.
     filled: u64,
-    /// Length after which the file is rewritten.
     bytes_max: u64,
     /// Timelines whose record describes a history that the store does not have, with that record. It is not overwritten
     /// until an operator accepts the rollback, because the next start must find it.
@@ -160,7 +157,6 @@ impl Kept {
         Ok(())
     }
 
-    /// Appends records.
     fn append(&self, open: &mut OpenFile, bytes: &[u8]) -> io::Result<()> {
         if open.end + bytes.len() as u64 > open.bytes_max {
             let last = open.read()?;
@@ -295,7 +291,6 @@ mod tests {
             file.last().unwrap().iter().map(|kept| kept.note.to_string()).collect()
         };
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["eighteen\n", "two\n"]);
-        // Once it is accepted, the timeline continues.
         file.replace(&[kept("main", "thirteen\n")]).unwrap();
         keep(&file, "main", "fourteen\n");
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["fourteen\n"]);

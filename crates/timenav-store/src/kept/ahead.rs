@@ -1,5 +1,4 @@
-//! Rows at positions that a ledger has not reached yet. The service never writes such rows, so they are signs of
-//! tampering.
+//! Rows at positions that a ledger has not reached. The service never writes any, so they are signs of tampering.
 
 /// Tables with at most one row per entry, found by position. Timer rows are not included: rows that a fork inherits
 /// keep their positions, and a full scan compares all of them.
@@ -9,8 +8,7 @@ pub(crate) const BY_POSITION: [&str; 6] =
 /// Maximum number of tile levels of a ledger: positions have 40 bits.
 const LEVELS: i64 = 6;
 
-/// Returns, for each level, the index of the first tile that a tree of `size` entries cannot have. For unused levels
-/// that is tile 0.
+/// Returns per level the first tile that a tree of `size` entries cannot have; tile 0 for unused levels.
 pub(crate) fn first_tiles(size: u64) -> impl Iterator<Item = (i64, u64)> {
     let first = move |level: i64| match level {
         // Leaf tiles are stored only when full. On higher levels the tile being filled is stored too.

@@ -1,6 +1,5 @@
 //! Decides how many rows of a run of events to read at a time, and how much of each row.
 
-/// Maximum number of rows in a block.
 pub(crate) const BLOCK_ROWS_MAX: usize = 1_024;
 /// Minimum number of rows in a later block: finding the first row takes as long as reading a few.
 const LATER_ROWS_MIN: usize = 8;
@@ -30,7 +29,6 @@ impl Blocks {
         Self { rows, read: 0, meant: 0 }
     }
 
-    /// Number of rows in the next block.
     pub(crate) const fn rows(&self) -> usize {
         self.rows
     }

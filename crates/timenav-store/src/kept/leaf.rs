@@ -1,5 +1,4 @@
-//! Encoding of stored leaves. Read entries are stored in a short form: there are many, and each can be rebuilt from its
-//! position.
+//! Encoding of stored leaves. Read entries have a short form, which can be rebuilt from their position.
 
 use std::borrow::Cow;
 
@@ -31,8 +30,7 @@ pub(crate) fn whole<'a>(kept: &'a [u8], told: &str, seq: u64) -> Cow<'a, [u8]> {
     if is_short(kept) { rebuilt_leaf(kept, told, seq).unwrap_or(Cow::Borrowed(kept)) } else { kept.into() }
 }
 
-/// Returns whether retention may prune the contents of an entry, given its stored leaf. The short form means a read
-/// entry.
+/// Returns whether retention may prune an entry, given its stored leaf. The short form means a read entry.
 pub(crate) fn may_go(kept: &[u8]) -> bool {
     let Some(rest) = kept.strip_prefix(ACTION) else { return is_short(kept) };
     let word = rest.split(|byte| *byte == b'"').next().unwrap_or_default();

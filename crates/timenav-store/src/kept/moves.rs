@@ -1,5 +1,3 @@
-//! The interface between a move and its source and target.
-
 use async_trait::async_trait;
 use timenav_engine::{Head, StoreError};
 
@@ -9,24 +7,20 @@ use super::values::count;
 /// One row, in the column order of the table.
 pub(crate) type Row = Vec<Value>;
 
-/// A page of rows, and the key to continue after.
 pub(crate) struct Page {
     pub(crate) rows: Vec<Row>,
     /// The key of the last row; `None` after the last page.
     pub(crate) last: Option<Vec<Value>>,
 }
 
-/// The store that a move reads from.
 #[async_trait]
 pub(crate) trait Source: Send + Sync {
     /// Returns the heads of all timelines, by number.
     async fn heads(&self) -> Result<Vec<Head>, StoreError>;
 
-    /// Returns the rows after a key.
     async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError>;
 }
 
-/// Progress of one table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) after: Option<Vec<Value>>,
@@ -34,7 +28,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Decodes stored progress.
     pub(crate) fn kept(after: Option<String>, rows: i64) -> Result<Self, StoreError> {
         let after = after.map(|after| serde_json::from_str(&after)).transpose();
         let after = after.map_err(|_| StoreError::Damaged("the progress of a move cannot be read".to_owned()))?;
@@ -48,16 +41,11 @@ impl Progress {
     }
 }
 
-/// The store that a move writes to.
 #[async_trait]
 pub(crate) trait Target: Send + Sync {
-    /// Returns the move in progress; `None` if the target is empty.
-    ///
-    /// # Errors
-    /// If the target contains anything else.
+    /// Returns the move in progress; `None` if the target is empty. Fails if it contains anything else.
     async fn under_way(&self) -> Result<Option<UnderWay>, StoreError>;
 
-    /// Returns the heads of all timelines, by number.
     async fn heads(&self) -> Result<Vec<Head>, StoreError>;
 
     /// Begins a move from a source in this state.
@@ -69,7 +57,6 @@ pub(crate) trait Target: Send + Sync {
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError>;
 }
 
-/// A move that has begun.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum UnderWay {
     /// Rows are missing. The source had this state when the move began.

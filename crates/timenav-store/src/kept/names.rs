@@ -1,12 +1,9 @@
-//! Selects among candidate events by name or description.
-
 use std::collections::HashMap;
 
 use serde::Deserialize;
 use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent};
 
-/// Maximum number of events suggested for a misspelled name.
 pub(crate) const NAMES_NEAR_MAX: usize = 5;
 /// Minimum similarity of a suggested name, from 0 to 1.
 pub(crate) const LIKENESS_MIN: f64 = 0.7;
@@ -28,8 +25,7 @@ pub(crate) fn likeness(name: &str, key: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(name, key)
 }
 
-/// Returns the first of these events that has this description now. If there is none, returns the first ended event
-/// that had it last.
+/// Returns the first event that has this description now, or else the first ended one that had it last.
 pub(crate) fn described_so(
     ids: &[EventId],
     known: &HashMap<EventId, KnownEvent>,

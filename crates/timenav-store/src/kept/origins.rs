@@ -16,7 +16,6 @@ pub(crate) fn text(origins: &[Origin]) -> String {
     })
 }
 
-/// Decodes the output of [`text`].
 pub(crate) fn read(text: &str) -> Result<Arc<[Origin]>, StoreError> {
     let one = |line: &str| {
         let (end, origin) = line.split_once(' ')?;

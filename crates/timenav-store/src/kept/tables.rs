@@ -18,7 +18,6 @@ pub(crate) enum Kind {
     Bytes,
 }
 
-/// The value of one column of one row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
     Null,
@@ -40,7 +39,6 @@ pub(crate) struct Column {
     pub(crate) in_postgres: Option<&'static str>,
 }
 
-/// A table as defined in PostgreSQL.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) columns: &'static [Column],

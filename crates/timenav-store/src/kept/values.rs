@@ -1,5 +1,3 @@
-//! Conversion of the engine's values to and from rows.
-
 use timenav_core::access::{RestrictionLevel, Role, Scope};
 use timenav_core::clock::Rate;
 use timenav_core::time::Instant;
@@ -10,7 +8,6 @@ pub(crate) fn sql(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns a stored count or position.
 pub(crate) fn count(number: i64) -> Result<u64, StoreError> {
     u64::try_from(number).map_err(|_| damaged("a count below zero"))
 }

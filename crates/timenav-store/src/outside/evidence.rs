@@ -1,5 +1,4 @@
-//! Stores the evidence that a ledger diverged from what this service has signed, so that the next start finds it.
-//! Failed writes are retried.
+//! Keeps the evidence that a ledger diverged from what was signed, so that the next start finds it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -19,7 +18,6 @@ use super::{FILE_MODE, Kept, sync_folder, write_record};
 /// is for operators. A start reads the checkpoint file instead.
 const DIVERGED_FILE: &str = "diverged.log";
 
-/// Pause between attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A line of [`DIVERGED_FILE`].
@@ -203,8 +201,7 @@ mod tests {
         assert_eq!(read, [expected.clone(), expected], "it only grows");
     }
 
-    /// If one of the two files cannot be written, the other one is written all the same, and the first one as soon as
-    /// it is writable.
+    /// If one of the two files cannot be written, the other one is, and the first as soon as it is writable.
     #[test]
     fn failed_evidence_write_is_retried_on_drop() {
         let folder = tempfile::tempdir().unwrap();

@@ -25,8 +25,7 @@ use super::values::Failed;
 
 /// Connection timeout if the address has no `connect_timeout`.
 pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
-/// TCP keepalive: idle time before the first probe, interval and number of probes, and how long sent data may stay
-/// unacknowledged.
+/// TCP keepalive: idle time, interval and number of probes, and how long data may stay unacknowledged.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_TIMES: u32 = 3;
@@ -34,13 +33,11 @@ const UNACKNOWLEDGED_WAIT: Duration = Duration::from_secs(30);
 /// A server may take this many times its `connect_timeout` to connect and authenticate.
 const LET_IN_FACTOR: u32 = 2;
 
-/// The servers of a database, and how to connect to them.
 pub(super) struct Address {
     /// One configuration per server, in the order of the address.
     servers: Vec<Config>,
     /// Index of the server that was used last. It is tried first.
     used: AtomicUsize,
-    /// Timeout per server.
     attempt: Duration,
     pub(super) tls: Option<MakeRustlsConnect>,
 }
@@ -117,11 +114,9 @@ impl Address {
         away
     }
 
-    /// Connects to the first server that accepts writes. Asynchronous messages of the server go to `hear`. The driver
-    /// can try several servers too, but waits forever for one that accepts the connection and then does not respond.
-    ///
-    /// # Errors
-    /// If no server can be used. The error is that of the last one.
+    /// Connects to the first server that accepts writes; asynchronous messages go to `hear`. The error is that of the
+    /// last server. The driver can try several servers too, but waits forever for one that accepts the connection and
+    /// does not respond.
     pub(super) async fn connect(
         &self,
         runtime: &Handle,
@@ -179,7 +174,6 @@ async fn connect(
     }
 }
 
-/// Spawns the task that drives a connection until it ends.
 fn drive<S, T>(
     runtime: &Handle,
     mut connection: Connection<S, T>,
@@ -251,7 +245,6 @@ fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     Ok(MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth()))
 }
 
-/// System root certificates of Debian and its derivatives.
 const ROOTS_OF_THE_MACHINE: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 #[cfg(test)]

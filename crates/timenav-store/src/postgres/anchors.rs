@@ -1,5 +1,3 @@
-//! Reads anchors, one by one and page by page.
-
 use timenav_core::clock::Moment;
 use timenav_core::ids::AnchorId;
 use timenav_engine::{Anchor, TimelineKey};

@@ -1,5 +1,3 @@
-//! Runs statements, one by one or pipelined.
-
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -22,7 +20,6 @@ const TOGETHER_MAX: usize = 24;
 
 type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 
-/// Runs a statement that is prepared once per connection.
 pub(super) async fn rows(
     on: &Object,
     statement: &'static str,
@@ -36,9 +33,6 @@ pub(super) async fn rows(
 }
 
 /// Waits up to `wait` for a response. After a timeout, the connection is not used again.
-///
-/// # Errors
-/// If the server does not respond in time, or responds with an error.
 pub(super) async fn answered<T>(
     on: &Object,
     wait: Duration,
@@ -51,7 +45,6 @@ pub(super) async fn answered<T>(
     })
 }
 
-/// Statements to run in order.
 #[derive(Default)]
 pub(super) struct Batch<'a>(Vec<(&'static str, Vec<Value<'a>>)>);
 
@@ -83,7 +76,6 @@ impl<'a> Batch<'a> {
         answered(on, ANSWERS_WAIT, preparing.boxed()).await
     }
 
-    /// Runs the statements in order and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
         answered(on, ANSWERS_WAIT, self.run_all(on).boxed()).await
     }

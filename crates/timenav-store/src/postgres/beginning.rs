@@ -1,5 +1,4 @@
-//! Prepares each connection before its first use: applies the session settings, and makes sure that the server shows
-//! only durable data.
+//! Prepares each connection: applies the session settings, and makes sure that only durable data is shown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -44,7 +43,6 @@ pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, address: &Arc<A
     })
 }
 
-/// Explains why a new connection cannot be used.
 fn not_safe_yet(server: &str) -> String {
     format!(
         "PostgreSQL: a new connection to {server} could not be used within 10 seconds. It is stalled, or waits for a \
@@ -52,8 +50,7 @@ fn not_safe_yet(server: &str) -> String {
     )
 }
 
-/// Cancels what an abandoned session is doing: waiting for a standby has no timeout, and each wait would occupy a
-/// server session.
+/// Cancels an abandoned session: waiting for a standby has no timeout and would occupy a server session.
 async fn cancel(token: CancelToken, tls: Option<MakeRustlsConnect>) {
     let canceling = async {
         match tls {
@@ -79,12 +76,9 @@ async fn begin(client: &Client, writer: Option<Writer>, opened: &Opened) -> Resu
     Ok(())
 }
 
-/// What the hook does with new connections of a pool.
 #[derive(Clone)]
 pub(super) struct Opened {
-    /// Number of connections made.
     pub(super) made: Arc<AtomicU64>,
-    /// Number of warnings from the server.
     pub(super) warnings: Arc<AtomicU64>,
     /// Whether data read on the connection is returned to clients.
     pub(super) is_to_answer: bool,
@@ -102,7 +96,6 @@ async fn write_something(client: &Client, warnings: &AtomicU64) -> Result<(), Ho
     Err(HookError::message("PostgreSQL: the server did not wait for its synchronous standby; retrying"))
 }
 
-/// How the writing connection is prepared.
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) lock: &'static str,

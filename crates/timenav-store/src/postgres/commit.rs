@@ -1,5 +1,3 @@
-//! Writes one atomic commit.
-
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 
@@ -80,7 +78,6 @@ pub(super) async fn end(connections: &Connections, writing: Writing, step: &Comm
     wait_for_earlier(connections, &name).await
 }
 
-/// Writes a commit whose heads are locked.
 pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
     let on = writing.on()?;
     let mut rows = Rows::default();
@@ -178,7 +175,6 @@ fn put_permissions<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     }
 }
 
-/// Rows derived from entries, of several timelines.
 #[derive(Default)]
 struct Rows<'a> {
     entries: Vec<(TimelineKey, &'a StoredEntry)>,
@@ -204,7 +200,6 @@ impl<'a> Rows<'a> {
         self.data.extend(of(key, &step.data));
     }
 
-    /// Returns whether any event has a duration.
     fn have_lengths(&self) -> bool {
         self.events.iter().any(|(_, event)| event.columns.length_class.is_some())
     }

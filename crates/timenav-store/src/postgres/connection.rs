@@ -21,7 +21,6 @@ use super::values::Failed;
 
 /// Concurrent reading connections. Further reads wait.
 const READERS_MAX: usize = 16;
-/// How long to wait for a connection from a pool.
 const POOL_WAIT: Duration = Duration::from_secs(10);
 
 /// Lasts as long as the session: the server releases it when the service disconnects.
@@ -47,7 +46,6 @@ fn pool(
     pool.build().map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-/// The connections of one service.
 pub(super) struct Connections {
     writer: Pool,
     readers: Pool,
@@ -55,13 +53,9 @@ pub(super) struct Connections {
     is_alone: bool,
     /// Number of warnings that the server sent to the writing connection.
     warnings: Arc<AtomicU64>,
-    /// Backend process id of the writing connection.
     session: Arc<AtomicI32>,
-    /// Whether events have a column for their length class.
     pub(super) lengths: Arc<Lengths>,
-    /// Whether rows are distributed over several servers.
     pub(super) spread: Arc<Spread>,
-    /// Number of connections made.
     made: Arc<AtomicU64>,
     /// Number of transactions retried after losing against another one.
     pub(super) retries: AtomicU64,
@@ -91,10 +85,7 @@ impl Connections {
     }
 
     /// Opens the first connections and checks them with [`Connections::check_no_pooler`]. If a server accepts a
-    /// connection and then hangs, the next server is tried.
-    ///
-    /// # Errors
-    /// If no server can be used. The error is that of the last one.
+    /// connection and then hangs, the next one is tried. The error is that of the last one.
     pub(super) async fn begin(&self) -> Result<(), StoreError> {
         for _ in 1..self.address.servers_count() {
             if self.check_no_pooler().await.is_ok() {
@@ -104,7 +95,6 @@ impl Connections {
         self.check_no_pooler().await
     }
 
-    /// Returns usage statistics of the connections.
     pub(super) fn use_now(&self) -> ConnectionsUse {
         let (writer, readers) = (self.writer.status(), self.readers.status());
         let open = writer.size + readers.size;
@@ -119,16 +109,12 @@ impl Connections {
         }
     }
 
-    /// Returns whether no other service uses the database.
     pub(super) const fn is_alone(&self) -> bool {
         self.is_alone
     }
 
     /// Checks that each connection has a session of its own. A transaction pooler gives the idle writer's session to
     /// the next transaction that begins, and another session to the writer.
-    ///
-    /// # Errors
-    /// If the writer's session has changed, or the writer has to wait for one.
     pub(super) async fn check_no_pooler(&self) -> Result<(), StoreError> {
         let (writer, other) = (self.writer().await?, Object::take(self.reader().await?));
         other.batch_execute("BEGIN; SELECT 1").await.map_err(Failed::from)?;
@@ -141,10 +127,7 @@ impl Connections {
         self.check_session(found.unwrap_or_default())
     }
 
-    /// Checks that writes go to the session that has the lock and the settings.
-    ///
-    /// # Errors
-    /// If they go to another session.
+    /// Fails if writes do not go to the session that has the lock and the settings.
     pub(super) fn check_session(&self, found: i32) -> Result<(), StoreError> {
         if found == self.session.load(Ordering::Acquire) {
             return Ok(());
@@ -152,7 +135,6 @@ impl Connections {
         Err(pooled())
     }
 
-    /// Returns how many warnings the server sent to the writing connection.
     pub(super) fn warnings(&self) -> u64 {
         self.warnings.load(Ordering::Acquire)
     }

@@ -69,7 +69,6 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(TimelineKey, &'a Sto
     );
 }
 
-/// A stored entry.
 pub(super) struct Kept {
     pub(super) position: u64,
     /// In full or in its short form.
@@ -115,7 +114,6 @@ pub(super) async fn walk(
     found.iter().map(kept).collect()
 }
 
-/// Returns the total size of these entries in bytes.
 pub(super) fn bytes_count(rows: &[Kept]) -> usize {
     rows.iter().map(|kept| kept.leaf.len() + kept.salt.len() + kept.payload.len()).sum()
 }

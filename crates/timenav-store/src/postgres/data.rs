@@ -1,5 +1,3 @@
-//! Sealed records, and erasure.
-
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
@@ -87,8 +85,7 @@ pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(
     Ok(wanted.iter().map(of).collect())
 }
 
-/// Returns the record added by each of these entries. Unlike [`named`], this also finds records of an ended timeline
-/// that a fork continues.
+/// Like [`named`], for the record added by each entry. Includes records of ended timelines that a fork continues.
 pub(super) async fn at(
     on: &Object,
     timeline: TimelineKey,

@@ -9,16 +9,14 @@ use super::values::{Failed, get, id, number, sql};
 use super::versions::known;
 use crate::kept::names::described_so;
 
-/// The text is matched in its JSON form before the rest of a row is read. The last column is the number of rows
-/// scanned.
+/// Matches the text in its JSON form before reading the rest. The last column is the number of rows scanned.
 const SELECT: &str = "WITH looked AS MATERIALIZED
         (SELECT event_id, time, content FROM events WHERE timeline = $1 AND position < $3
         ORDER BY event_id, position LIMIT $4)
     SELECT event_id, time, (SELECT count(*) FROM looked) FROM looked WHERE position($2::bytea IN content) > 0
     UNION ALL SELECT NULL, NULL, (SELECT count(*) FROM looked)";
 
-/// Returns the earliest event with a description: one in effect, or else an ended one that had it last. The newest
-/// layer is searched first.
+/// Returns the earliest event with a description: one in effect, or else an ended one. Newest layer first.
 pub(super) async fn described(
     on: &Object,
     layers: &[Layer],

@@ -1,5 +1,3 @@
-//! Timelines that have ended, and the pruning of their contents.
-
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_engine::{EndedTimeline, StoreError, TimelineKey};

@@ -1,5 +1,3 @@
-//! Reads single entries of ledgers.
-
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
 

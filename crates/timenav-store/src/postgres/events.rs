@@ -21,8 +21,7 @@ use super::values::{Failed, get, instant, number, sql, text};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};
 
-/// Maximum number of cells of a place that is read cell by cell. Larger places are read by time, and events elsewhere
-/// are skipped.
+/// Places with more cells are read by time, and events elsewhere are skipped.
 const CELLS_MERGED_MAX: usize = 1_024;
 /// Maximum number of rows in the first block of a run that is one of many.
 const BLOCK_ROWS_FIRST: usize = 32;
@@ -154,7 +153,6 @@ statements!(
 const HAVE_VERSION: &str = "SELECT i.event_id FROM unnest($1::text[]) AS i (event_id) CROSS JOIN LATERAL
     (SELECT FROM events e WHERE e.timeline = $2 AND e.event_id = i.event_id AND e.position < $3 LIMIT 1) AS version";
 
-/// Column numbers in a whole row.
 const EVENT_ID: usize = 4;
 const CONTENT: usize = 5;
 
@@ -166,7 +164,6 @@ const OVERRIDDEN: &str = "SELECT e.position FROM
 const COUNT_VERSIONS: &str = "SELECT count(*) FROM
     (SELECT FROM events WHERE timeline = $1 ORDER BY event_id, position LIMIT $2) AS versions";
 
-/// The index or key range that a run reads.
 enum Source<'a> {
     Time,
     Cells(Vec<i64>),
@@ -228,8 +225,7 @@ pub(super) async fn passing(
     Ok(found)
 }
 
-/// Returns time and place of the matching versions on each layer, regardless of overrides. On request, reads whole rows
-/// for source and actors.
+/// Returns time and place on each layer, regardless of overrides; on request whole rows for source and actors.
 pub(super) async fn spots(on: &Object, query: &EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, Failed> {
     let detail = if with_parties { Detail::Parties } else { Detail::Spot };
     let mut merged = Merged::new(query, detail, query.items_max);
@@ -248,8 +244,7 @@ struct Merged<'a> {
     runs: Vec<Run<'a>>,
     /// The next event of each run, the first in order on top.
     first: BinaryHeap<Reverse<(Key, usize)>>,
-    /// Runs that must be read before the next event is known. They are read on demand, so that a full page reads no
-    /// more than it needs.
+    /// Runs to read before the next event is known. On demand, so that a full page reads no more than it needs.
     unknown: Vec<usize>,
     shown: Option<Key>,
 }
@@ -398,8 +393,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns, for each layer, the positions of versions that a later layer overrides. Returns `None` if that would read
-/// more than `rows_max` rows.
+/// Returns the overridden positions per layer; `None` if that would read more than `rows_max` rows.
 pub(super) async fn overridden(on: &Object, layers: &[Layer], rows_max: usize) -> Result<Option<Overridden>, Failed> {
     let (mut overridden, mut rows_left) = (vec![HashSet::new(); layers.len()], rows_max);
     for (index, later) in layers.iter().enumerate().filter(|(_, layer)| layer.overrides) {

@@ -41,7 +41,6 @@ const SELECT_SERVER: &str = "SELECT current_setting('server_version'), pg_is_in_
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, by its name")]
 pub struct ServerFacts {
-    /// The server version, as the server reports it.
     pub version: String,
     /// Whether the server is a standby that accepts no writes.
     pub is_standby: bool,
@@ -53,17 +52,13 @@ pub struct ServerFacts {
     pub synchronous_standbys: String,
     /// Number of open sessions, of all clients.
     pub sessions: i64,
-    /// Maximum number of sessions.
     pub sessions_max: i64,
     /// Age of the oldest open transaction of any client, in seconds.
     pub oldest_transaction_seconds: i64,
-    /// Whether this connection is encrypted.
     pub is_encrypted: bool,
-    /// Whether this connection is local.
     pub is_local: bool,
     /// Current time of the server's clock.
     pub clock: Instant<Wall>,
-    /// Whether autovacuum is on.
     pub is_vacuumed: bool,
     /// Whether frequently updated tables are vacuumed after a fixed number of changes, regardless of their size.
     pub is_hot_vacuumed: bool,
@@ -85,7 +80,6 @@ pub(super) async fn examine(on: &Object) -> Result<Examination, Failed> {
     })
 }
 
-/// Returns the first column of the first row.
 async fn one<T: for<'a> tokio_postgres::types::FromSql<'a>>(
     on: &Object,
     statement: &'static str,

@@ -1,5 +1,3 @@
-//! Looks up the facts that the engine asks for.
-
 use futures_util::future::try_join_all;
 use futures_util::{FutureExt as _, try_join};
 use timenav_engine::{Facts, Wanted};

@@ -1,5 +1,3 @@
-//! Locks, writes and reads the head of each timeline.
-
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -60,8 +58,7 @@ macro_rules! heads_from {
 }
 const SELECT_ALL: &str = heads_from!("timelines t ORDER BY t.timeline");
 const SELECT_NAMED: &str = heads_from!("timelines t WHERE timeline_id = $1");
-/// Heads of these timelines, and of all outside the range of known ones. These are few, but the planner would expect
-/// two thirds of the table.
+/// Heads of these timelines, and of all outside the known range, whose number the planner would overestimate.
 const SELECT_SOME: &str = heads_from!(
     "(SELECT unnest($1::bigint[]) AS timeline
         UNION (SELECT timeline FROM timelines WHERE timeline < $2 ORDER BY timeline)
@@ -201,7 +198,6 @@ pub(super) fn update<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     );
 }
 
-/// Checks that all changed heads were updated.
 pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -> Result<(), Failed> {
     let updated = rows.into_iter().flatten().map(|row| get::<i64>(row, 0));
     let updated: BTreeSet<i64> = updated.collect::<Result<_, Failed>>()?;
@@ -209,7 +205,6 @@ pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -
     missing.map_or(Ok(()), |(step, _)| Err(StoreError::Moved(step.head.id.clone()).into()))
 }
 
-/// Selects the heads to read.
 #[derive(Clone, Copy)]
 pub(super) enum Which<'a> {
     All,
@@ -223,11 +218,8 @@ pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, F
     read(on, which, false).await
 }
 
-/// Like [`select`], for heads that the caller continues from.
-///
-/// # Errors
-/// [`Failed::Unfinished`] if entries are distributed over servers and a last entry is not visible yet. On a single
-/// server, a last entry can be missing only because of tampering.
+/// Like [`select`], for heads that the caller continues from. Fails with [`Failed::Unfinished`] if entries are
+/// distributed over servers and a last entry is not visible yet. On a single server, only tampering hides a last entry.
 pub(super) async fn select_finished(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
     read(on, which, true).await
 }
@@ -247,7 +239,6 @@ async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<
             Some(found.iter().map(|row| get(row, 0)).collect::<Result<Vec<i64>, Failed>>()?)
         }
     };
-    // These statements are independent of each other.
     let (mut permissions, mut policies, last) =
         try_join!(permissions(on, only.as_deref()), retention::policies(on, only.as_deref()), last_leaves(on, &found))?;
     if is_to_be_finished && !is_each_seen(&found, &last)? && migrations::is_spread(on).await? {
@@ -263,7 +254,6 @@ async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<
     Ok(heads)
 }
 
-/// Returns whether the last entry of each head is visible.
 fn is_each_seen(heads: &[Row], last: &HashMap<TimelineKey, Vec<u8>>) -> Result<bool, Failed> {
     for row in heads {
         if number(row, 3)? > 0 && !last.contains_key(&TimelineKey(get(row, 0)?)) {

@@ -27,7 +27,6 @@ const NO_LEDGER: &str = "-";
 const APART: Duration = Duration::from_millis(5);
 /// Timeout for responses of the server. A frozen server keeps the connection open.
 const SAY_WAIT: Duration = Duration::from_secs(10);
-/// Pause before reconnecting.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// A merged hint that has not been delivered yet.
@@ -68,7 +67,6 @@ pub(super) struct Hints {
 }
 
 impl Hints {
-    /// Neither sends nor receives.
     pub(super) fn none() -> Self {
         Self { written: Arc::default(), heard: Arc::default(), task: None }
     }
@@ -131,7 +129,6 @@ async fn begin(client: &Client, own: &AtomicI32) -> Result<(), tokio_postgres::E
     client.batch_execute(LISTEN).await
 }
 
-/// Sends hints until the connection is lost.
 async fn send(client: &Client, written: &Waiting) {
     loop {
         let hint = written.next().await;

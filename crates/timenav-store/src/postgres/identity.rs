@@ -1,5 +1,3 @@
-//! Users and their credentials: keys, passwords, sessions.
-
 use std::sync::Arc;
 
 use timenav_core::access::Scope;
@@ -123,7 +121,6 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions), version: 0 })
 }
 
-/// Returns the stored passwords of these users.
 pub(super) async fn passwords_of(on: &Object, users: &[UserId]) -> Result<Vec<KeptPassword>, Failed> {
     let users: Vec<&str> = users.iter().map(UserId::as_str).collect();
     let found = rows(on, SELECT_PASSWORDS_OF, &[&users]).await?;

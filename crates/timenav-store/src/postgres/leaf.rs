@@ -13,7 +13,6 @@ use crate::kept::leaf;
 pub(super) const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = $1";
-/// The names of some timelines, with their numbers.
 pub(super) const SELECT_NAMES: &str = "SELECT timeline_id, timeline FROM timelines WHERE timeline = ANY($1)
     UNION ALL SELECT timeline_id, timeline FROM ended_timelines WHERE timeline = ANY($1)
     UNION ALL SELECT timeline_id, timeline FROM arrivals WHERE timeline = ANY($1)";

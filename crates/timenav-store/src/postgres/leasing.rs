@@ -95,7 +95,6 @@ const OFFERED: &str =
     LIMIT $3 + least((SELECT count(*) FROM firing_leases WHERE timeline = $1), $4)) AS f
     LEFT JOIN firing_leases l ON l.timeline = $1 AND l.firing_id = f.firing_id AND l.queue <> 'timenav:hold'
     ORDER BY f.due, f.position, f.round";
-/// Number of columns of the firing in this result.
 const FIRING_COLUMNS: usize = 12;
 const LEASES_NAMED: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code
     FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2) AND queue <> 'timenav:hold'";
@@ -258,7 +257,6 @@ impl Changing {
         self.0.as_ref().ok_or_else(|| damaged("a transaction has no connection").into())
     }
 
-    /// Writes the batch and commits.
     async fn commit(mut self, batch: Batch<'_>) -> Result<(), Failed> {
         let on = self.on()?;
         // `COMMIT` must not overtake a statement that still has to be prepared.
@@ -319,7 +317,6 @@ fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWante
     batch.add(NOW, values![]);
 }
 
-/// Decodes the results of [`ask`].
 fn told(wanted: &LeasesWanted, mut found: impl DoubleEndedIterator<Item = Vec<Row>>) -> Result<LeasesFound, Failed> {
     let mut last = || found.next_back().unwrap_or_default();
     let (now, rows) = (last(), last());
@@ -353,7 +350,6 @@ fn lease(row: &Row, first: usize) -> Result<LeaseRow, Failed> {
     })
 }
 
-/// Returns the statements that write lease changes.
 fn written(timeline: TimelineKey, LeaseChanges { put, removed }: &LeaseChanges) -> Batch<'_> {
     let mut batch = Batch::default();
     if !put.is_empty() {

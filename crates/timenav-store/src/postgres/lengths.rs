@@ -19,7 +19,6 @@ const IS_THERE: &str = "SELECT EXISTS (SELECT FROM migrations WHERE step = '0004
 /// The lock mode of writers, so that the table cannot be altered until the transaction ends.
 const HOLD: &str = "LOCK TABLE events IN ROW EXCLUSIVE MODE";
 
-/// Rows filled at a time.
 const ROWS_MAX: i64 = 10_000;
 /// Rows with `"end_time"` in their JSON, compared as bytes. A match need not be the field.
 const SELECT: &str = r"SELECT timeline, event_id, position, content FROM events

@@ -21,7 +21,6 @@ const BEGUN_MAX: usize = 5;
 const SELECT_SYSTEM: &str = "SELECT size, directory, coalesce((SELECT level FROM feature_level), 0) FROM timelines
     WHERE timeline_id = 'system'";
 
-/// A commit in progress.
 pub(super) struct Held {
     writing: Writing,
     sizes: HashMap<TimelineKey, u64>,
@@ -69,7 +68,6 @@ fn locked(found: &[Vec<Row>]) -> Result<Locked, Failed> {
     Ok(Locked { sizes, system: (number(system, 0)?, number(system, 1)?), level: number(system, 2)? })
 }
 
-/// Writes a commit whose heads are locked.
 pub(super) async fn commit(connections: &Connections, held: Held, step: &Commit) -> Result<(), StoreError> {
     let Held { writing, sizes } = held;
     let is_moved =

@@ -10,7 +10,6 @@ use super::sessions::Object;
 use super::values::Failed;
 use crate::kept::leaf;
 
-/// Entries read at a time.
 const ROWS_MAX: usize = 512;
 /// Approximate bytes read at a time.
 const ROWS_BYTES: usize = 1024 * 1024;

@@ -11,12 +11,10 @@ use super::lengths;
 use super::sessions::Object;
 use super::values::{Failed, get};
 
-/// A schema change.
 struct Step {
     name: &'static str,
     text: &'static str,
-    /// The feature level that has this schema. While services of two versions share the database, it has the schema
-    /// that the older one knows.
+    /// The feature level with this schema. The oldest service that shares a database determines it.
     level: u64,
     /// Tables and columns that the step creates, if databases of a supported level may lack them.
     makes: &'static [&'static str],
@@ -51,7 +49,6 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step text COLLATE \"C\" NOT NULL PRIMARY KEY, sha256 text NOT NULL
 )";
 
-/// Whether the database is the coordinator of a Citus cluster.
 const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 /// Distributes the tables that grow with each entry over the workers of a cluster, with all rows of a timeline on one
 /// worker. Heads, locks and permissions stay on the coordinator, where one statement sees all of them. Reference tables
@@ -107,7 +104,6 @@ pub(super) async fn change_to(transaction: &Transaction<'_>, level: u64) -> Resu
     take(transaction, &done(transaction).await?, level).await
 }
 
-/// Returns whether rows may be distributed over several servers.
 pub(super) async fn is_spread(on: &Object) -> Result<bool, Failed> {
     rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
@@ -139,7 +135,6 @@ async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Fa
     rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
 }
 
-/// Runs the missing steps up to a feature level.
 async fn take(transaction: &Transaction<'_>, done: &[(String, String)], level: u64) -> Result<(), Failed> {
     for Step { name, text, .. } in missing(&STEPS, check(&STEPS, done)?, level) {
         transaction.batch_execute(text).await?;
@@ -219,8 +214,7 @@ mod tests {
         "only says how values are kept, of a table that the same step made",
     )];
 
-    /// Returns whether the statement only adds to the schema, so that a version that does not know it can still read
-    /// and write as before.
+    /// Returns whether the statement only adds, so that an older version can still read and write as before.
     fn only_adds(statement: &str) -> bool {
         let words: Vec<&str> = statement.split_whitespace().collect();
         matches!(

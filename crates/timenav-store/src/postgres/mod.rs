@@ -72,8 +72,7 @@ use values::Failed;
 
 use crate::kept::examination::Examination;
 
-/// How long to re-read heads whose last entries are not visible yet. The server ends stalled transactions after two
-/// seconds.
+/// How long to re-read heads with invisible last entries. The server ends stalled transactions after two seconds.
 const FINISHED_WAIT: Duration = Duration::from_secs(1);
 const FINISHED_EVERY: Duration = Duration::from_millis(5);
 
@@ -94,7 +93,6 @@ impl fmt::Debug for PostgresOptions {
     }
 }
 
-/// A store backed by a PostgreSQL database.
 pub struct PostgresStore {
     connections: Arc<Connections>,
     /// The commit in progress, with its locks.
@@ -201,8 +199,7 @@ impl PostgresStore {
         Moment::read(self.connections.reader().await?, read).await
     }
 
-    /// Like [`PostgresStore::moment`], for heads. If a last entry is not visible yet, the read is repeated for a short
-    /// time.
+    /// Like [`PostgresStore::moment`], for heads. Repeats the read for a short time while a last entry is not visible.
     async fn heads_of_a_moment<T>(
         &self,
         read: impl for<'a> Fn(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,

@@ -1,5 +1,3 @@
-//! A PostgreSQL database as the source or target of a move.
-
 use std::error::Error;
 
 use async_trait::async_trait;
@@ -197,7 +195,6 @@ impl<'a> FromSql<'a> for Value {
     }
 }
 
-/// The column types in use.
 const TYPES: [Type; 7] = [Type::BOOL, Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA];
 
 impl ToSql for Value {

@@ -1,5 +1,3 @@
-//! Information about timelines that moved from one service to another.
-
 use timenav_engine::{RotationNote, TimelineKey};
 
 use super::batch::{Batch, rows, values};

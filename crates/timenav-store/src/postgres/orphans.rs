@@ -1,5 +1,3 @@
-//! Rows of timelines that do not exist.
-
 use timenav_engine::Orphan;
 
 use super::batch::rows;

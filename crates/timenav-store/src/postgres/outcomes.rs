@@ -1,5 +1,3 @@
-//! Stored outcomes of requests with an idempotency key.
-
 use std::collections::HashMap;
 
 use timenav_core::ids::{EventId, TimelineId};
@@ -41,8 +39,7 @@ const SELECT_LEAVES: &str = "SELECT w.number, e.leaf
 const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
 
-/// Writes and erases the outcomes of a commit. Returns the index of the statement that inserts outcomes, and their
-/// number.
+/// Writes and erases outcomes. Returns the index of the inserting statement, and the number of outcomes.
 pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize, usize)> {
     let mut put = None;
     // A commit without a lock comes from an exclusive service, which knows all outcomes. A commit that erases all
@@ -94,7 +91,6 @@ pub(super) async fn have_expired(on: &Object, before: Instant<Wall>) -> Result<b
     rows(on, HAS_EXPIRED, &[&before.micros()]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
 
-/// Deletes up to `rows_max` expired outcomes.
 pub(super) fn forget(batch: &mut Batch<'_>, before: Instant<Wall>, rows_max: usize) {
     batch.add(FORGET, values![before.micros(), sql(rows_max as u64)]);
 }

@@ -77,7 +77,6 @@ pub(super) async fn sweeps(on: &Object, timeline: TimelineKey, end: u64) -> Resu
     found.iter().map(|row| number(row, 0)).collect()
 }
 
-/// Prunes payload and salt of these entries.
 pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64], finished: Option<u64>) {
     contents::let_go(batch, timeline, positions);
     if let Some(sweep) = finished {
@@ -85,7 +84,6 @@ pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[
     }
 }
 
-/// Returns the policies of all timelines, or of one.
 pub(super) async fn policies(
     on: &Object,
     only: Option<&[i64]>,

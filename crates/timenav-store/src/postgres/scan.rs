@@ -1,5 +1,3 @@
-//! Raw reads for a scan.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -25,7 +23,6 @@ use super::{
     PostgresStore, ahead, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers,
 };
 
-/// Entries read at a time.
 const ENTRIES_MAX: usize = 4_096;
 /// Approximate bytes of entries read at a time.
 const READ_BYTES: usize = 1024 * 1024;
@@ -64,8 +61,7 @@ with_lengths!(
     "event_id, position, until, time, lat, lon, cell, place, content, name_key, ",
     " FROM events WHERE timeline = $1 AND (event_id, position) > ($2, $3) ORDER BY event_id, position LIMIT $4"
 );
-/// Includes positions that no entry has yet: the service commits rows with their entries, so such rows are signs of
-/// tampering.
+/// Includes positions that no entry has yet, which only tampering can produce.
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1
     AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))),
     (SELECT count(*) FROM interventions WHERE timeline = $1

@@ -45,7 +45,6 @@ const SELECT: &str = "WITH tables AS (
     UNION ALL SELECT 'inherits ' || relname
         FROM tables JOIN pg_inherits h ON h.inhrelid = tables.oid OR h.inhparent = tables.oid";
 
-/// Rejects a database whose schema differs.
 pub(super) async fn check(on: &Object) -> Result<(), Failed> {
     match differences(on).await?.into_iter().next() {
         None => Ok(()),

@@ -67,7 +67,6 @@ fn copy_rest(from: &Config, to: &mut Config) {
         .channel_binding(from.get_channel_binding());
 }
 
-/// Describes a server that does not accept connections.
 pub(super) fn silent(server: &Config, wait: Duration) -> String {
     format!("PostgreSQL: {} has accepted no connection for {} seconds", place_of(server), wait.as_secs())
 }

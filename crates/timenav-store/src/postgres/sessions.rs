@@ -23,12 +23,10 @@ pub(super) type Object = managed::Object<Sessions>;
 pub(super) type Pool = managed::Pool<Sessions>;
 pub(super) type PoolError = managed::PoolError<Failed>;
 
-/// Creates sessions on one runtime, regardless of the caller's: other runtimes may be there for long computations and
-/// have no I/O driver.
+/// Creates sessions on one runtime, because other runtimes may have no I/O driver.
 pub(super) struct Sessions {
     pub(super) address: Arc<Address>,
     pub(super) runtime: Handle,
-    /// Number of warnings from the server.
     pub(super) warnings: Arc<AtomicU64>,
     /// How often a server has failed to respond, on any connection of the service.
     pub(super) unanswered: Arc<AtomicU64>,

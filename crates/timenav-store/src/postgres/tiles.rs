@@ -26,7 +26,6 @@ const LEAVES_OF_SOME: &str = "SELECT number, position, leaf
     CROSS JOIN LATERAL (SELECT position, leaf FROM entries e WHERE e.timeline = w.timeline
         AND e.position BETWEEN w.first AND w.last OFFSET 0) e ORDER BY number, position";
 
-/// Returns the first `width` hashes of a tile.
 pub(super) async fn read(on: &Object, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, Failed> {
     let mut hashes = match stored(on, timeline, tile).await? {
         Some(hashes) => hashes,
@@ -41,7 +40,6 @@ pub(super) async fn read(on: &Object, timeline: TimelineKey, tile: TileId, width
     Ok(hashes)
 }
 
-/// Returns the stored bytes of these tiles.
 pub(super) async fn bytes_of(
     on: &Object,
     timeline: TimelineKey,
@@ -65,16 +63,14 @@ pub(super) struct Growth {
     timeline: TimelineKey,
     old: u64,
     new: u64,
-    /// Index in the batch of the existing leaves in the first tile of level 0, followed by the timeline name that they
-    /// may omit.
+    /// Index in the batch of the leaves in the first tile of level 0, followed by the timeline name.
     leaves_at: Option<usize>,
     /// The tile to extend on each higher level, and the index of its row in the batch.
     rows_at: Vec<(TileId, usize)>,
 }
 
 impl Growth {
-    /// Queries the existing hashes of the tiles that a tree fills or extends while it grows. Returns `None` if there
-    /// are none.
+    /// Queries the existing hashes of the tiles that a growing tree fills or extends; `None` if there are none.
     pub(super) fn ask(batch: &mut Batch<'_>, timeline: TimelineKey, (old, new): (u64, u64)) -> Option<Self> {
         let width = u64::from(TILE_WIDTH);
         if old / width == new / width {
@@ -155,7 +151,6 @@ impl Growth {
     }
 }
 
-/// Tiles to be written.
 #[derive(Default)]
 pub(super) struct Tiles {
     timelines: Vec<i64>,

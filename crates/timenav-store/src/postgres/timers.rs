@@ -1,5 +1,3 @@
-//! Timers, their firings, and advances.
-
 use std::collections::BTreeMap;
 
 use futures_util::FutureExt as _;
@@ -41,7 +39,6 @@ const SETTLE_FIRINGS: &str = "UPDATE firings f SET state = n.state, settled = n.
 const INSERT_ADVANCE: &str = "INSERT INTO advances (timeline, position, advance_id, ended, record)
     VALUES ($1, $2, $3, $4, $5)";
 
-/// Builds the statements that select timers with or without their payload.
 macro_rules! timers {
     ($which:literal) => {
         concat!(
@@ -93,7 +90,6 @@ const ADVANCE: &str =
 const ADVANCES: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = $1 AND position > $2
     ORDER BY position LIMIT $3";
 
-/// Writes changes of timers.
 pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]) {
     if steps.iter().all(|(_, rows)| rows.is_empty()) {
         return;
@@ -205,7 +201,6 @@ pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, TimersWanted)]) -
     try_join_all(all).await
 }
 
-/// Looks up timers, firings or advances of a timeline.
 pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWanted) -> Result<TimersFound, Failed> {
     let key = timeline.0;
     let limit = |items_max: &usize| sql(*items_max as u64);

@@ -22,8 +22,7 @@ use super::{heads, tiles};
 const NAME: &str = "SELECT pg_current_xact_id()::text, pg_backend_pid()";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
-/// A transaction on the writing connection. Dropping it while it is open closes the connection, and the server rolls
-/// back.
+/// A transaction on the writing connection. Dropping it closes the connection, and the server rolls back.
 pub(super) struct Writing {
     writer: Option<Object>,
     lengths: Arc<Lengths>,
@@ -38,8 +37,7 @@ const COMMIT_WAIT: Duration = Duration::from_secs(20);
 const END_WAIT: Duration = Duration::from_secs(5);
 /// How long to try to find out the outcome of a transaction.
 const SETTLE_WAIT: Duration = Duration::from_secs(6);
-/// How long a change of the directory waits for earlier transactions. The server ends those of stalled services after
-/// two seconds.
+/// How long a directory change waits for earlier transactions. The server ends stalled ones after two seconds.
 const EARLIER_WAIT: Duration = Duration::from_secs(10);
 const SETTLE_EVERY: Duration = Duration::from_millis(100);
 const EARLIER_EVERY: Duration = Duration::from_millis(3);
@@ -63,7 +61,6 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// The outcome of a commit.
 enum Ended {
     Committed,
     /// It failed, for this reason.
@@ -110,12 +107,10 @@ impl Writing {
         self.lengths.are_kept_until_the_end(self.on()?).await
     }
 
-    /// Returns whether rows are distributed over several servers.
     pub(super) async fn is_spread(&self) -> Result<bool, Failed> {
         self.spread.is_so(self.on()?).await
     }
 
-    /// Rolls back.
     pub(super) async fn give_up(mut self) {
         let Some(writer) = self.writer.as_ref() else { return };
         // If that fails or the server hangs, the connection is closed, and the server rolls back.
@@ -126,15 +121,11 @@ impl Writing {
         }
     }
 
-    /// Returns the transaction id.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
     /// Commits. If the response is lost or inconclusive, finds out the outcome.
-    ///
-    /// # Errors
-    /// If the transaction was not committed, or its outcome cannot be determined.
     pub(super) async fn commit(mut self, connections: &Connections, proof: Option<Proof<'_>>) -> Result<(), Failed> {
         match self.try_commit(connections).await {
             Ended::Committed => Ok(()),
@@ -155,8 +146,7 @@ impl Writing {
     async fn try_commit(&mut self, connections: &Connections) -> Ended {
         let warnings = connections.warnings();
         let Ok(on) = self.on() else { return Ended::Unknown(lost()) };
-        // The commit of a failed transaction returns no error, and the driver does not expose the command tag. So the
-        // status is queried along with it.
+        // The commit of a failed transaction returns no error, so the status is queried along with it.
         let ending = async { futures_util::join!(on.batch_execute("COMMIT"), status(on, &self.name)) };
         let Ok((committed, status)) = tokio::time::timeout(COMMIT_WAIT, ending).await else {
             on.give_up();
@@ -236,11 +226,9 @@ pub(super) async fn wait_for_open(connections: &Connections) -> Result<(), Faile
     wait_until_all_after(connections, None).await
 }
 
-/// Waits until all open transactions are newer than a committed one, or than now if none is named.
-///
-/// # Errors
-/// Only [`StoreError::Unknown`]: the change is committed, whatever happens to the querying connection. So the query is
-/// retried on another one.
+/// Waits until all open transactions are newer than a committed one, or than now if none is named. Fails only with
+/// [`StoreError::Unknown`]: the change is committed, whatever happens to this connection, so the query is retried on
+/// another.
 async fn wait_until_all_after(connections: &Connections, name: Option<&str>) -> Result<(), Failed> {
     let waited = tokio::time::timeout(EARLIER_WAIT, async {
         while let Err(failed) = try_wait_until_all_after(connections, name).await {
@@ -275,7 +263,6 @@ pub(super) async fn pause(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
-/// Returns the status of a transaction on the server.
 async fn status(on: &Object, name: &str) -> Result<Option<String>, Failed> {
     let prepared = on.prepare_cached(STATUS).await?;
     get(&on.query_one(&prepared, &[&name]).await?, 0)

@@ -20,10 +20,8 @@ const LOCK: &str = "LOCK TABLE services IN SHARE ROW EXCLUSIVE MODE";
 const SELECT_SERVICES: &str = "SELECT name, version, level, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
     - until + $1 FROM services ORDER BY name, service";
 
-/// A service that has used the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenService {
-    /// The name that operators gave it.
     pub name: String,
     pub version: String,
     /// The feature level that it supports.
@@ -40,12 +38,9 @@ impl SeenService {
     }
 }
 
-/// The result of finishing an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// The database now has the new level.
     Raised,
-    /// The database already had the level.
     Already,
     /// These running services do not support the new level.
     Older(Vec<SeenService>),

@@ -1,5 +1,3 @@
-//! Decoding of rows, and the conversion of PostgreSQL errors.
-
 use timenav_engine::StoreError;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
@@ -7,12 +5,9 @@ use tokio_postgres::types::FromSql;
 
 pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
 
-/// Why an operation failed.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// An error of the database or the driver.
     Database(tokio_postgres::Error),
-    /// An error for the engine.
     Store(StoreError),
     /// Entries are distributed over several servers, and the last entry of a visible head is not visible yet: the
     /// server with the entry commits after the one with the head.
@@ -53,12 +48,10 @@ impl Failed {
     }
 }
 
-/// Returns the value in a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Failed> {
     Ok(row.try_get(at)?)
 }
 
-/// Returns the count or position in a column.
 pub(super) fn number(row: &Row, at: usize) -> Result<u64, Failed> {
     Ok(count(get(row, at)?)?)
 }
@@ -68,7 +61,6 @@ pub(super) fn text(row: &Row, at: usize) -> Result<String, Failed> {
     told(get(row, at)?)
 }
 
-/// Like [`text`], for a nullable column.
 pub(super) fn text_or_none(row: &Row, at: usize) -> Result<Option<String>, Failed> {
     get::<Option<Vec<u8>>>(row, at)?.map(told).transpose()
 }
@@ -90,7 +82,6 @@ fn tls_advice(cause: &str) -> &'static str {
     }
 }
 
-/// Converts a PostgreSQL error to a store error.
 fn meaning(error: &tokio_postgres::Error) -> StoreError {
     let Some(told) = error.as_db_error() else {
         // The cause has the details. The error itself is no more than "error connecting to server".

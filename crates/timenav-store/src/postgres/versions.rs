@@ -1,5 +1,3 @@
-//! All versions of an event, and the interventions on it.
-
 use std::collections::{BTreeSet, HashMap};
 
 use futures_util::try_join;
@@ -37,8 +35,7 @@ const SELECT_NAMES: &str = "SELECT event_id, name_key FROM events
 const SELECT_IDS: &str = "SELECT event_id, name_key FROM events WHERE timeline = $1 AND event_id >= $4
     AND event_id < $5 AND position < $2 AND (until IS NULL OR until >= $2) LIMIT $3";
 
-/// Returns the ids of the events with a name, the earliest first: those in effect, or if there are none, ended ones
-/// that had the name last.
+/// Returns the ids of the events with a name, earliest first: those in effect, or else ended ones that had it last.
 pub(super) async fn named(on: &Object, layers: &[Layer], key: &str, items_max: usize) -> Result<Vec<EventId>, Failed> {
     let mut standing = select_named(on, SELECT_NAMED, layers, key, items_max).await?;
     // A later layer may change or cancel an event of an earlier one.

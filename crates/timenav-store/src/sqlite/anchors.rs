@@ -1,5 +1,3 @@
-//! Reads anchors, one by one and page by page.
-
 use rusqlite::{Connection, Row, params};
 use timenav_core::clock::Moment;
 use timenav_core::ids::AnchorId;

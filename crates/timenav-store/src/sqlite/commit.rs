@@ -1,5 +1,3 @@
-//! Writes one atomic commit.
-
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::TimelineId;
@@ -114,7 +112,6 @@ fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     Ok(())
 }
 
-/// Rows derived from entries.
 struct Rows<'a> {
     ends: &'a [EventEnd],
     events: &'a [EventRow],

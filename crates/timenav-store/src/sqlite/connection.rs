@@ -14,16 +14,12 @@ use timenav_engine::StoreError;
 
 use super::values::{damaged, failed};
 
-/// Page cache of the writing connection, in KiB.
 const WRITER_CACHE_KIB: i64 = 65_536;
-/// Page cache of each reading connection, in KiB.
 const READER_CACHE_KIB: i64 = 8_192;
-/// How long a connection waits for locks.
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Prepared statements cached per connection.
 const STATEMENTS_MAX: usize = 64;
-/// SQLite virtual machine steps after which a read yields the processor to waiting threads: about a tenth of a
-/// millisecond.
+/// SQLite steps after which a read yields the processor: about a tenth of a millisecond.
 const STEPS_BETWEEN_YIELDS: c_int = 500;
 /// Page size of a new file. Rows of a few hundred bytes pack better into 8 KiB.
 const PAGE_BYTES: u32 = 8_192;
@@ -36,7 +32,6 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens a file for reading.
 pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_with_flags(address, flags)?;
     distrust(&connection)?;
@@ -49,8 +44,7 @@ pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result
     Ok(connection)
 }
 
-/// Opens a file to be copied, and does not create it. It is opened for writing so that SQLite maintains the auxiliary
-/// files.
+/// Opens a file to be copied, for writing so that SQLite maintains the auxiliary files. Does not create it.
 pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
     check_files(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -60,7 +54,6 @@ pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Configures the writing connection.
 pub(super) fn configure_writer(writer: &Connection) -> Result<(), StoreError> {
     // Only a new file takes the page size.
     writer.pragma_update(None, "page_size", PAGE_BYTES).map_err(failed)?;
@@ -93,8 +86,7 @@ fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
 
 fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_WAIT)?;
-    // Otherwise a statement with `LIMIT ?` is recompiled whenever values are bound, which takes longer than reading its
-    // rows.
+    // Otherwise a statement with `LIMIT ?` is recompiled at each binding, which takes longer than reading its rows.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     connection.pragma_update(None, "cache_size", -cache_kib)?;
@@ -102,8 +94,7 @@ fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     connection.pragma_update(None, "foreign_keys", "OFF")
 }
 
-/// Disables everything that the file could make SQLite do. Must run before any statement, because the first one reads
-/// the schema.
+/// Disables everything that the file could make SQLite do. Must come first: any statement reads the schema.
 pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),

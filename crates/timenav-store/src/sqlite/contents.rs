@@ -49,8 +49,7 @@ impl Contents {
         Self { salt, payload: [beside.payload, apart.payload].concat() }.unfit()
     }
 
-    /// Makes the contents fit no leaf, so that readers detect the damage even if they would fit: no valid salt has this
-    /// length.
+    /// Makes the contents fit no leaf, so that readers detect damage: no valid salt has this length.
     fn unfit(self) -> Self {
         Self { salt: [self.salt, vec![0; Salt::BYTES + 1]].concat(), ..self }
     }
@@ -99,7 +98,6 @@ pub(super) fn of_one(
     Ok(Contents::of(kept_leaf, beside, apart))
 }
 
-/// A stored entry.
 pub(super) struct Kept<'a> {
     pub(super) key: i64,
     /// In full or in its short form.
@@ -149,7 +147,6 @@ fn kept<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<Kept<'a
     Ok(Kept { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
 }
 
-/// Returns the contents in a row of the table `contents`.
 fn apart(row: &Row<'_>) -> rusqlite::Result<Contents> {
     let (kept, bytes): (&[u8], Option<i64>) = (self::bytes(row, 2)?, row.get(3)?);
     let salt = row.get(1)?;
@@ -184,7 +181,6 @@ impl Apart<'_> {
     fn of(&mut self, key: i64) -> rusqlite::Result<Option<Contents>> {
         let newest_first = self.newest_first;
         let is_before = |next: i64| if newest_first { next > key } else { next < key };
-        // Skip rows whose entry is missing.
         while self.next.as_ref().is_some_and(|(next, _)| is_before(*next)) {
             self.advance()?;
         }
@@ -202,8 +198,7 @@ pub(super) fn let_go(connection: &Connection, first: i64, last: i64) -> rusqlite
     Ok(())
 }
 
-/// Deletes the contents of up to `items_max` entries between two keys. Returns the last of these keys, or `None` if
-/// nothing was left.
+/// Deletes the contents of up to `items_max` entries. Returns the last key, or `None` if nothing was left.
 pub(super) fn let_go_some(
     connection: &Connection,
     [first, last]: [i64; 2],

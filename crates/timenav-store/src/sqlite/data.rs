@@ -1,5 +1,3 @@
-//! Sealed records, and erasure.
-
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -94,8 +92,7 @@ pub(super) fn record(
     Ok(Some((id(TimelineId::kept(&timeline))?, kept.read()?)))
 }
 
-/// Returns the record added by an entry. Unlike [`record`], this also finds records of an ended timeline that a fork
-/// continues.
+/// Like [`record`], for the record added by an entry. Includes ended timelines that a fork continues.
 pub(super) fn record_at(
     connection: &Connection,
     timeline: TimelineKey,
@@ -106,7 +103,6 @@ pub(super) fn record_at(
     found.map(Kept::read).transpose()
 }
 
-/// A stored record.
 struct Kept {
     data_id: String,
     /// Position, erasing entry, format and kind.
@@ -146,8 +142,7 @@ mod tests {
         bytes.windows(MARK.len()).filter(|piece| *piece == MARK.as_bytes()).count()
     }
 
-    /// Rows inserted between others move those to other pages. SQLite leaves nearly nothing of them on the old pages,
-    /// and a copy has nothing at all.
+    /// Inserted rows move others to other pages. SQLite leaves nearly nothing on the old pages, a copy nothing at all.
     #[test]
     fn erased_payloads_are_absent_from_former_pages_and_copies() {
         let folder = tempfile::tempdir().unwrap();

@@ -12,8 +12,7 @@ use crate::kept::names::described_so;
 const SELECT: &str = "SELECT event_id, time, instr(content, ?2) > 0 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND position < ?3 LIMIT ?4";
 
-/// Returns the earliest event with a description: one in effect, or else an ended one that had it last. The newest
-/// layer is searched first.
+/// Returns the earliest event with a description: one in effect, or else an ended one. Newest layer first.
 pub(super) fn described(
     connection: &Connection,
     layers: &[Layer],

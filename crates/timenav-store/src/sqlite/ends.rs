@@ -1,5 +1,3 @@
-//! Timelines that have ended, and the pruning of their contents.
-
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;

@@ -1,5 +1,3 @@
-//! Reads one entry of a ledger.
-
 use rusqlite::{Connection, OptionalExtension};
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};

@@ -11,8 +11,7 @@ use super::values::{count, damaged, failed, instant, sql};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};
 
-/// Maximum number of cells of a place that is read cell by cell. Larger places are read by time, and events elsewhere
-/// are skipped.
+/// Places with more cells are read by time, and events elsewhere are skipped.
 const CELLS_MERGED_MAX: usize = 1_024;
 /// Maximum number of rows in the first block of a run that is one of many.
 pub(super) const BLOCK_ROWS_FIRST: usize = 8;
@@ -131,7 +130,6 @@ pub(super) fn block_rows(query: &EventQuery, runs_count: usize) -> usize {
     }
 }
 
-/// Returns the sources that cover a pattern.
 pub(super) fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
     let location = match pattern {
         Pattern::Event(event_id) => return vec![Source::Id(event_id.as_str())],
@@ -146,8 +144,7 @@ pub(super) fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
     }
 }
 
-/// Returns the length classes of a timeline's events, with one index lookup each: of 64 possible classes, a timeline
-/// has a handful.
+/// Returns the length classes of a timeline, one index lookup each: it has a handful of 64.
 pub(super) fn lengths(connection: &Connection, timeline: TimelineKey) -> Result<Vec<LengthClass>, StoreError> {
     let mut select = connection.prepare_cached(LENGTHS).map_err(failed)?;
     let numbers = select.query_map([timeline.0], |row| row.get(0)).map_err(failed)?;
@@ -228,7 +225,6 @@ impl<'a> Run<'a> {
         matches!(self.source, Source::Time)
     }
 
-    /// Returns whether all rows have been read.
     pub(super) const fn is_ended(&self) -> bool {
         self.ended
     }

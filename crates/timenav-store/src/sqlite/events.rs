@@ -14,8 +14,7 @@ use super::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_row
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch};
 
-/// Returns the events that match a query, ordered by time, then position. Returns `None` if that would cost more than
-/// reading `rows_max` rows.
+/// Returns matching events by time, then position; `None` if that costs more than reading `rows_max` rows.
 pub(super) fn find(
     connection: &Connection,
     query: &EventQuery,
@@ -63,8 +62,7 @@ pub(super) fn passing(
     Ok(found)
 }
 
-/// Returns time and place of the matching versions on each layer, regardless of overrides, with source and actors on
-/// request.
+/// Returns time and place on each layer, regardless of overrides, with source and actors on request.
 pub(super) fn spots(
     connection: &Connection,
     query: &EventQuery,
@@ -83,7 +81,6 @@ pub(super) fn spots(
     if let [run] = &mut merged.runs[..]
         && run.is_by_time()
     {
-        // A single run needs no merging.
         while spots.len() < query.items_max && !run.is_ended() {
             run.read_block(connection, query, |found| spots.push(spot(found)))?;
         }
@@ -97,10 +94,8 @@ pub(super) fn spots(
     Ok(spots)
 }
 
-/// The next result of merged runs.
 enum Next {
     Event(Found),
-    /// All runs are exhausted.
     End,
     /// The row budget is spent.
     Spent,
@@ -112,8 +107,7 @@ struct Merged<'a> {
     runs: Vec<Run<'a>>,
     /// The next event of each run, the first in order on top.
     first: BinaryHeap<Reverse<(Key, usize)>>,
-    /// Runs that must be read before the next event is known. They are read on demand, because a full page would
-    /// otherwise cost one more block per run.
+    /// Runs to read before the next event is known. On demand, because a full page would cost one more block per run.
     unknown: Vec<usize>,
     shown: Option<Key>,
     rows_left: usize,
@@ -157,7 +151,6 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Returns one run per layer and source.
 fn runs<'a>(connection: &Connection, query: &'a EventQuery, detail: Detail) -> Result<Vec<Run<'a>>, StoreError> {
     let (mut runs, mut earlier): (Vec<Run<'_>>, Vec<Run<'_>>) = (Vec::new(), Vec::new());
     for layer in 0..query.layers.len() {

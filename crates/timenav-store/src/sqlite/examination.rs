@@ -1,5 +1,3 @@
-//! Examines a database without opening it for writing.
-
 use rusqlite::{Connection, params};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::StoreError;

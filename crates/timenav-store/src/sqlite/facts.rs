@@ -1,5 +1,3 @@
-//! Looks up the facts that the engine asks for.
-
 use rusqlite::Connection;
 use timenav_engine::{Facts, StoreError, Wanted};
 

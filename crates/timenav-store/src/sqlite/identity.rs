@@ -1,5 +1,3 @@
-//! Users and their credentials: keys, passwords, sessions.
-
 use std::sync::Arc;
 
 use rusqlite::{Connection, Row, Transaction, params};

@@ -15,7 +15,6 @@ use super::values::failed;
 /// Maximum number of contradictions reported per table.
 const TOLD_MAX: usize = 20;
 
-/// State of a check, as seen by the task waiting for it.
 #[derive(Default)]
 enum Looking {
     #[default]
@@ -81,7 +80,6 @@ fn of_table(connection: &Connection, table: &str) -> Result<Vec<String>, StoreEr
     Ok(told.into_iter().map(|what| format!("table {table}: {what}")).collect())
 }
 
-/// Returns the problems reported by a check.
 fn told(connection: &Connection, check: &str) -> Result<Vec<String>, StoreError> {
     let mut check = connection.prepare(check).map_err(failed)?;
     let mut rows = check.query([]).map_err(failed)?;

@@ -21,8 +21,7 @@ impl<'c> Leaves<'c> {
         Self { connection, timeline, timeline_id: OnceCell::new() }
     }
 
-    /// Returns the bytes that are hashed into the tree. A malformed stored leaf is returned unchanged, so that
-    /// verification reports it.
+    /// A malformed stored leaf is returned unchanged, so that verification reports it.
     pub(super) fn whole<'a>(&self, seq: u64, kept: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
         if !leaf::is_short(kept) {
             return Ok(kept.into());

@@ -16,8 +16,7 @@ const LOG_BYTES_MAX: u64 = 128 << 20;
 const READERS_WAIT: Duration = Duration::from_secs(1);
 /// After an unsuccessful wait, commits wait again once the log has grown by this fraction of its maximum.
 const AGAIN_PART: u64 = 8;
-/// Fraction of the first wait that later waits take. A reader that outlasted the first one may last for hours, such as
-/// a backup.
+/// Fraction of the first wait that later waits take. A reader that outlasted it may last for hours.
 const AGAIN_WAIT_PART: u32 = 50;
 
 /// Length of the log in pages, and how many of them are in the file.
@@ -44,7 +43,6 @@ pub(super) fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Resul
     })
 }
 
-/// Returns the page size in bytes.
 pub(super) fn page_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0)).map(u64::from)
 }
@@ -52,7 +50,6 @@ pub(super) fn page_bytes(connection: &Connection) -> rusqlite::Result<u64> {
 /// Held during a checkpoint. SQLite allows one at a time and fails the others.
 pub(super) type Folding = Arc<Mutex<()>>;
 
-/// Limits the log of a writing connection.
 pub(super) struct LogLimit {
     folding: Folding,
     file: PathBuf,

@@ -12,7 +12,6 @@ use super::connection::open_to_write;
 use super::log::{Folding, checkpoint, page_bytes};
 use super::values::failed;
 
-/// How often the length of the log is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Length of the log that is not in the file yet from which a checkpoint runs.
 const PENDING_BYTES_MAX: u64 = 8 << 20;
@@ -77,7 +76,6 @@ struct Failures {
 }
 
 impl Failures {
-    /// Returns whether to log this failure.
     const fn is_told(&mut self) -> bool {
         if self.untold > 0 {
             self.untold -= 1;
@@ -93,8 +91,7 @@ impl Failures {
     }
 }
 
-/// Runs a checkpoint if the log is long enough. Does not wait for readers, and blocks only a writer whose log is too
-/// long.
+/// Runs a checkpoint if the log is long. Does not wait for readers, and blocks a writer only if it is too long.
 fn look(connection: &Connection, page_bytes: u64, folding: &Folding) -> rusqlite::Result<()> {
     if checkpoint(connection, "NOOP")?.pages_pending() * page_bytes >= PENDING_BYTES_MAX {
         let _folding = folding.lock();

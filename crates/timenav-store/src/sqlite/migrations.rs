@@ -41,8 +41,7 @@ pub(super) const STEPS: [(&str, &str); 25] = [
 /// The `application_id` of timenav's files: "TNAV" in ASCII. Step 5 writes it.
 pub(super) const APPLICATION_ID: i64 = 0x544E_4156;
 
-/// Digests of steps as they were before their release. They created the same tables, so files from that time still
-/// work.
+/// Digests of steps before their release. They created the same tables, so files from that time still work.
 const FORMER_STEPS: [(&str, &str); 1] =
     [("0003-history", "341068134361e56d3c24d3002b29ffab5d5de642cd5591ee7b366f319ebaf09e")];
 
@@ -72,7 +71,6 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     taken
 }
 
-/// Returns whether a file has a schema that lacks steps.
 fn is_behind(connection: &Connection) -> Result<bool, StoreError> {
     let has_table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'migrations')";
     let has_table: bool = connection.query_row(has_table, [], |row| row.get(0)).map_err(failed)?;

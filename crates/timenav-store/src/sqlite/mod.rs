@@ -58,7 +58,6 @@ use maintenance::Maintenance;
 pub(crate) use moving::{SqliteSource, SqliteTarget};
 pub use scan::SqliteArchive;
 
-/// Idle reading connections that are kept open.
 const IDLE_READERS_MAX: usize = 8;
 /// Concurrent reads, each of which may fill the page cache of its connection. Further reads wait.
 const READS_RUNNING_MAX: usize = 24;
@@ -66,10 +65,8 @@ const READS_RUNNING_MAX: usize = 24;
 /// Timers and firings that are read on the calling thread: reading this many is faster than waking another thread.
 const TIMERS_READ_HERE_MAX: usize = 32;
 
-/// A store backed by one SQLite file.
 pub struct SqliteStore {
-    // Dropped first: its connection must not outlive the writer's. The last connection to close folds in the log and
-    // removes it.
+    // Dropped first: the last connection to close must be the writer's, which folds in and removes the log.
     _maintenance: Maintenance,
     shared: Arc<Shared>,
 }
@@ -104,8 +101,7 @@ impl SqliteStore {
         Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
     }
 
-    /// Runs a short read on the calling thread, with its own connection: waking another thread would take as long as
-    /// the read.
+    /// Runs a short read on the calling thread, because waking another would take as long.
     fn read_here<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let reader = self.shared.reader()?;
         let result = work(&reader);
@@ -178,8 +174,7 @@ impl Shared {
     }
 }
 
-/// Creates the file, if necessary, readable and writable only by its owner. SQLite gives the auxiliary files the same
-/// mode.
+/// Creates the file readable and writable only by its owner. SQLite gives auxiliary files the same mode.
 fn make_private(path: &Path) -> std::io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(|_| ())
 }

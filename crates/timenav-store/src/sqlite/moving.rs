@@ -1,5 +1,3 @@
-//! A SQLite file as the source or target of a move.
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -45,7 +43,6 @@ const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, eve
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_CONTENTS: &str = "INSERT INTO contents (entry, salt, payload, payload_bytes) VALUES (?1, ?2, ?3, ?4)";
 
-/// A file from which everything is read.
 pub(crate) struct SqliteSource(Mutex<Connection>);
 
 impl SqliteSource {
@@ -173,7 +170,6 @@ impl SqliteTarget {
     }
 }
 
-/// Returns whether a file contains an unfinished move.
 fn has_progress(path: &Path) -> Result<bool, StoreError> {
     if !path.try_exists().map_err(|error| StoreError::Unavailable(error.to_string()))? {
         return Ok(false);

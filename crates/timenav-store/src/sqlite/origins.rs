@@ -1,5 +1,3 @@
-//! Information about timelines that moved from one service to another.
-
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use timenav_engine::{RotationNote, StoreError, TimelineKey};
 

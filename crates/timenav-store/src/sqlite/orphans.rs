@@ -1,5 +1,3 @@
-//! Rows of timelines that do not exist.
-
 use rusqlite::{Connection, params};
 use timenav_engine::{Orphan, StoreError};
 

@@ -1,5 +1,3 @@
-//! Stored outcomes of requests with an idempotency key.
-
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::{Instant, Wall};
@@ -16,7 +14,6 @@ const SELECT_LEAF: &str = "SELECT leaf FROM (SELECT timeline FROM timelines WHER
         UNION ALL SELECT timeline FROM ended_timelines WHERE timeline_id = ?1) AS t
     CROSS JOIN entries ON entry = (t.timeline << 40) + ?2";
 
-/// Returns the outcome stored under a key.
 pub(super) fn named(connection: &Connection, key: &[u8; 32]) -> Result<Option<IdempotencyRecord>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{SELECT} WHERE key = ?1")).map_err(failed)?;
     let mut rows = select.query([key]).map_err(failed)?;
@@ -82,7 +79,6 @@ pub(super) fn have_expired(connection: &Connection, before: Instant<Wall>) -> Re
     select.query_row([before.micros()], |row| row.get(0)).map_err(failed)
 }
 
-/// Deletes up to `rows_max` expired outcomes.
 pub(super) fn forget(connection: &Connection, before: Instant<Wall>, rows_max: usize) -> Result<(), StoreError> {
     let delete = "DELETE FROM outcomes WHERE key IN (SELECT key FROM outcomes WHERE expires_at < ?1 LIMIT ?2)";
     let mut delete = connection.prepare_cached(delete).map_err(failed)?;

@@ -1,5 +1,3 @@
-//! Versions of events that a later layer overrides.
-
 use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
@@ -15,8 +13,7 @@ const OVERRIDDEN: &str = "SELECT e.position FROM
 const COUNT_VERSIONS: &str =
     "SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY events_by_id WHERE timeline = ?1 LIMIT ?2)";
 
-/// Returns, for each layer, the positions of versions that a later layer overrides. Returns `None` if that would read
-/// more than `rows_max` rows.
+/// Returns the overridden positions per layer; `None` if that would read more than `rows_max` rows.
 pub(super) fn overridden(
     connection: &Connection,
     layers: &[Layer],

@@ -277,8 +277,7 @@ impl Upkeep for SqliteStore {
     }
 }
 
-/// Follows the chain of clock entries back from `last`. The position of the previous clock entry is stored with the
-/// entry before each one.
+/// Follows clock entries back from `last`. The entry before each one stores the position of the previous one.
 fn clock_payloads(
     connection: &Connection,
     timeline: TimelineKey,
@@ -302,7 +301,6 @@ fn clock_payloads(
     Ok(payloads)
 }
 
-/// Returns the heads of all timelines, by number.
 pub(super) fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     let mut permissions = permissions(connection)?;
     let mut policies = retention::policies(connection, None)?;

@@ -82,7 +82,6 @@ pub(super) fn sweeps(connection: &Connection, timeline: TimelineKey, end: u64) -
     rows.map(|row| row.map_err(failed).and_then(count)).collect()
 }
 
-/// Prunes payload and salt of these entries.
 pub(super) fn let_go(
     connection: &mut Connection,
     timeline: TimelineKey,
@@ -104,7 +103,6 @@ pub(super) fn let_go(
     Ok(())
 }
 
-/// Returns the policies of all timelines, or of one.
 pub(super) fn policies(
     connection: &Connection,
     only: Option<TimelineKey>,

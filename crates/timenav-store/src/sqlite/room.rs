@@ -5,8 +5,7 @@ use timenav_engine::StoreError;
 
 use super::values::failed;
 
-/// Bytes written as a trial: about the size of a few dozen groups. A single page could still fit where the next group
-/// does not.
+/// About the size of a few dozen groups. A single page could still fit where the next group does not.
 const TRIED_BYTES: u32 = 256 * 1024;
 
 /// Writes a durable trial row and deletes it. A crash in between leaves an unused row until the next trial.

@@ -1,5 +1,3 @@
-//! Raw reads for a scan.
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,8 +40,7 @@ const IS_TOLD: &str =
     "SELECT EXISTS (SELECT 1 FROM interventions WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)
     OR EXISTS (SELECT 1 FROM events INDEXED BY events_by_id
         WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)";
-/// Includes positions that no entry has yet: the service commits rows with their entries, so such rows are signs of
-/// tampering.
+/// Includes positions that no entry has yet, which only tampering can produce.
 const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1
     AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))";
 /// Not by the index by id, whose rows are compared with those of the table separately.
@@ -311,8 +308,7 @@ macro_rules! scan_source {
 }
 scan_source!(SqliteStore, SqliteArchive);
 
-/// Reads the state of a timeline apart from its entries, in one snapshot. For `system` that includes the directory and
-/// orphaned rows.
+/// Reads a timeline apart from its entries, in one snapshot; for `system` also the directory and orphaned rows.
 fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
     let moment = connection.unchecked_transaction().map_err(failed)?;
     let Some(head) = read::head_named(&moment, timeline)? else { return Ok(None) };

@@ -47,7 +47,6 @@ struct Schema {
 /// The schema after each number of steps.
 static EXPECTED: [OnceLock<Schema>; STEPS.len() + 1] = [const { OnceLock::new() }; STEPS.len() + 1];
 
-/// Rejects a file whose schema differs from the migrations.
 pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
     if ![0, APPLICATION_ID].contains(&id) {
@@ -92,7 +91,6 @@ pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, StoreE
     Ok(compare(expected, &found))
 }
 
-/// Returns the names of the tables.
 pub(super) fn tables() -> Result<impl Iterator<Item = &'static str>, StoreError> {
     let objects = expected(STEPS.len())?.objects.iter();
     Ok(objects.filter(|object| object.kind == "table").map(|object| object.name.as_str()))
@@ -136,7 +134,6 @@ fn read(connection: &Connection) -> rusqlite::Result<Schema> {
     Ok(Schema { objects, settings })
 }
 
-/// Returns a value of any type as text.
 fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(at)? {
         ValueRef::Null => None,
@@ -176,7 +173,6 @@ fn named(object: &Object) -> String {
     if name == table { format!("{kind} `{name}`") } else { format!("{kind} `{name}` on `{table}`") }
 }
 
-/// Describes where the definition of an object differs.
 fn differs(expected: &Object, found: &Object) -> String {
     if expected.table != found.table {
         return format!("{} belongs on `{}`", named(found), expected.table);

@@ -20,7 +20,6 @@ const ROWS_OF_A_READ: usize = 8;
 const WHOLE: &str = "SELECT event_id, content FROM events
     WHERE timeline = ?1 AND cell = ?2 AND time = ?3 AND position = ?4";
 
-/// Keeps the events in some cells.
 pub(super) struct Sieve {
     /// In ascending order.
     cells: Vec<u32>,

@@ -63,7 +63,6 @@ pub(super) fn counted(
     Ok(EventStretches { stretches: counting.found, counted_to: Some(counted_to) })
 }
 
-/// State of a count.
 struct Counting<'a> {
     next_rows: CachedStatement<'a>,
     row_after: CachedStatement<'a>,

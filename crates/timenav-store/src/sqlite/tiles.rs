@@ -12,7 +12,6 @@ const UPSERT: &str = "INSERT INTO tiles (timeline, level, tile, hashes) VALUES (
     ON CONFLICT (timeline, level, tile) DO UPDATE SET hashes = excluded.hashes";
 const LEAVES: &str = "SELECT leaf, entry FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
 
-/// Returns the first `width` hashes of a tile.
 pub(super) fn read(
     connection: &Connection,
     timeline: TimelineKey,

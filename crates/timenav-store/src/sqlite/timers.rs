@@ -1,5 +1,3 @@
-//! Timers, their firings, and advances.
-
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
@@ -47,7 +45,6 @@ const PENDING_AFTER: &str =
     AND (due, position, round) > (?2, ?3, ?4) ORDER BY due, position, round LIMIT ?5";
 const ADVANCE: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = ?1";
 
-/// Writes changes of a timeline's timers.
 pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &TimerRows) -> rusqlite::Result<()> {
     let TimerRows { gone, set, moved, fired, settled, advances } = rows;
     for position in gone {
@@ -107,7 +104,6 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
     Ok(())
 }
 
-/// Looks up timers, firings or advances of a timeline.
 #[expect(clippy::too_many_lines, reason = "an arm for each question")]
 pub(super) fn find(
     connection: &Connection,

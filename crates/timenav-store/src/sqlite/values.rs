@@ -1,5 +1,3 @@
-//! Keys of entries, and the conversion of SQLite errors.
-
 use rusqlite::{ErrorCode, ffi};
 use timenav_engine::{StoreError, TimelineKey};
 
@@ -22,11 +20,9 @@ pub(super) fn position(timeline: TimelineKey, key: i64) -> Result<u64, StoreErro
     count(key - entry_key(timeline, 0))
 }
 
-/// Errors of operations that make a file longer. SQLite reports them as "disk I/O error", and calls the disk full only
-/// if it detects that itself.
+/// SQLite reports these as "disk I/O error" when a file cannot grow, unless it detects a full disk itself.
 const NEEDS_ROOM: [i32; 3] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_SHMSIZE];
 
-/// Converts an SQLite error to a store error.
 #[expect(clippy::needless_pass_by_value, reason = "has the shape that `map_err` asks for")]
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     let code = error.sqlite_error_code();

@@ -1,5 +1,3 @@
-//! All versions of an event, and the interventions on it.
-
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
@@ -25,8 +23,7 @@ const SELECT_ONCE_NAMED: &str = "SELECT e.time, e.event_id FROM events e INDEXED
     WHERE e.timeline = ?1 AND e.name_key = ?2 AND e.position < ?3 AND e.until < ?3
     ORDER BY e.time, e.position LIMIT ?4";
 
-/// Returns the ids of the events with a name, the earliest first: those in effect, or if there are none, ended ones
-/// that had the name last.
+/// Returns the ids of the events with a name, earliest first: those in effect, or else ended ones that had it last.
 pub(super) fn named(
     connection: &Connection,
     layers: &[Layer],
