@@ -23,34 +23,27 @@ use crate::mapping::{Missing, Reading, TimePart, TimeRules};
 use crate::partial_time::{self, Known, PartText, Wrong};
 use crate::unix_time::parse_unix;
 
-/// The value of a field in a record.
 pub(crate) struct Cell<'a> {
     /// The text, trimmed and not empty.
     pub(crate) text: Cow<'a, str>,
-    /// How to parse it.
     pub(crate) reading: &'a Reading,
     /// Its source, for errors: `column` and `lat`. A template has no name.
     pub(crate) origin: (&'static str, Option<&'a str>),
 }
 
-/// The field values of a record.
 pub(crate) trait Cells {
-    /// Returns the value of a field.
     fn cell(&self, field: Field) -> Result<Option<Cell<'_>>, RecordError>;
 
     /// Returns the available parts of a time that is mapped in parts.
     fn parts(&self, field: Field) -> Result<Vec<PartText<'_>>, RecordError>;
 
-    /// Returns the rules for parsing a time.
     fn rules(&self, field: Field) -> Cow<'_, TimeRules>;
 
     /// Returns the texts and places that mean "unknown".
     fn missing(&self) -> &Missing;
 }
 
-/// Returns the draft of a record, without attributes, and notes on it.
-///
-/// Limits are not checked, see [`finish`].
+/// Returns the draft of a record, without attributes, and notes on it. Limits are not checked, see [`finish`].
 pub(crate) fn draft(cells: &dyn Cells) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
     let time = time(cells, Field::Time)?
         .ok_or_else(|| RecordError::of(RecordError::MISSING, "time", "the record does not say when it happened"))?;
@@ -127,7 +120,6 @@ impl Cell<'_> {
     }
 }
 
-/// Parses a time, from its parts or from a single text.
 fn time(cells: &dyn Cells, field: Field) -> Result<Option<Known>, RecordError> {
     let name = field.as_str();
     let parts = cells.parts(field)?;

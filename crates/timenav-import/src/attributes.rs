@@ -6,10 +6,8 @@ use crate::item::{RecordError, clipped};
 use crate::limits::ATTRIBUTES_DEPTH_MAX;
 use crate::long_integers::{lost_integer, lost_integer_detail};
 
-/// Returns the object in canonical form.
-///
-/// # Errors
-/// It is nested too deep, or contains an integer that canonical JSON, whose numbers are IEEE 754 doubles, would change.
+/// Fails if the object is nested too deep, or contains an integer that canonical JSON, whose numbers are IEEE 754
+/// doubles, would change.
 pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordError> {
     for (name, value) in object {
         if depth(value) >= ATTRIBUTES_DEPTH_MAX {
@@ -24,8 +22,7 @@ pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordErr
     serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
 }
 
-/// Rejects a JSON text with an integer that parsing has already changed. Errors are reported for `field`, or if that is
-/// empty, for its member.
+/// Rejects JSON with an integer that parsing has changed. Errors name `field`, or its member if that is empty.
 pub(crate) fn check_text(json: &[u8], field: &str) -> Result<(), RecordError> {
     let Some((path, digits)) = lost_integer(json) else { return Ok(()) };
     let parts = [field, &path].into_iter().filter(|part| !part.is_empty());
@@ -33,10 +30,7 @@ pub(crate) fn check_text(json: &[u8], field: &str) -> Result<(), RecordError> {
     Err(RecordError::invalid(path, lost_integer_detail(&digits)))
 }
 
-/// Returns the value of a field in canonical form.
-///
-/// # Errors
-/// It is `null`, nested too deep, or contains an integer that canonical JSON would change.
+/// Fails for `null`, deep nesting, and integers that canonical JSON would change.
 pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, RecordError> {
     if value.is_null() {
         return Err(RecordError::invalid(field, "a value can be any JSON except `null`"));

@@ -33,7 +33,6 @@ const ZONE: &str = "VTIMEZONE";
 const PENDING_BYTES: usize = 128;
 const REASON_BYTES: usize = 256;
 
-/// Reads all calendars, and components outside of calendars.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let mut calendar = Calendar::default();
@@ -69,7 +68,6 @@ fn malformed(detail: impl Into<String>) -> RecordError {
     RecordError::whole(RecordError::MALFORMED_CALENDAR, detail)
 }
 
-/// An open component.
 struct Open {
     /// In upper case.
     name: String,
@@ -83,9 +81,7 @@ struct Pending {
     text: Result<String, Box<RecordError>>,
     /// The line numbers, relative to the first line.
     numbers: Vec<u32>,
-    /// Notes on skipped lines.
     notes: Vec<RecordNote>,
-    /// Total memory used.
     bytes: usize,
 }
 
@@ -127,7 +123,6 @@ impl Pending {
         vevent::undefined_zone(self.text.as_ref().ok()?, zones)
     }
 
-    /// Returns the event with its notes.
     fn draft(self, zones: &Zones) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let Self { line, text, numbers, mut notes, .. } = self;
         let text = text.map_err(|error| *error)?;
@@ -145,7 +140,6 @@ impl Pending {
     }
 }
 
-/// A partly read calendar.
 #[derive(Default)]
 struct Calendar {
     open: Vec<Open>,
@@ -163,7 +157,6 @@ struct Calendar {
 }
 
 impl Calendar {
-    /// Returns whether no component is open.
     fn is_whole(&self) -> bool {
         self.open.is_empty()
     }
@@ -253,7 +246,6 @@ impl Calendar {
         }
     }
 
-    /// Adds a line to the current event or time zone.
     fn keep(&mut self, number: u64, text: &str) {
         let depth = self.open.len();
         if let Some((event_depth, event)) = &mut self.event

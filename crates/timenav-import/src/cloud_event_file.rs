@@ -22,7 +22,6 @@ pub use binary::cloud_event_of_parts;
 const WHAT: &str = "a CloudEvent";
 const VERSION: &str = "1.0";
 
-/// Reads the items of a batch, or consecutive events.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let part = Part { what: WHAT, bytes_max: RECORD_BYTES_MAX };
     let mut number = 0;

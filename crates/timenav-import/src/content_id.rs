@@ -1,10 +1,7 @@
-//! Ids for records without an id.
-
 use sha2::{Digest, Sha256};
 use timenav_core::event::{EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 
-/// How many bytes of the hash are in an id.
 const HASH_BYTES: usize = 16;
 
 /// Returns the id of an event's content: `sha256-` and 32 hexadecimal digits.

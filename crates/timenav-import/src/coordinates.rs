@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-/// Latitude or longitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
     Lat,
@@ -59,8 +58,7 @@ fn side(text: &str, axis: Axis) -> (Option<f64>, &str) {
     (None, text)
 }
 
-/// Parses an unsigned number, optionally with an exponent. A comma is a decimal comma, because degrees have no
-/// thousands separators.
+/// A comma is a decimal comma, because degrees have no thousands separators. An exponent is allowed.
 fn decimal(text: &str) -> Option<f64> {
     let text = &*with_point(text)?;
     let is_digit = |byte: u8| byte.is_ascii_digit();
@@ -70,7 +68,6 @@ fn decimal(text: &str) -> Option<f64> {
     is_right.then(|| text.parse().ok()).flatten().filter(|number: &f64| number.is_finite())
 }
 
-/// Replaces a decimal comma between digits by a point.
 pub(crate) fn with_point(text: &str) -> Option<Cow<'_, str>> {
     let Some((whole, fraction)) = text.split_once(',') else { return Some(Cow::Borrowed(text)) };
     let is_between =
@@ -78,9 +75,8 @@ pub(crate) fn with_point(text: &str) -> Option<Cow<'_, str>> {
     (is_between && !text.contains('.') && !fraction.contains(',')).then(|| Cow::Owned(format!("{whole}.{fraction}")))
 }
 
-/// Parses a latitude and a longitude in one text: `33.675N 106.475W`, `33.675, -106.475`, `(33.7;-106.5)`.
-///
-/// Letters determine the axis. Without them the latitude comes first, or second with `is_lon_first`.
+/// Parses a latitude and a longitude in one text: `33.675N 106.475W`, `33.675, -106.475`, `(33.7;-106.5)`. Letters
+/// determine the axis. Without them the latitude comes first, or second with `is_lon_first`.
 pub(crate) fn pair(text: &str, is_lon_first: bool) -> Option<(f64, f64)> {
     let text = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']).trim();
     let (start, rest) = text.split_at_checked("POINT".len()).unwrap_or(("", text));

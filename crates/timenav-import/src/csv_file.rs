@@ -17,7 +17,6 @@ use crate::{ImportError, Item, RecordError, Sink};
 use columns::Columns;
 use rows::Rows;
 
-/// Reads all rows after the header.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut rows = Rows::new(mapping, input)?;
     let table = mapping.table();
@@ -49,7 +48,6 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
     Ok(())
 }
 
-/// Reads the header row.
 fn header(rows: &mut Rows<'_>, comment: Option<&str>) -> Result<StringRecord, ImportError> {
     let mut row = StringRecord::new();
     loop {
@@ -64,7 +62,6 @@ fn header(rows: &mut Rows<'_>, comment: Option<&str>) -> Result<StringRecord, Im
     }
 }
 
-/// Returns whether the row is a comment.
 fn is_comment(row: &StringRecord, comment: Option<&str>) -> bool {
     comment.is_some_and(|start| row.get(0).is_some_and(|cell| cell.trim_start().starts_with(start)))
 }

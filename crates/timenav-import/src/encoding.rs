@@ -4,7 +4,6 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use crate::limits::BUFFER_BYTES;
 
-/// The encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -13,15 +12,13 @@ pub(crate) enum Encoding {
     Windows1252,
 }
 
-/// The characters from 0x80 to 0x9F (<https://encoding.spec.whatwg.org/index-windows-1252.txt>). All others equal those
-/// of Unicode.
+/// From 0x80 to 0x9F (<https://encoding.spec.whatwg.org/index-windows-1252.txt>); the others equal Unicode.
 const FROM_80: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
 impl Encoding {
-    /// Returns the encoding with that name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name.to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" => Some(Self::Utf8),
@@ -31,7 +28,6 @@ impl Encoding {
         }
     }
 
-    /// Decodes bytes in Windows-1252.
     pub(crate) fn windows_1252(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| character(*byte)).collect()
     }
@@ -41,7 +37,6 @@ fn character(byte: u8) -> char {
     byte.checked_sub(0x80).and_then(|place| FROM_80.get(usize::from(place))).copied().unwrap_or(char::from(byte))
 }
 
-/// Converts Windows-1252 to UTF-8.
 pub(crate) fn decoded<R: Read>(input: R) -> impl Read {
     Decoded { input: BufReader::with_capacity(BUFFER_BYTES, input), rest: [0; 4], rest_bytes: (0, 0) }
 }

@@ -183,7 +183,6 @@ pub enum PrecisionWord {
 }
 
 impl EventRecord {
-    /// The names of the fields.
     pub const FIELDS: [&'static str; 15] = [
         "event_id",
         "time",

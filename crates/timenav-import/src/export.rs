@@ -18,7 +18,6 @@ use crate::suggestion;
 use stored::Stored;
 pub use table::{AttributeColumns, WrongColumns};
 
-/// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExportFormat {
     /// One JSON object per line.
@@ -31,7 +30,6 @@ pub enum ExportFormat {
     ICalendar,
 }
 
-/// The text is not the name of an export format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a format that can be exported; {hint}")]
 pub struct UnknownExportFormat {
@@ -39,7 +37,6 @@ pub struct UnknownExportFormat {
     hint: String,
 }
 
-/// The text is not a stored event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event cannot be exported: {detail}")]
 pub struct ExportError {
@@ -53,10 +50,8 @@ impl ExportError {
 }
 
 impl ExportFormat {
-    /// All formats.
     pub const ALL: [Self; 4] = [Self::Ndjson, Self::Csv, Self::GeoJson, Self::ICalendar];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,7 +62,6 @@ impl ExportFormat {
         }
     }
 
-    /// Returns the content type.
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -137,7 +131,6 @@ impl Export {
         Self { columns, ..self }
     }
 
-    /// Writes the part before the first event.
     pub fn begin(&self, out: &mut String) {
         match self.format {
             ExportFormat::Ndjson => {}
@@ -175,7 +168,6 @@ impl Export {
         outcome.map(|_| ())
     }
 
-    /// Writes the part after the last event.
     pub fn end(&self, out: &mut String) {
         match self.format {
             ExportFormat::Ndjson | ExportFormat::Csv => {}
@@ -184,7 +176,6 @@ impl Export {
         }
     }
 
-    /// Returns the number of events written.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written

@@ -53,7 +53,6 @@ impl Field {
         Self::Attributes,
     ];
 
-    /// Returns the name in a mapping.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::EventId => "event_id",
@@ -83,7 +82,6 @@ impl Field {
         Self::ALL.into_iter().find(|field| field.as_str() == word)
     }
 
-    /// Returns its index in [`Field::ALL`].
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
@@ -113,8 +111,7 @@ impl Field {
         }
     }
 
-    /// Returns the property names that are used without a mapping, most specific first. The place of a feature is in
-    /// its geometry.
+    /// Property names used without a mapping, most specific first. The place of a feature is in its geometry.
     pub(crate) const fn properties(self) -> &'static [&'static str] {
         match self {
             Self::Time => &["time", "timestamp", "datetime", "date"],
@@ -160,8 +157,7 @@ impl Field {
         }
     }
 
-    /// Returns whether a text is plausible for a field whose name is also a common word. Without a mapping, any other
-    /// text becomes an attribute.
+    /// Whether a text fits a field whose name is also a common word. If not, it becomes an attribute.
     pub(crate) fn can_mean(self, text: &str) -> bool {
         match self {
             Self::Kind => EventKind::ALL.iter().any(|kind| kind.as_str() == text),
@@ -191,7 +187,6 @@ impl Field {
     }
 }
 
-/// Parses a sequence number.
 pub(crate) fn sequence(text: &str) -> Option<u64> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| text.parse().ok()).flatten().filter(|number| *number <= EVENT_SEQUENCE_MAX)

@@ -1,10 +1,7 @@
-//! Import formats.
-
 use std::str::FromStr;
 
 use crate::suggestion;
 
-/// An import format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// One JSON object per line.
@@ -31,7 +28,6 @@ pub enum Format {
     Git,
 }
 
-/// The text is not the name of an import format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a format that can be imported; {hint}")]
 pub struct UnknownFormat {
@@ -40,7 +36,6 @@ pub struct UnknownFormat {
 }
 
 impl Format {
-    /// All formats.
     pub const ALL: [Self; 11] = [
         Self::Ndjson,
         Self::Json,
@@ -55,7 +50,6 @@ impl Format {
         Self::Git,
     ];
 
-    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -73,7 +67,6 @@ impl Format {
         }
     }
 
-    /// Returns the content type.
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -88,7 +81,6 @@ impl Format {
         }
     }
 
-    /// Returns whether the format supports a mapping.
     #[must_use]
     pub const fn takes_mapping(self) -> bool {
         match self {
@@ -97,9 +89,8 @@ impl Format {
         }
     }
 
-    /// Returns the format of a file extension, given without its dot.
-    ///
-    /// `.json` is not mapped to a format because it says nothing about the contents.
+    /// Returns the format of a file extension, given without its dot. `.json` is not mapped to a format because it says
+    /// nothing about the contents.
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {

@@ -21,10 +21,8 @@ use crate::{ImportError, Item, RecordError, Sink, assembly};
 /// The format for `git log -z --format=`.
 pub const GIT_LOG_FORMAT: &str = "%H%n%P%n%ct%n%at%n%an%n%ae%n%cn%n%ce%n%s";
 
-/// Number of fields in [`GIT_LOG_FORMAT`].
 const FIELDS: usize = 9;
 
-/// Reads all commits.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     let mut number = 0;
@@ -59,8 +57,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
 }
 
 fn draft(record: &[u8]) -> Result<EventDraft, RecordError> {
-    // Old commits may be in encodings unknown to Git. Invalid bytes are replaced by U+FFFD, and the attribute
-    // `is_lossy` is set.
+    // Old commits may have unknown encodings. Invalid bytes become U+FFFD, and `is_lossy` is set.
     let text = String::from_utf8_lossy(record);
     let fields: Vec<&str> = text.splitn(FIELDS, '\n').collect();
     let [hash, parents, committed_at, written_at, author, author_mail, committer, committer_mail, subject] = fields[..]

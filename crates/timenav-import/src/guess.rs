@@ -26,13 +26,10 @@ use crate::{Format, Mapping, read};
 use markers::Markers;
 use roles::{Roles, Shape};
 
-/// Number of events in the preview.
 const PREVIEW_EVENTS: usize = 3;
 
-/// The result of examining a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {
-    /// The detected format.
     pub format: Format,
     /// The proposed mapping in JSON. `None` for formats that do not use one.
     pub mapping: Option<String>,
@@ -54,17 +51,14 @@ struct Column {
     name: String,
     /// Trimmed; empty if missing.
     texts: Vec<String>,
-    /// Numbers that mean "missing", based on all examined records.
     markers: Markers,
 }
 
 /// Mapping settings other than fields: names, and values in JSON.
 type Settings = Vec<(&'static str, Value)>;
 
-/// The start of a file.
 struct Start<'b> {
     bytes: &'b [u8],
-    /// The decoded text.
     text: Cow<'b, str>,
     /// The first line that is not UTF-8.
     foreign_line: Option<usize>,
@@ -128,7 +122,6 @@ impl Guess {
             .or_else(|error| Self::of_records(Format::Json, start).map_err(|_| error))
     }
 
-    /// Examines the rows of a table.
     fn of_table(start: &Start<'_>) -> Result<Self, String> {
         let text = &*start.text;
         if let Some(settings) = access_log::of(text).or_else(|| syslog::of(text)) {
@@ -160,7 +153,6 @@ impl Guess {
         Ok(guess)
     }
 
-    /// Examines lines of a log.
     fn of_lines(lines: lines::Lines, start: &Start<'_>) -> Result<Self, String> {
         if let Some((year, members)) = lines.without_year {
             let mut told = start.told();
@@ -282,7 +274,6 @@ impl<'b> Start<'b> {
         Ok(Self { bytes, text, foreign_line: Some(line), is_windows })
     }
 
-    /// Returns the mapping settings for the text.
     fn settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
         self.is_windows.then(|| ("encoding", Value::from("windows-1252"))).into_iter()
     }
@@ -326,7 +317,6 @@ fn is_calendar(text: &str) -> bool {
     text.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("BEGIN:VCALENDAR"))
 }
 
-/// Returns whether most lines are pairs.
 fn is_logfmt(text: &str) -> bool {
     let is_pair =
         |piece: &str| piece.split_once('=').is_some_and(|(key, _)| !key.is_empty() && !key.contains([',', '"', ';']));

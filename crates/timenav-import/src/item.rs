@@ -1,16 +1,12 @@
-//! The result of reading one record.
-
 use std::borrow::Cow;
 
 use timenav_core::event::{DraftError, EventDraft};
 
 use crate::limits::DETAIL_BYTES_MAX;
 
-/// A record of a file: its event, or an error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The first line of the record, from 1. For GeoJSON, whose records are not bound to lines, the number of the
-    /// feature, from 1.
+    /// The first line, from 1. For GeoJSON, whose records are not bound to lines, the number of the feature.
     pub line: u64,
     /// The event, which always has an id.
     pub event: Result<EventDraft, RecordError>,
@@ -19,12 +15,10 @@ pub struct Item {
 }
 
 impl Item {
-    /// Returns a record without notes.
     pub(crate) const fn new(line: u64, event: Result<EventDraft, RecordError>) -> Self {
         Self { line, event, notes: Vec::new() }
     }
 
-    /// Returns a record with notes.
     pub(crate) fn noted(line: u64, event: Result<(EventDraft, Vec<RecordNote>), RecordError>) -> Self {
         match event {
             Ok((draft, notes)) => Self { line, event: Ok(draft), notes },
@@ -33,7 +27,6 @@ impl Item {
     }
 }
 
-/// A note on a record that was not imported completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
     /// `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed`, `duration_negative` or `long_text_kept`.
@@ -49,7 +42,6 @@ impl RecordNote {
             "the event repeats; only its first occurrence was recorded, with the rule in its attributes",
         ),
     };
-    /// Returns the note that a line of a record could not be parsed.
     pub(crate) fn left_out(line: u64, detail: &str) -> Self {
         let detail = clipped(format!("line {line} is skipped: {detail}"));
         Self { code: "line_left_out", detail: Cow::Owned(detail) }
@@ -64,7 +56,6 @@ impl RecordNote {
     }
     pub(crate) const OFFSET_ASSUMED: &'static str = "offset_assumed";
 
-    /// Returns the note that a text is too long for its field.
     pub(crate) fn long_text_kept(field: &str, bytes: usize, bytes_max: usize) -> Self {
         let detail = format!(
             "`{field}` can have at most {bytes_max} bytes, but its text has {bytes}; it is stored as the attribute \
@@ -95,7 +86,6 @@ pub struct RecordError {
     pub code: &'static str,
     /// The path of the field, such as `causes/3`. `None` for errors about the record as a whole.
     pub field: Option<String>,
-    /// What is expected.
     pub detail: String,
 }
 
@@ -110,17 +100,14 @@ impl RecordError {
     pub(crate) const OUT_OF_RANGE: &'static str = "time_out_of_range";
     pub(crate) const TOO_LARGE: &'static str = "record_too_large";
 
-    /// Returns an error about the record as a whole.
     pub(crate) fn whole(code: &'static str, detail: impl Into<String>) -> Self {
         Self { code, field: None, detail: clipped(detail.into()) }
     }
 
-    /// Returns an error about a field.
     pub(crate) fn of(code: &'static str, field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { code, field: Some(clipped(field.into())), detail: clipped(detail.into()) }
     }
 
-    /// Returns the error that a field has an invalid value.
     pub(crate) fn invalid(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::of(Self::INVALID, field, detail)
     }
@@ -132,7 +119,6 @@ impl From<DraftError> for RecordError {
     }
 }
 
-/// Truncates a text to the limit for errors.
 pub(crate) fn clipped(mut text: String) -> String {
     if text.len() > DETAIL_BYTES_MAX {
         text.truncate(text.floor_char_boundary(DETAIL_BYTES_MAX - '…'.len_utf8()));

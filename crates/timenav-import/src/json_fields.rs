@@ -1,5 +1,3 @@
-//! Mapping of JSON members to fields.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -24,7 +22,6 @@ use crate::{AssertionRecord, CauseRecord, RecordError, RecordNote};
 static MILLIS: Reading = Reading::Unix(UnixUnit::Millis);
 static DEFAULT: Reading = Reading::Default;
 
-/// The role of an object in its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The properties of a GeoJSON feature.
@@ -50,7 +47,6 @@ impl Kind {
         }
     }
 
-    /// Returns the path of an attribute, for errors.
     fn path(self, name: &str) -> String {
         match self {
             Self::Feature => format!("properties/{name}"),
@@ -77,7 +73,6 @@ impl<'a> Properties<'a> {
         Self::of_object(text).map_err(|detail| RecordError::invalid("properties", detail))
     }
 
-    /// Parses an object.
     pub(crate) fn of_object(text: &'a str) -> Result<Self, String> {
         let members: BTreeMap<String, Option<&RawValue>> =
             serde_json::from_str(text).map_err(|error| without_position(&error))?;
@@ -139,7 +134,6 @@ fn parsed<'a, T: serde::Deserialize<'a>>(field: &str, text: &'a str) -> Result<T
     Ok(value)
 }
 
-/// A value with a text form.
 pub(crate) enum Scalar<'a> {
     Text(String),
     /// The digits as written.
@@ -167,7 +161,6 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// The mapping of one object's members to fields.
 pub(crate) struct Fields<'a> {
     kind: Kind,
     mapping: &'a Mapping,
@@ -175,7 +168,6 @@ pub(crate) struct Fields<'a> {
     chosen: [Chosen<'a>; FIELDS],
 }
 
-/// The source of a field.
 #[derive(Clone, Copy)]
 enum Chosen<'a> {
     Nothing,
@@ -214,7 +206,6 @@ impl<'a> Fields<'a> {
         (!self.mapping.missing().includes(name, &text)).then_some(text)
     }
 
-    /// Returns the id of the event, if a member has it.
     pub(crate) fn event_id_text(&self) -> Result<Option<String>, RecordError> {
         let cell = self.text(Field::EventId, self.chosen[Field::EventId.index()])?;
         Ok(cell.map(|cell| cell.text.into_owned()))
@@ -246,7 +237,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the items of a field that is a JSON array.
     pub(crate) fn list<T: DeserializeOwned>(&self, field: Field) -> Result<Option<Vec<T>>, RecordError> {
         match self.chosen[field.index()] {
             Chosen::Property { value, .. } if is_list(value) => parsed(field.as_str(), value.get()).map(Some),
@@ -289,7 +279,6 @@ impl<'a> Fields<'a> {
         Ok((!cell.text.is_empty()).then_some(cell))
     }
 
-    /// Returns the members that are not fields.
     pub(crate) fn left_over(&self) -> Result<Map<String, Value>, RecordError> {
         let taken = self.taken();
         let mut left = Map::new();

@@ -31,7 +31,6 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
     })
 }
 
-/// Reads one object per line.
 pub(crate) fn read_lines(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     ndjson_file::read_by(input, sink, &|line| draft(mapping, text_of(line)?))
 }

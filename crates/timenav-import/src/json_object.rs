@@ -43,7 +43,6 @@ impl Members {
         }
     }
 
-    /// Takes a text that must not be empty.
     pub(crate) fn required_text(&mut self, name: &str, what: &str) -> Result<String, RecordError> {
         let given = self.text(name)?.filter(|text| !text.is_empty());
         given.ok_or_else(|| RecordError::of(RecordError::MISSING, name, format!("{what} needs a `{name}`")))
@@ -83,7 +82,6 @@ impl Members {
         self.map.remove(name)
     }
 
-    /// Returns a member without taking it.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.map.get(name)
     }
@@ -105,8 +103,7 @@ impl Members {
         self.map.keys().map(String::as_str)
     }
 
-    /// Returns the remaining members as attributes. An integer that is not representable as a double becomes a string
-    /// of its digits.
+    /// Returns the remaining members. An integer that no double represents becomes a string of its digits.
     pub(crate) fn into_attributes(self) -> Result<Option<String>, RecordError> {
         if self.map.is_empty() {
             return Ok(None);

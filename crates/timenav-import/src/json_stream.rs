@@ -17,7 +17,6 @@ use crate::meter::Meter;
 /// Called with each value, and the line on which it ends. `Break` stops reading.
 pub(crate) type Each<'a> = &'a mut dyn FnMut(&str, u64) -> Result<ControlFlow<()>, ImportError>;
 
-/// The unit that is read, for errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     /// For example `a trace document`.
@@ -178,7 +177,6 @@ struct Progress<'p> {
     count: u64,
     /// Why reading was stopped by the callback.
     stopped: Option<Result<(), ImportError>>,
-    /// Whether the array exists.
     is_found: bool,
 }
 
@@ -236,12 +234,9 @@ fn import_error(part: Part, error: serde_json::Error, records: u64, is_too_large
     }
 }
 
-/// Why iterating over an array ended early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stopped {
-    /// The callback stopped it.
     Enough,
-    /// It is not an array.
     NoArray,
 }
 

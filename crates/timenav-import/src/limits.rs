@@ -3,19 +3,16 @@
 /// Longest record, in bytes: a line of NDJSON or a row of CSV without its line end, the properties of a GeoJSON
 /// feature, a span, or a `CloudEvent`.
 pub const RECORD_BYTES_MAX: usize = 1024 * 1024;
-/// Longest GeoJSON feature, and longest other member of a feature collection, in bytes. Country outlines exceed
-/// [`RECORD_BYTES_MAX`].
+/// Longest GeoJSON feature or other member, in bytes. Country outlines exceed [`RECORD_BYTES_MAX`].
 pub const FEATURE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest trace document, in bytes. The parent of a span may come after it, so a document is read as a whole.
 pub const TRACE_DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Most spans in one trace document.
 pub const TRACE_SPANS_MAX: usize = 100_000;
 /// Longest resource, scope or process in a trace document, in bytes. It is copied to each of its spans.
 pub const TRACE_ORIGIN_BYTES_MAX: usize = 16 * 1024;
 /// Most memory for calendar events that wait for the definition of their time zones, in bytes. A definition may come
 /// after the events that use it.
 pub const CALENDAR_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Deepest nesting of calendar components.
 pub const CALENDAR_DEPTH_MAX: usize = 16;
 /// Most offset changes that a time zone definition lists.
 pub const CALENDAR_ONSETS_MAX: usize = 400;
@@ -28,16 +25,12 @@ pub const GEOMETRY_DEPTH_MAX: usize = 8;
 /// Deepest nesting of lists and objects in the attributes of an event, including the outermost object. Responses and
 /// files add further levels, and JSON parsers commonly stop at 128.
 pub const ATTRIBUTES_DEPTH_MAX: usize = 64;
-/// Most columns of a CSV file.
 pub const CSV_COLUMNS_MAX: usize = 1_024;
-/// Most memory of a compiled mapping pattern, in bytes. The time per line grows with it and with the length of the
-/// line.
+/// Most memory of a compiled pattern, in bytes. The time per line grows with it and the line.
 pub const PATTERN_COMPILED_BYTES_MAX: usize = 16 * 1024;
 /// Longest line that a pattern is matched with, in bytes.
 pub const PATTERN_LINE_BYTES_MAX: usize = 64 * 1024;
-/// Longest mapping, in bytes.
 pub const MAPPING_BYTES_MAX: usize = 16 * 1024;
-/// Most columns in one template.
 pub const TEMPLATE_COLUMNS_MAX: usize = 32;
 /// Longest result of a template, in bytes.
 pub const TEMPLATE_TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -50,5 +43,4 @@ pub const DETAIL_BYTES_MAX: usize = 400;
 /// Longest word that a suggestion is made for, in bytes.
 pub const SUGGESTION_BYTES_MAX: usize = 64;
 
-/// Size of input buffers, in bytes.
 pub(crate) const BUFFER_BYTES: usize = 64 * 1024;

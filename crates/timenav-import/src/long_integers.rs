@@ -15,8 +15,7 @@ const DIGITS_OF_DOUBLE_MIN: usize = 16;
 /// Maximum search depth, as in other parsing. Deeper values are rejected there.
 const DEPTH_MAX: usize = 128;
 
-/// Returns the path and the digits of the first integer in a JSON text that is parsed as a double and not representable
-/// as one.
+/// Returns path and digits of the first integer that is parsed as a double and not representable as one.
 #[must_use]
 pub fn lost_integer(json: &[u8]) -> Option<(String, String)> {
     // Almost no text has one, so most are searched only once.
@@ -98,7 +97,6 @@ fn ranges(json: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the end of a string that starts at a position.
 fn end_of_string(json: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = json.get(at) {

@@ -38,9 +38,8 @@ pub(crate) use table::{Delimiter, FixedColumn, Quote, Table, TableColumns};
 pub(crate) use template::Template;
 pub(crate) use time_parts::{PartSource, TimePart, TimeRules, TimeSource, YearNumbering};
 
-/// Which column or JSON member fills which event field, and how the file is encoded.
-///
-/// By default, each field is read from the column of the same name.
+/// Which column or JSON member fills which event field, and how the file is encoded. By default, each field is read
+/// from the column of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
     sources: BTreeMap<Field, Source>,
@@ -64,7 +63,6 @@ pub(crate) enum Source {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// The field's own default.
     Default,
     Unix(UnixUnit),
     /// Day count of spreadsheets.
@@ -75,19 +73,15 @@ pub(crate) enum Reading {
     /// Longitude first, then latitude.
     LonLat,
     SplitAtBlanks,
-    /// A list with this separator.
     SplitAt(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// Longer than [`MAPPING_BYTES_MAX`].
     #[error("a mapping can have at most {MAPPING_BYTES_MAX} bytes")]
     TooLong,
-    /// Starts with `{` but is not a JSON object.
     #[error("the mapping must be a JSON object, such as `{{\"time\": \"column\"}}`: {detail}")]
     NotAnObject { detail: String },
-    /// A part without `=`.
     #[error("`{part}` is not `field=column`; values with commas need the JSON form, such as `{{\"name\": \"a, b\"}}`")]
     NotAPair { part: String },
     #[error("`{field}` is not a field that can be mapped; {hint}")]
@@ -99,25 +93,20 @@ pub enum MappingError {
     /// A field is mapped twice, perhaps once as `lat` and once as `geo.lat`.
     #[error("`{field}` is mapped twice; map it once")]
     FieldTwice { field: &'static str },
-    /// The suffix after `|` is unknown, or not allowed for this field.
     #[error("`|{suffix}` does not apply to `{field}`; {rule}")]
     SuffixUnknown { field: &'static str, suffix: String, rule: &'static str },
-    /// An unmatched brace.
     #[error(
         "the template of `{field}` has a single brace; write `{{column}}` for a column, and `{{{{` or `}}}}` for a brace"
     )]
     BraceUnpaired { field: &'static str },
-    /// A template with more than [`TEMPLATE_COLUMNS_MAX`] columns.
     #[error("the template of `{field}` has more than {TEMPLATE_COLUMNS_MAX} columns")]
     ColumnsTooMany { field: &'static str },
     #[error("the value of `{field}` is the name of a column, or a template: a text in quotation marks")]
     NotAText { field: String },
     #[error("`{option}` cannot be `{given}`: {rule}")]
     OptionWrong { option: String, given: String, rule: String },
-    /// Time parts that do not combine into a time.
     #[error("`{option}`: {rule}")]
     PartsWrong { option: String, rule: String },
-    /// A time is mapped both whole and in parts.
     #[error("`{field}` is mapped as a whole and in parts; map it one way")]
     TimeTwice { field: &'static str },
     /// Empty braces, or nothing before `|`.

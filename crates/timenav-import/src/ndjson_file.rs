@@ -11,7 +11,6 @@ use crate::assembly;
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::{EventRecord, ImportError, Item, RecordError, RecordNote, Sink};
 
-/// Converts a line to an event and notes.
 pub(crate) type Draft<'d> = &'d dyn Fn(&[u8]) -> Result<(EventDraft, Vec<RecordNote>), RecordError>;
 
 /// Reads each line as an event in this service's own format.

@@ -1,5 +1,3 @@
-//! JSON objects from pairs with repeated names.
-
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};

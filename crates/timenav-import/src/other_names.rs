@@ -1,5 +1,3 @@
-//! Common synonyms of field names.
-
 /// Each synonym with the field names it may mean, likeliest first.
 const MEANT: [(&str, &[&str]); 60] = [
     ("when", &["destination_time", "timestamp", "time", "time_range"]),

@@ -13,7 +13,6 @@ use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 use crate::mapping::{TimePart, TimeRules, YearNumbering};
 use crate::time_format::{Era, Partial, TimeFormat, Year, number_alone, seconds_alone, whole, year_alone};
 
-/// Date patterns tried by default.
 static DATES: LazyLock<Vec<TimeFormat>> = LazyLock::new(|| {
     formats(&[
         "YYYY-MM-DD",
@@ -30,7 +29,6 @@ static DATES: LazyLock<Vec<TimeFormat>> = LazyLock::new(|| {
         "YYYY",
     ])
 });
-/// Time-of-day patterns tried by default.
 static TIMES_OF_DAY: LazyLock<Vec<TimeFormat>> =
     LazyLock::new(|| formats(&["HH:mm:ss", "HH:mm", "HH:mm:ssZ", "HH:mmZ", "h:mm:ss A", "h:mm A", "hhmmss", "hhmm"]));
 /// Date patterns accepted in place of a timestamp.
@@ -40,12 +38,10 @@ fn formats(patterns: &[&str]) -> Vec<TimeFormat> {
     patterns.iter().filter_map(|pattern| TimeFormat::parse(pattern)).collect()
 }
 
-/// The text of one part.
 pub(crate) struct PartText<'a> {
     pub(crate) part: TimePart,
     pub(crate) text: Cow<'a, str>,
     pub(crate) format: Option<&'a TimeFormat>,
-    /// The column, if the part comes from a single one.
     pub(crate) name: Option<&'a str>,
 }
 
@@ -71,10 +67,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Combines the parts of a time.
-///
-/// # Errors
-/// Says which part is wrong and why.
+/// The error says which part is wrong and why.
 pub(crate) fn of_parts(texts: &[PartText<'_>], rules: &TimeRules) -> Result<Known, Wrong> {
     let mut partial = Partial::default();
     for text in texts {
@@ -217,9 +210,8 @@ fn micros(fraction: Option<&str>) -> i64 {
     digits.fold(0, |micros, digit| micros * 10 + i64::from(digit - b'0'))
 }
 
-/// Reads a timestamp without a zone, or a date alone.
-///
-/// None if it is neither; the caller then reports the timestamp parser's error.
+/// Reads a timestamp without a zone, or a date alone. None if it is neither; the caller then reports the timestamp
+/// parser's error.
 pub(crate) fn of_usual(text: &str, rules: &TimeRules) -> Option<Known> {
     let partial = DATES_ALONE.iter().find_map(|format| format.read(text));
     if let Some(partial) = partial {

@@ -32,7 +32,6 @@ pub fn in_plain_words(message: &str) -> String {
     message.to_owned()
 }
 
-/// Describes a JSON syntax error.
 #[must_use]
 pub fn no_json(error: &serde_json::Error) -> String {
     let place = if error.line() > 1 {

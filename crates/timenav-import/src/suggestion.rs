@@ -1,11 +1,8 @@
-//! Suggestions for unknown words.
-
 use crate::limits::SUGGESTION_BYTES_MAX;
 
 /// Minimum similarity for a suggestion, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.5;
 
-/// The most similar candidate, if one is similar enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The comparison is quadratic in the length.
     if word.len() > SUGGESTION_BYTES_MAX {

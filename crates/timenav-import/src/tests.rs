@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use crate::content_id::{canonical, content_id};
 use crate::{Format, ImportError, Item, Mapping, read};
 
-/// Reads the whole file.
 pub(crate) fn items(format: Format, map: &str, file: &[u8]) -> (Vec<Item>, Result<(), ImportError>) {
     let mapping = Mapping::parse(map).unwrap();
     let mut items = Vec::new();

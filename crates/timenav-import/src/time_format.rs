@@ -9,7 +9,6 @@ pub(crate) use reading::{number_alone, seconds_alone, whole, year_alone};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeFormat {
     tokens: Vec<Token>,
-    /// The pattern as given.
     text: String,
 }
 
@@ -34,13 +33,11 @@ enum Token {
     Minute,
     /// With an optional fraction.
     Second,
-    /// Digits after the decimal point.
     Fraction,
     /// `Z`, `+02:00` or `-0700`.
     Offset,
 }
 
-/// The known parts of a date and time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Partial {
     pub(crate) year: Option<Year>,
@@ -55,7 +52,6 @@ pub(crate) struct Partial {
     pub(crate) offset_minutes: Option<i64>,
 }
 
-/// A year as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Year {
     pub(crate) number: i64,
@@ -82,7 +78,6 @@ impl TimeFormat {
         &self.text
     }
 
-    /// Whether the pattern is only a two-digit year.
     pub(crate) fn is_short_year(&self) -> bool {
         self.tokens == [Token::ShortYear]
     }

@@ -26,13 +26,11 @@ use zipkin::Zipkin;
 
 const DOCUMENT: Part = Part { what: "a trace document", bytes_max: TRACE_DOCUMENT_BYTES_MAX };
 
-/// Callback for each span and its surroundings.
 type EachSpan<'e, 't, C> = &'e mut dyn FnMut(&C, &'t str) -> Result<(), Stopped>;
 
 enum Unwalked {
     /// The callback wants no more spans.
     Enough,
-    /// The document is not in the format.
     Shape(String),
 }
 
@@ -48,7 +46,6 @@ impl Unwalked {
 
 type Drafted = (EventDraft, Vec<RecordNote>);
 
-/// A trace format.
 trait Dialect {
     /// Context of a span that is stored outside it.
     type Surroundings;
@@ -62,17 +59,14 @@ trait Dialect {
     fn draft(around: &Self::Surroundings, halves: &Halves, span: &str) -> Result<Drafted, RecordError>;
 }
 
-/// Reads concatenated Zipkin documents.
 pub(crate) fn read_zipkin(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read::<Zipkin>(input, sink)
 }
 
-/// Reads concatenated Jaeger documents.
 pub(crate) fn read_jaeger(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read::<Jaeger>(input, sink)
 }
 
-/// Reads concatenated OTLP/JSON documents.
 pub(crate) fn read_otlp(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read::<Otlp>(input, sink)
 }

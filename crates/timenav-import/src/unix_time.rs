@@ -1,5 +1,3 @@
-//! Instants as numbers since 1970.
-
 use timenav_core::time::{Instant, Virtual};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,14 +13,12 @@ use crate::limits::{UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// RFC 1952.
     Gzip,
 }
 
 impl Packing {
     pub const ALL: [Self; 1] = [Self::Gzip];
 
-    /// The name in `Content-Encoding`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

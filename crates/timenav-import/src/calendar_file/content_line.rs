@@ -3,7 +3,6 @@
 use super::local_time::written;
 use crate::RecordError;
 
-/// One property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ContentLine {
     /// In upper case.
@@ -30,8 +29,7 @@ impl ContentLine {
         }
         let mut value =
             rest.strip_prefix(':').ok_or_else(|| super::malformed("there must be a colon before the value"))?;
-        // `TZID=GMT+05:30:20120904T020000`: zone names with a colon should be quoted but often are not. Times contain
-        // no colon.
+        // `TZID=GMT+05:30:20120904T020000`: zone names with a colon are often not quoted. Times contain no colon.
         if let Some((name, zone)) = parameters.last_mut()
             && name == "TZID"
             && let Some((more, time)) = value.rsplit_once(':')
@@ -43,7 +41,6 @@ impl ContentLine {
         Ok(Self { name: name.to_ascii_uppercase(), parameters, value: value.to_owned() })
     }
 
-    /// Returns the first parameter with that name.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
@@ -124,7 +121,6 @@ fn unescaped(text: &str) -> String {
     unescaped
 }
 
-/// Returns the items of a list of texts.
 pub(super) fn items(value: &str) -> Vec<String> {
     let mut items = Vec::new();
     let mut start = 0;

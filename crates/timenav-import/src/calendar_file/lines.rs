@@ -14,7 +14,6 @@ pub(super) struct Line {
 
 pub(super) struct Lines<R> {
     input: BufReader<R>,
-    /// The number of the next line.
     next: u64,
 }
 

@@ -5,7 +5,6 @@ use timenav_core::time::{Instant, Virtual, parse_timestamp};
 pub(super) const SECOND_MICROS: i64 = 1_000_000;
 pub(super) const DAY_MICROS: i64 = 86_400 * SECOND_MICROS;
 
-/// A date, or a date with a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
     /// The value as written, as if in UTC.
@@ -15,11 +14,8 @@ pub(super) struct Written {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A date without a time.
     Date,
-    /// A time in UTC.
     Utc,
-    /// A local time.
     Local,
 }
 

@@ -2,7 +2,6 @@ use crate::limits::{CALENDAR_BYTES_MAX, CALENDAR_DEPTH_MAX, RECORD_BYTES_MAX};
 use crate::tests::{check, check_detail, items, shown};
 use crate::{Format, ImportError};
 
-/// A calendar of events, each a few lines.
 fn calendar(events: &[&str]) -> String {
     let event = |lines: &&str| format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
     let events: Vec<String> = events.iter().map(event).collect();
@@ -57,7 +56,6 @@ fn recurring_event_is_noted() {
     for other in ["EXDATE:20240721T100000Z", "RECURRENCE-ID:20240720T090000Z", "SUMMARY:RRULE"] {
         assert_eq!(noted(&format!("{once}\n{other}")), None, "{other}");
     }
-    // A refused event has no note.
     assert_eq!(noted("UID:1\nRRULE:FREQ=DAILY"), None);
 }
 

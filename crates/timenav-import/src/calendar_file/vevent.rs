@@ -1,5 +1,3 @@
-//! Conversion of a VEVENT to an event.
-
 use serde_json::{Map, Value, json};
 use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
@@ -21,10 +19,8 @@ use crate::{RecordError, RecordNote};
 /// The address of exported actors, which have none.
 const NO_ADDRESS: &str = "invalid:nomail";
 
-/// The properties of a VEVENT.
 #[derive(Default)]
 struct Event {
-    /// The number of the current line.
     number: u64,
     uid: Option<String>,
     recurrence: Option<ContentLine>,
@@ -254,7 +250,6 @@ fn left_out<T>(notes: &mut Vec<RecordNote>, number: u64, read: Result<T, RecordE
     read.map_err(|error| notes.push(RecordNote::left_out(number, &error.detail))).ok()
 }
 
-/// The start or the end of an event.
 struct When {
     at: Instant<Virtual>,
     local: Instant<Virtual>,

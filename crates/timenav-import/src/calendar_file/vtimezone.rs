@@ -19,13 +19,11 @@ const HALF_YEAR_MICROS: i64 = 182 * DAY_MICROS;
 /// 2024-01-01.
 const YEAR_2024_MICROS: i64 = 1_704_067_200 * SECOND_MICROS;
 
-/// The zones defined by a calendar, by name.
 #[derive(Default)]
 pub(super) struct Zones {
     defined: HashMap<String, Rules>,
 }
 
-/// The instant of a local time in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zoned {
     pub(super) at: Instant<Virtual>,
@@ -49,13 +47,11 @@ enum Offset {
     },
 }
 
-/// The offset changes of a zone.
 #[derive(Default)]
 struct Rules {
     observances: Vec<Observance>,
     /// The end of the definition, in UTC (`TZUNTIL`, RFC 7808 §7.1).
     until: Option<i64>,
-    /// Number of listed changes.
     onsets: usize,
     /// Whether part of the definition is not supported.
     is_unclear: bool,
@@ -64,7 +60,6 @@ struct Rules {
 /// One of the offsets of a zone, and when it starts.
 #[derive(Default)]
 struct Observance {
-    /// Whether it is daylight saving time.
     is_daylight: bool,
     from: i64,
     to: i64,
@@ -84,12 +79,17 @@ struct Yearly {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Day {
-    /// This day of the month.
     Number(i64),
     /// The n-th such weekday of the month, with 0 for Sunday; counted from the end if negative.
-    Weekday { count: i64, weekday: i64 },
+    Weekday {
+        count: i64,
+        weekday: i64,
+    },
     /// The first such weekday on or after that day of the month.
-    WeekdayFrom { first: i64, weekday: i64 },
+    WeekdayFrom {
+        first: i64,
+        weekday: i64,
+    },
 }
 
 impl Zones {
@@ -121,7 +121,6 @@ impl Zones {
         }
     }
 
-    /// Returns whether the calendar has defined that zone so far.
     pub(super) fn defines(&self, name: &str) -> bool {
         self.defined.contains_key(name)
     }
@@ -252,7 +251,6 @@ impl Observance {
         listed.max(repeated)
     }
 
-    /// Returns whether this offset has an onset after a local time.
     fn has_onset_after(&self, local: i64) -> bool {
         let is_after = |onset: i64| !self.has_begun(onset, local);
         let year = year_of(local);
@@ -267,7 +265,6 @@ impl Observance {
         onset.saturating_add(skipped) <= local
     }
 
-    /// Returns the onset in a year, if the rule has one.
     fn onset_in(&self, year: i64) -> Option<i64> {
         let yearly = self.yearly?;
         let start = self.onsets.last().copied()?;
@@ -278,7 +275,6 @@ impl Observance {
 }
 
 impl Yearly {
-    /// Parses the rules that calendars use for offset changes.
     fn parse(rule: &str, start: i64) -> Option<Self> {
         let (_, start_month, start_day) = civil(start.div_euclid(DAY_MICROS));
         let mut yearly = Self { month: start_month, day: Day::Number(start_day), until: None };

@@ -1,5 +1,3 @@
-//! Windows time zone names, as written by Outlook and Exchange.
-
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -31,7 +31,6 @@ fn batches_and_lines_of_cloud_events_are_read() {
     assert_eq!(items.len(), 1_000);
 }
 
-/// Checks an event with extra members.
 #[track_caller]
 fn check_with(members: &str, expected: &str) {
     let file = EVENT.replace("\"specversion\"", &format!("{members}, \"specversion\""));

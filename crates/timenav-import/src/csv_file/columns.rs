@@ -1,5 +1,3 @@
-//! Mapping of CSV columns to fields.
-
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -20,30 +18,23 @@ use crate::spreadsheet::{plain, unguarded};
 use crate::suggestion;
 use crate::{ImportError, RecordError};
 
-/// The mapping of all columns.
 pub(super) struct Columns {
     fields: [Option<FieldColumns>; FIELDS],
-    /// The sources of times that are split over several columns.
     times: Vec<(Field, TimeColumns)>,
-    /// Texts and places that mean "unknown".
     missing_anywhere: Missing,
-    /// For each column, the texts that mean "unknown".
     missing: Vec<MissingHere>,
     /// The columns that are not fields, in the order of RFC 8785 §3.2.3.
     attributes: Vec<Attribute>,
 }
 
-/// The source of a field.
 struct FieldColumns {
     template: Template<usize>,
     reading: Reading,
-    /// The column name, if it is a single one.
     name: Option<String>,
     /// Whether it is only matched by name, and the name is a common word.
     is_guessed: bool,
 }
 
-/// The sources of a time's parts, and how to parse them.
 struct TimeColumns {
     parts: Vec<(PartSource<usize>, Option<String>)>,
     rules: TimeRules,
@@ -58,7 +49,6 @@ enum Taken {
     Perhaps(Field),
 }
 
-/// A column that becomes an attribute.
 struct Attribute {
     column: usize,
     /// The field that it is instead in rows where its text is plausible for it.
@@ -69,7 +59,6 @@ struct Attribute {
 }
 
 impl Columns {
-    /// Determines the columns from the mapping and the header.
     pub(super) fn new(mapping: &Mapping, header: &StringRecord) -> Result<Self, ImportError> {
         if header.len() > CSV_COLUMNS_MAX {
             return Err(ImportError::TooManyColumns { columns: header.len() });
@@ -114,7 +103,6 @@ impl Columns {
         Ok(Self { fields, times, missing_anywhere, missing, attributes: attribute_columns(&names, &taken) })
     }
 
-    /// Returns the event of a row, and notes on it.
     pub(super) fn draft(&self, row: &StringRecord) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let (mut draft, mut notes) = assembly::draft(&Row { columns: self, row })?;
         let long = assembly::take_long_texts(&mut draft, &mut notes);
@@ -126,8 +114,7 @@ impl Columns {
             }
             Some(cell) => {
                 let given = Value::from(assembly::attributes(&cell)?);
-                // A column may repeat an attribute under its path. No export uses a longer path, and each dot costs a
-                // lookup in each row.
+                // A column may repeat an attribute under its path. Each dot costs a lookup in each row.
                 let at = |name: &str| attribute_at(&given, name, &|of, key| of.get(key));
                 let is_new = |name: &str| match name.len() {
                     ..=EVENT_NAME_BYTES_MAX => at(name).is_none(),
@@ -165,7 +152,6 @@ impl Columns {
         Ok(text.map(|text| Cell { text, reading: &columns.reading, origin }))
     }
 
-    /// Returns the cells that are not fields.
     fn attribute_cells<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a Attribute, Cow<'a, str>)> {
         self.attributes.iter().filter_map(|attribute| {
             let text = plain(self.text(row, attribute.column).unwrap_or(""));
@@ -191,7 +177,6 @@ impl Columns {
     }
 }
 
-/// A row with its columns.
 struct Row<'a> {
     columns: &'a Columns,
     row: &'a StringRecord,
@@ -246,7 +231,6 @@ fn too_long(field: Field) -> RecordError {
     RecordError::invalid(field.as_str(), detail)
 }
 
-/// Returns the first column with that name.
 fn position(names: &[&str], field: &'static str, name: &str) -> Result<usize, ImportError> {
     names.iter().position(|column| *column == name).ok_or_else(|| ImportError::ColumnUnknown {
         field,

@@ -37,23 +37,19 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Starts a new record.
     pub(super) fn begin_record(&mut self) {
         self.record_line = 0;
         self.record_bytes = 0;
     }
 
-    /// Returns the first line of the record, from 1.
     pub(super) fn record_line(&self) -> u64 {
         self.record_line
     }
 
-    /// Returns the last line returned.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Returns whether the record is longer than [`RECORD_BYTES_MAX`].
     pub(super) fn is_record_too_large(&self) -> bool {
         self.is_record_too_large
     }

@@ -1,5 +1,3 @@
-//! The rows of a table in any layout.
-
 use std::io::{BufRead, BufReader, Cursor, Read};
 
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
@@ -9,10 +7,8 @@ use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::mapping::{Delimiter, FixedColumn, LinePattern, Mapping, Quote, TableColumns};
 use crate::{ImportError, RecordError};
 
-/// Column separators that are detected.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// The result of reading a line or row.
 pub(super) type Read1 = Result<(), RecordError>;
 
 pub(super) enum Rows<'i> {
@@ -32,7 +28,6 @@ pub(super) struct PlainRows<'i> {
     bytes: Vec<u8>,
 }
 
-/// The columns of a line.
 enum PlainColumns {
     Fixed(Vec<FixedColumn>),
     Pattern(LinePattern),
@@ -103,7 +98,6 @@ impl<'i> Rows<'i> {
         }
     }
 
-    /// Reads the next row, and returns whether it is valid.
     pub(super) fn next(&mut self, row: &mut StringRecord) -> Result<Option<Read1>, ImportError> {
         match self {
             Self::Delimited(reader) => next_delimited(reader, row),
@@ -178,7 +172,6 @@ impl PlainRows<'_> {
 }
 
 impl PlainColumns {
-    /// Fills a row with the columns of a line.
     fn cut(&self, line: &str, row: &mut StringRecord) -> Read1 {
         match self {
             Self::Fixed(columns) => columns.iter().for_each(|column| row.push_field(cut(line, column).trim())),

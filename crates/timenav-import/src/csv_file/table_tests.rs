@@ -1,10 +1,7 @@
-//! Tables as archives publish them.
-
 use crate::Format;
 use crate::tests::{check, check_detail, items, shown};
 
-/// NOAA NCEI's earthquake catalogue: tab-separated, time parts in columns, years before the common era, and a row of
-/// search parameters.
+/// NOAA NCEI's earthquakes: tab-separated, time parts, years before the common era, and a row of search parameters.
 const EARTHQUAKES: &str = "\"Search Parameters\"\t\"Year\"\t\"Mo\"\t\"Dy\"\t\"Hr\"\t\"Mn\"\t\"Sec\"\t\"Tsu\"\t\"Vol\"\t\"Location Name\"\t\"Latitude\"\t\"Longitude\"\t\"Focal Depth (km)\"\t\"Mag\"\n\
 \"[]\"\t\t\t\t\t\t\t\t\t\t\t\t\t\n\
 \"\"\t-2150\t\t\t\t\t\t\t\t\"JORDAN:  BAB-A-DARAA,AL-KARAK\"\t31.1\t35.5\t\t7.3\n\

@@ -34,7 +34,6 @@ fn columns_are_recognized_by_name() {
         .replacen('1', "2", 1)
         .as_str()],
     );
-    // The most specific name is used; the other becomes an attribute.
     check(
         "",
         "timestamp,time,id,event_id\nx,$T,i,e\n",
@@ -79,7 +78,6 @@ fn mapping_assigns_columns_to_fields() {
             r#"{"event_id":"b","kind":"requires"}],"time":"$T"}"#,
         )],
     );
-    // A column may fill several fields.
     check("name=who,actors=who", "time,who\n$T,x\n", &[r#"2 - {"actors":["x"],"name":"x","time":"$T"}"#]);
     check(
         "geo.lat=y,geo.lon=x",

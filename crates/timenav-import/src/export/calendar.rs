@@ -8,7 +8,6 @@ use super::stored::{Stored, text_of};
 /// Longest line, in bytes, without its end (§3.1).
 const LINE_BYTES_MAX: usize = 75;
 
-/// Writes the part before the first event.
 pub(super) fn begin(out: &mut String) {
     for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//timenav//timenav//EN", "CALSCALE:GREGORIAN"] {
         fold(line, out);
@@ -90,8 +89,7 @@ fn property(name: &str, text: &str, out: &mut String) {
     }
 }
 
-/// Returns `20240720T201740Z` for a timestamp in timenav's UTC format; `None` if its year has a sign. A fraction is
-/// truncated.
+/// Returns `20240720T201740Z` for a stored timestamp; `None` if its year has a sign. Truncates a fraction.
 fn date_time(timestamp: &str) -> Option<String> {
     let seconds = timestamp.get(..19).filter(|text| text.as_bytes()[0].is_ascii_digit())?;
     Some(format!("{}Z", seconds.replace(['-', ':'], "")))

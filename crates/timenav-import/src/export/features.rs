@@ -1,11 +1,8 @@
-//! `GeoJSON` export (RFC 7946).
-
 use serde_json::value::RawValue;
 
 use super::ExportError;
 use super::stored::{Stored, write_object};
 
-/// Writes the feature of an event.
 pub(super) fn feature(event: &Stored<'_>, out: &mut String) -> Result<(), ExportError> {
     let place = event.place()?;
     out.push_str("{\"type\":\"Feature\"");

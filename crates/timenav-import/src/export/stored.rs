@@ -56,13 +56,11 @@ pub(super) struct Place<'e> {
     pub(super) radius_m: Option<&'e RawValue>,
 }
 
-/// The attributes that are used.
 #[derive(Deserialize)]
 struct Attributes {
     status: Option<Value>,
 }
 
-/// A cause of an event.
 #[derive(Deserialize)]
 pub(super) struct Reason<'e> {
     #[serde(borrow)]

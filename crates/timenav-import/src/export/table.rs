@@ -14,7 +14,6 @@ use crate::item::clipped;
 use crate::limits::CSV_COLUMNS_MAX;
 use crate::spreadsheet::guarded;
 
-/// The prefix of attribute names in a list of columns.
 const PREFIX: &str = "attribute.";
 
 /// The columns, with the names that import expects.
@@ -38,19 +37,15 @@ const COLUMNS: [Field; 17] = [
     Field::Sequence,
 ];
 
-/// Attributes with additional columns, after all others. Each column has the name of its attribute.
-///
-/// The column `attributes` still contains all of them with their types, and is used for import.
+/// Attributes with additional columns, after all others. Each column has the name of its attribute. The column
+/// `attributes` still contains all of them with their types, and is used for import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttributeColumns(Arc<[String]>);
 
-/// The columns are not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongColumns {
-    /// It is not an attribute.
     #[error("`{0}` names no attribute; columns are a list such as `attribute.status,attribute.amount`")]
     NoAttribute(String),
-    /// There is already a column with that name.
     #[error("`attribute.{0}` has the name of an existing column")]
     Taken(String),
     #[error("a table can have at most {CSV_COLUMNS_MAX} columns")]
@@ -81,7 +76,6 @@ impl AttributeColumns {
     }
 }
 
-/// Writes the header row.
 pub(super) fn header(more: &AttributeColumns, out: &mut String) {
     out.push_str(&COLUMNS.map(Field::as_str).join(","));
     for name in &*more.0 {
@@ -91,7 +85,6 @@ pub(super) fn header(more: &AttributeColumns, out: &mut String) {
     out.push_str("\r\n");
 }
 
-/// Writes the row of an event.
 pub(super) fn row(event: &Stored<'_>, more: &AttributeColumns, out: &mut String) -> Result<(), ExportError> {
     let place = event.place()?;
     for (number, column) in COLUMNS.into_iter().enumerate() {

@@ -11,7 +11,6 @@ use crate::{Format, Mapping, read};
 
 const STAMP: Instant<Wall> = Instant::from_micros(1_721_506_660_000_000).unwrap();
 
-/// An event as the engine stores it.
 fn stored(draft: &EventDraft) -> String {
     let mut event = serde_json::Map::new();
     let mut put = |name: &str, value: serde_json::Value| {

@@ -1,5 +1,3 @@
-//! Conversion of a feature to an event.
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -20,7 +18,6 @@ const ALTITUDE: &str = "coordinates_z";
 /// The attribute for the `id` of a feature whose event has another id.
 const FEATURE_ID: &str = "feature_id";
 
-/// The members of a feature that are used.
 #[derive(Default, Deserialize)]
 pub(super) struct Feature<'a> {
     #[serde(borrow, rename = "type")]
@@ -52,7 +49,6 @@ pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<(EventDraft, V
 }
 
 impl Feature<'_> {
-    /// Returns the event of the feature, and notes on it.
     pub(super) fn draft(&self, mapping: &Mapping) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let feature_id = self.id_text()?;
         let properties = Properties::new(self.properties)?;
@@ -78,7 +74,6 @@ impl Feature<'_> {
         Ok((assembly::finish(draft)?, notes))
     }
 
-    /// Sets the place from the geometry.
     fn place(
         &self,
         fields: &Fields<'_>,

@@ -1,5 +1,3 @@
-//! The place of a feature: a point, or a circle around the geometry.
-
 use std::fmt;
 
 use serde::Deserialize;
@@ -12,11 +10,9 @@ use crate::RecordError;
 use crate::event_record::without_position;
 use crate::limits::GEOMETRY_DEPTH_MAX;
 
-/// The place of a feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Place {
-    /// The point, or the center of the geometry's bounding box with a radius that covers it. `None` if the geometry has
-    /// no positions.
+    /// The point, or the center of the bounding box with a covering radius. `None` without positions.
     pub(super) geo: Option<Geo>,
     /// The third coordinate of a point.
     pub(super) altitude: Option<f64>,
@@ -105,7 +101,6 @@ struct Extent {
     altitude: Option<f64>,
 }
 
-/// A range of numbers, initially empty.
 #[derive(Clone, Copy)]
 struct Interval {
     min: f64,
@@ -233,7 +228,6 @@ fn radius_m(middle: Point, lat: Interval, half_width: f64) -> f64 {
     farthest.ceil().min(RADIUS_METRES_MAX)
 }
 
-/// Parses positions at that nesting depth.
 struct Coordinates<'e> {
     extent: &'e mut Extent,
     lists_around_positions: u8,

@@ -1,5 +1,3 @@
-//! The members of the outermost object, in any order.
-
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -13,7 +11,6 @@ use crate::mapping::Mapping;
 use crate::meter::Meter;
 use crate::{Item, RecordError, RecordNote, Sink};
 
-/// The state of the parser.
 pub(super) struct Progress<'p> {
     mapping: &'p Mapping,
     meter: &'p Meter,
@@ -35,7 +32,6 @@ impl<'p> Progress<'p> {
         self.features
     }
 
-    /// Returns whether the sink has stopped.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped
     }
@@ -57,7 +53,6 @@ impl<'p> Progress<'p> {
     }
 }
 
-/// Parses the outermost object.
 pub(super) struct Members<'r, 'p>(pub(super) &'r mut Progress<'p>);
 
 impl<'de> DeserializeSeed<'de> for Members<'_, '_> {
@@ -137,7 +132,6 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
     }
 }
 
-/// Parses the array of features, handing over each.
 struct Features<'r, 'p>(&'r mut Progress<'p>);
 
 impl<'de> DeserializeSeed<'de> for Features<'_, '_> {

@@ -14,7 +14,6 @@ const BEFORE: [&str; 3] = ["host", "identity", "user"];
 /// The columns from the time on: the common format has the first five, the combined one all.
 const FROM_TIME: [&str; 7] = ["at", "zone", "request", "status", "bytes", "referrer", "agent"];
 const COMMON: usize = 5;
-/// Placeholder for a missing value.
 const NOTHING: &str = "-";
 
 /// Returns the mapping settings if these are lines of an access log.

@@ -36,7 +36,6 @@ const LEAP_DAYS: [&str; 3] = ["Feb 29", "0229", "02-29"];
 const YEARS: [&str; 2] = ["1970", "1972"];
 /// Patterns before the time: nothing, the priority of syslog, or anything that ends with a blank or a bracket.
 const BEFORE: [&str; 3] = ["", r"<(?<priority>\d{1,3})>", r"(?<before>.*?[\[(< ])"];
-/// Pattern around and after the time.
 const BEHIND: &str = r"[\])>]?:?(?:\s+-(?:\s|$))?\s*(?<text>.*)$";
 /// Column separators. A line with one next to the time is a table row.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -68,13 +67,10 @@ pub(super) struct Lines {
     pub(super) settings: Settings,
     /// For times without a year: the assumed year, and the settings for the rest of the line.
     pub(super) without_year: Option<(&'static str, Settings)>,
-    /// The time zone, if lines name it.
     pub(super) zone: Option<LocalZone>,
 }
 
-/// The form of lines.
 struct Form {
-    /// The pattern of the mapping.
     pattern: String,
     regex: Regex,
     /// The time format after a year, if it has none itself.

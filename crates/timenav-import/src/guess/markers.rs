@@ -5,7 +5,6 @@ const MARKERS: [f64; 3] = [-99.0, -999.0, -9999.0];
 /// How many times larger than all values a marker must be if these may be negative.
 const FAR: f64 = 10.0;
 
-/// Statistics of a column of numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Markers {
     /// How often each marker occurs, and how its first occurrence is written.
@@ -18,7 +17,6 @@ pub(super) struct Markers {
 }
 
 impl Markers {
-    /// Adds a text of the column.
     pub(super) fn note(&mut self, text: &str) {
         let text = text.trim();
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());

@@ -1,5 +1,3 @@
-//! The members of JSON records.
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -68,12 +66,10 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings, Sha
     (members.into_iter().map(column).collect(), settings, shape)
 }
 
-/// Returns whether a text contains a feature.
 pub(super) fn has_features(text: &str) -> bool {
     features(text).iter().any(|feature| feature.get("type").and_then(Value::as_str) == Some("Feature"))
 }
 
-/// Returns the features of a collection, or consecutive ones.
 fn features(text: &str) -> Vec<Map<String, Value>> {
     let features = values(text, Some("features"));
     if features.is_empty() { values(&text.replace('\u{1E}', " "), None) } else { features }
@@ -124,8 +120,7 @@ fn list_in_start(text: &str) -> Option<String> {
     (before.matches('{').count() == before.matches('}').count() + 1).then(|| name.to_owned())
 }
 
-/// Collects the texts of an object and its inner objects by path, and the coordinates of points. Other lists of two
-/// numbers are only named.
+/// Collects texts by path, and the coordinates of points. Other lists of two numbers are only named.
 fn collect(
     object: &Map<String, Value>,
     before: &str,

@@ -1,5 +1,3 @@
-//! Assignment of columns to fields.
-
 mod names;
 mod places;
 mod times;
@@ -15,7 +13,6 @@ use names::{has_word, rest_of, words};
 
 pub(super) use times::{is_date, is_moment};
 
-/// Texts that many programs use for "missing".
 const NOTHING: [&str; 13] =
     ["na", "n/a", "n.a.", "null", "none", "nan", "-", "--", "?", "unknown", "missing", "nil", "(empty)"];
 /// Names that as a whole mean an id.
@@ -53,7 +50,6 @@ const OF_LOGS: [&str; 6] = ["msg", "message", "level", "severity", "logger", "lv
 const CITIES: [&str; 5] = ["city", "town", "municipality", "locality", "place"];
 const STATES: [&str; 7] = ["state", "province", "county", "region", "country", "department", "st"];
 
-/// Facts about a file other than its columns.
 #[derive(Default)]
 pub(super) struct Shape {
     /// Whether the columns are members of records, whose names are paths.
@@ -64,7 +60,6 @@ pub(super) struct Shape {
     pub(super) geometries: Option<(usize, usize)>,
     /// Members that are lists of two numbers.
     pub(super) pairs: Vec<String>,
-    /// The time zone, if the file names it.
     pub(super) zone: Option<LocalZone>,
 }
 
@@ -76,7 +71,6 @@ pub(super) struct LocalZone {
     pub(super) zone: &'static str,
 }
 
-/// The detected roles of the columns.
 pub(super) struct Roles<'c> {
     columns: &'c [Column],
     shape: &'c Shape,
@@ -91,10 +85,7 @@ pub(super) struct Roles<'c> {
 }
 
 impl<'c> Roles<'c> {
-    /// Examines the names and the texts of the columns.
-    ///
-    /// # Errors
-    /// No time was found.
+    /// Fails if no column is a time.
     pub(super) fn of(columns: &'c [Column], shape: &'c Shape) -> Result<Self, String> {
         let mut roles = Self {
             columns,
@@ -126,7 +117,6 @@ impl<'c> Roles<'c> {
         Ok(roles)
     }
 
-    /// Returns the mapping settings.
     pub(super) fn members(&self) -> Settings {
         let mut members = self.members.clone();
         if !self.missing.is_empty() {
@@ -185,7 +175,6 @@ impl<'c> Roles<'c> {
         by(&whole).or_else(|| by(&word))
     }
 
-    /// Records which texts of a column mean "missing".
     fn note_missing(&mut self, column: &Column) {
         let mut found: Vec<&str> = Vec::new();
         for text in &column.texts {
@@ -216,7 +205,6 @@ impl<'c> Roles<'c> {
         }
     }
 
-    /// Sets 0 as missing in a column.
     fn zero_is_missing(&mut self, place: usize) {
         let texts = self.missing.entry(&self.columns[place].name).or_insert_with(|| json!([]));
         if let Value::Array(texts) = texts {
@@ -315,7 +303,6 @@ impl<'c> Roles<'c> {
         self.unsure.extend(told);
     }
 
-    /// Returns whether all texts of a column satisfy the predicate.
     fn is_all(&self, place: usize, is: impl Fn(&str) -> bool) -> bool {
         self.texts(place).all(is)
     }

@@ -6,12 +6,10 @@ use super::Settings;
 use super::roles::is_moment;
 use crate::limits::GUESS_ROWS_MAX;
 
-/// The format of the lines (RFC 5424, section 6). Some files omit the priority. A text may start with a byte order
-/// mark.
+/// RFC 5424, section 6. Some files omit the priority. A text may start with a byte order mark.
 const PATTERN: &str = r"^(?:<(?<priority>\d{1,3})>)?1 (?<time>\S+) (?<host>\S+) (?<app>\S+) (?<process>\S+) (?<message>\S+) (?<data>-|(?:\[(?:[^\]\\]|\\.)*\])+)(?: (?:\xEF\xBB\xBF)?(?<text>.*))?$";
 /// Columns other than time and text that can be missing.
 const COLUMNS: [&str; 5] = ["host", "app", "process", "message", "data"];
-/// Placeholder for a missing value.
 const NOTHING: &str = "-";
 
 /// Returns the mapping settings if these are syslog lines.

@@ -1,5 +1,3 @@
-//! The columns and the layout of a table.
-
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::Value;
 
@@ -12,13 +10,11 @@ const DELIMITER: &str = "delimiter";
 const SKIP_LINES: &str = "skip_lines";
 /// The setting for rows after the header that are not records.
 pub(super) const SKIP_ROWS: &str = "skip_rows";
-/// Possible column separators.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// How many rows determine the number of columns.
 const ROWS_COUNTED: usize = 100;
 /// How many lines may precede the header.
 const LINES_BEFORE_MAX: usize = 20;
-/// Possible starts of comment lines.
 const COMMENTS: [&str; 3] = ["#", "%", "//"];
 
 /// Returns the columns, the mapping settings for the layout, and the assumptions to report.
@@ -175,7 +171,6 @@ fn shape(text: &str, comment: Option<&str>) -> (u8, usize) {
     shapes.max_by_key(|(weight, _, _)| *weight).map_or((b',', 1), |(_, delimiter, width)| (delimiter, width))
 }
 
-/// Returns the rows, each with its first line.
 fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, StringRecord)> {
     let reader =
         ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());

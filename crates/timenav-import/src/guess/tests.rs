@@ -7,7 +7,6 @@ fn guess(file: &str, format: Format) -> (String, usize, Vec<String>) {
     assert_eq!(guess.format, format);
     let mapping = guess.mapping.unwrap_or_default();
     let flat: Vec<&str> = mapping.lines().map(str::trim).collect();
-    // The proposed mapping is valid.
     Mapping::parse(&mapping).unwrap();
     (flat.join(" "), guess.counts.1, guess.unsure)
 }

@@ -1,5 +1,3 @@
-//! Columns cut out of a line by a regular expression.
-
 use csv::StringRecord;
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -11,7 +9,6 @@ use crate::limits::{CSV_COLUMNS_MAX, PATTERN_COMPILED_BYTES_MAX, PATTERN_LINE_BY
 #[derive(Clone, Debug)]
 pub(crate) struct LinePattern {
     regex: Regex,
-    /// Numbers of the named groups.
     groups: Vec<usize>,
 }
 
@@ -24,10 +21,7 @@ impl PartialEq for LinePattern {
 impl Eq for LinePattern {}
 
 impl LinePattern {
-    /// Compiles a regular expression.
-    ///
-    /// # Errors
-    /// It is invalid, too large, or has no named group. The error describes what is allowed.
+    /// Fails if the pattern is invalid, too large, or has no named group. The error describes what is allowed.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let built = RegexBuilder::new(text).unicode(false).size_limit(PATTERN_COMPILED_BYTES_MAX).build();
         let regex = built.map_err(|error| match error {
@@ -48,15 +42,12 @@ impl LinePattern {
         }
     }
 
-    /// Column names in group order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.regex.capture_names().flatten()
     }
 
-    /// Fills a row with the groups of a line. A group that does not take part is empty.
-    ///
-    /// # Errors
-    /// The line does not match.
+    /// Fills a row with the groups of a line; a group that does not take part is empty. Fails if the line does not
+    /// match.
     pub(crate) fn cut(&self, line: &str, row: &mut StringRecord) -> Result<(), RecordError> {
         let wrong = |detail: String| Err(RecordError::whole(RecordError::MALFORMED_CSV, detail));
         if line.len() > PATTERN_LINE_BYTES_MAX {

@@ -1,5 +1,3 @@
-//! Texts that mean "no value".
-
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -8,7 +6,6 @@ use super::MappingError;
 use crate::coordinates::pair;
 use crate::item::clipped;
 
-/// Texts that mean "no value", for all columns and for single ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Missing {
     everywhere: Vec<String>,
@@ -17,7 +14,6 @@ pub(crate) struct Missing {
     places: Vec<String>,
 }
 
-/// The missing-value texts of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MissingHere(Vec<String>);
 

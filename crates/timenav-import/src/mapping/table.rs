@@ -15,9 +15,7 @@ pub(crate) struct Table {
     pub(crate) quote: Option<Quote>,
     /// What escapes a quote inside a quoted text; by default, a second quote.
     pub(crate) escape: Option<u8>,
-    /// Prefix of comment rows.
     pub(crate) comment: Option<String>,
-    /// Lines to skip before the header row.
     pub(crate) skip_lines: u32,
     /// Rows to skip between the header and the first record.
     pub(crate) skip_rows: u32,
@@ -27,7 +25,6 @@ pub(crate) struct Table {
     pub(crate) fills_short_rows: bool,
 }
 
-/// Column separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delimiter {
     Byte(u8),
@@ -45,9 +42,7 @@ pub(crate) enum Quote {
 pub(crate) enum TableColumns {
     /// In file order.
     Named(Vec<String>),
-    /// Fixed-width columns.
     Fixed(Vec<FixedColumn>),
-    /// Groups of a regular expression.
     Pattern(LinePattern),
 }
 
@@ -61,7 +56,6 @@ pub(crate) struct FixedColumn {
 }
 
 impl Table {
-    /// Option names in a mapping.
     pub(crate) const WORDS: [&'static str; 9] =
         ["delimiter", "quote", "escape", "comment", "skip_lines", "skip_rows", "columns", "pattern", "short_rows"];
 

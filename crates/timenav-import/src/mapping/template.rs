@@ -24,7 +24,6 @@ enum Part<C> {
 pub(crate) struct TextTooLong;
 
 impl Template<String> {
-    /// A constant text.
     pub(super) fn text(text: &str) -> Self {
         Self { parts: vec![Part::Text(text.to_owned())] }
     }

@@ -7,7 +7,6 @@ use crate::field::Field;
 use crate::item::clipped;
 use crate::time_format::TimeFormat;
 
-/// A part of a time in its own column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimePart {
     Year,
@@ -59,7 +58,6 @@ pub(crate) enum YearNumbering {
     Astronomical,
 }
 
-/// Settings for reading a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimeRules {
     /// Zone of times without an offset.
@@ -71,11 +69,9 @@ pub(crate) struct TimeRules {
 pub(crate) struct PartSource<C> {
     pub(crate) part: TimePart,
     pub(crate) template: Template<C>,
-    /// Pattern of a date, time of day or year.
     pub(crate) format: Option<TimeFormat>,
 }
 
-/// The mapping of a time given in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimeSource {
     pub(crate) parts: Vec<PartSource<String>>,
@@ -83,7 +79,6 @@ pub(crate) struct TimeSource {
 }
 
 impl TimeSource {
-    /// Stores the setting `time.<word>`.
     pub(super) fn add(&mut self, field: Field, word: &str, value: &str) -> Result<(), MappingError> {
         let name = field.as_str();
         let wrong = |rule: &str| MappingError::OptionWrong {

@@ -1,5 +1,3 @@
-//! Reading a text by a pattern.
-
 use super::{Era, Partial, TimeFormat, Token, Year};
 
 const MONTHS: [&str; 12] = [
@@ -68,7 +66,6 @@ struct Reader<'t> {
     rest: &'t str,
     partial: Partial,
     is_pm: Option<bool>,
-    /// Whether the pattern has its own fraction token.
     has_fraction: bool,
 }
 

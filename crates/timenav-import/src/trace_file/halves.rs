@@ -10,7 +10,6 @@ use std::collections::{HashMap, HashSet};
 /// Id suffix of the first server event.
 pub(super) const SERVER_HALF: &str = ":server";
 
-/// What other spans need to know of a span.
 pub(super) struct Glance {
     pub(super) trace: String,
     pub(super) span: String,
@@ -32,14 +31,12 @@ pub(super) enum Role {
     Other,
 }
 
-/// The spans that share one id.
 #[derive(Default)]
 struct Same {
     has_client: bool,
     has_other: bool,
     servers: HashSet<String>,
     sharing_servers: HashSet<String>,
-    /// Earliest start of each kind.
     servers_start: Option<u64>,
     sharing_servers_start: Option<u64>,
 }

@@ -28,7 +28,6 @@ struct Document<'t> {
     processes: Option<&'t RawValue>,
 }
 
-/// The processes of a trace, by key.
 #[derive(Default)]
 pub(super) struct Processes {
     by_key: HashMap<String, Result<Process, RecordError>>,
@@ -48,7 +47,6 @@ impl Process {
     }
 }
 
-/// The members read on the first walk.
 #[derive(Deserialize)]
 struct Outline {
     #[serde(rename = "traceID")]
@@ -127,7 +125,6 @@ impl Dialect for Jaeger {
     }
 }
 
-/// Parses an object, leaving its members raw.
 fn parsed(text: &str) -> Result<Document<'_>, Unwalked> {
     // Serde would also read a struct from an array, by field order.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();

@@ -14,13 +14,11 @@ use crate::json_stream::{Stopped, array_values};
 use crate::object_of::object_of;
 use crate::{Format, RecordError};
 
-/// Resource attribute with the service name.
 const SERVICE_NAME: &str = "service.name";
 /// Attributes for times finer than a microsecond.
 const TIMES: [&str; 2] = ["startTimeUnixNano", "endTimeUnixNano"];
 /// When a log record was written and when it was received.
 const LOG_TIMES: [&str; 2] = ["timeUnixNano", "observedTimeUnixNano"];
-/// Span kinds by number.
 const KINDS: [&str; 6] = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
 
 pub(super) struct Otlp;
@@ -137,7 +135,6 @@ impl Dialect for Otlp {
     }
 }
 
-/// Parses an object, leaving its members raw.
 fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unwalked> {
     // Serde would also read a struct from an array, by field order.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
@@ -295,7 +292,6 @@ fn plain_attributes(members: &mut Members) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Simplifies the attributes of a link or event.
 fn make_plain(value: &mut Value) {
     if let Some(Value::Array(pairs)) = value.get_mut("attributes").map(Value::take) {
         value["attributes"] = Value::Object(key_values(pairs));

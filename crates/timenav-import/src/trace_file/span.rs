@@ -1,5 +1,3 @@
-//! What the spans of all formats share.
-
 use serde_json::Value;
 use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::ids::EventId;
@@ -32,7 +30,6 @@ pub(super) struct Span {
     pub(super) end: Option<Time>,
     /// Each as trace, span and kind of cause.
     pub(super) parents: Vec<(String, String, CauseKind)>,
-    /// The remaining members.
     pub(super) attributes: Members,
     pub(super) notes: Vec<RecordNote>,
 }
@@ -54,8 +51,7 @@ pub(super) fn span_id(field: &str, text: &str) -> Result<String, RecordError> {
     hex_id(field, text, SPAN_DIGITS_MAX)
 }
 
-/// The span id in a reference. None if empty or all zeros, the invalid id of W3C Trace Context, which many exporters
-/// write for a root.
+/// None if empty or all zeros, the invalid id of W3C Trace Context, which many exporters write for a root.
 pub(super) fn other_span_id(field: &str, text: &str) -> Result<Option<String>, RecordError> {
     if is_no_id(text) { Ok(None) } else { span_id(field, text).map(Some) }
 }

@@ -9,7 +9,6 @@ fn zipkin(id: &str, members: &str) -> String {
     format!(r#"{{"traceId":"{T}","id":"{id}","timestamp":1000000{members}}}"#)
 }
 
-/// Checks event ids and their causes.
 #[track_caller]
 fn check_causes(format: Format, file: &str, expected: &[(&str, &[&str])]) {
     let (items, outcome) = items(format, "", file.as_bytes());
@@ -62,7 +61,6 @@ fn both_halves_of_a_shared_span_are_events() {
     let beside = zipkin("4", &format!(r#"{a},"parentId":"2""#));
     let (one, two, half) = ("T:0000000000000001", "T:0000000000000002", "T:0000000000000002:server");
     for server in [&shared, &unmarked] {
-        // The child comes before its parents.
         let file = format!("[{below},{beside},{server},{client},{root}]");
         check_causes(
             Format::Zipkin,
@@ -90,7 +88,6 @@ fn both_halves_of_a_shared_span_are_events() {
             (two, &[one]),
         ],
     );
-    // Only one half exists.
     check_causes(Format::Zipkin, &format!("[{unmarked},{below}]"), &[(two, &[one]), ("T:0000000000000003", &[two])]);
 }
 

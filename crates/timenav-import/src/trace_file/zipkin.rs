@@ -13,7 +13,6 @@ use crate::{Format, RecordError};
 
 pub(super) struct Zipkin;
 
-/// The members read on the first walk.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Outline {

@@ -16,10 +16,8 @@ use timenav_import::{Format, Guess};
 
 use super::items;
 
-/// A file, and what is right.
 struct Case {
     name: &'static str,
-    /// The format that its extension says.
     extension: Option<Format>,
     file: Cow<'static, [u8]>,
     /// `time/end @lat,lon in location`, as far as each is there. A location that is not expected is not looked at.
@@ -55,7 +53,6 @@ enum Verdict {
     SilentlyWrong,
 }
 
-/// Returns how good the guess is, and why.
 fn judge(case: &Case) -> (Verdict, String) {
     let guess = match Guess::of_file(&case.file, case.extension) {
         Ok(guess) => guess,

@@ -10,7 +10,6 @@ use std::ops::ControlFlow;
 
 use timenav_import::{Format, ImportError, Item, Mapping, read};
 
-/// Reads a file to its end.
 fn items(format: Format, map: &str, file: impl Read) -> (Vec<Item>, Result<(), ImportError>) {
     let mapping = Mapping::parse(map).expect("the tests write mappings that can be read");
     let mut items = Vec::new();

@@ -1,5 +1,3 @@
-//! Offsets of calendar-defined zones, inside and outside the listed period.
-
 use proptest::prelude::*;
 use timenav_core::time::parse_timestamp;
 

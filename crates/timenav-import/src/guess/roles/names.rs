@@ -1,5 +1,3 @@
-//! The words in column names.
-
 /// Shortest word that is searched within another: `decimallatitude` ends with `latitude`.
 const INNER_CHARS_MIN: usize = 3;
 
@@ -21,7 +19,6 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     words.into_iter().rev().filter(|word| !word.is_empty())
 }
 
-/// Returns whether a name contains one of these words.
 pub(super) fn has_word(name: &str, those: &[&str]) -> bool {
     words(name).any(|word| those.contains(&word.as_str()))
 }

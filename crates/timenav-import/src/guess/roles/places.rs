@@ -1,5 +1,3 @@
-//! Detection of place columns.
-
 use serde_json::{Value, json};
 
 use super::Roles;
@@ -19,7 +17,6 @@ const AXES: [(&str, &str); 9] = [
     // These are ambiguous, so the assumption is reported.
     ("y", "x"),
 ];
-/// Words for a destination, as opposed to the place of the event.
 const ENDS: [&str; 9] = ["end", "stop", "dropoff", "dest", "destination", "target", "arrival", "to", "last"];
 /// Columns that may contain both coordinates.
 const BOTH: [&str; 13] = [
@@ -40,7 +37,6 @@ const BOTH: [&str; 13] = [
 const NOWHERE: &str = "0,0";
 
 impl Roles<'_> {
-    /// Finds the place, in two columns or in one.
     pub(super) fn place(&mut self) {
         if let Some((with, all)) = self.shape.geometries
             && with == all
@@ -116,7 +112,6 @@ impl Roles<'_> {
         (!is_doubtful || (has_fractions(lat) && has_fractions(lon))).then_some((lat, lon, is_doubtful))
     }
 
-    /// Takes a column with both coordinates.
     fn in_one_text(&mut self) -> bool {
         let is_point = |text: &str| text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("POINT"));
         let is_place = |text: &str, is_lon_first: bool| {

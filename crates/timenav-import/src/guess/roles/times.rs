@@ -1,5 +1,3 @@
-//! Detection of time and end columns.
-
 use serde_json::{Map, Value, json};
 
 use super::names::{has_word, rest_of, words};
@@ -13,14 +11,12 @@ use vocabulary::{BETWEEN, ENDS, NAMES, OF_EVENT, OTHERS, PARTS, UTC};
 mod readings;
 mod vocabulary;
 
-/// Which time of an event is searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moment {
     Start,
     End,
 }
 
-/// How to parse a column with complete times.
 #[derive(Clone, Debug, Default)]
 struct Reading {
     /// The mapping suffix after the bar, if one is needed.
@@ -29,10 +25,8 @@ struct Reading {
     told: Vec<String>,
 }
 
-/// A detected time.
 struct Found {
     value: Value,
-    /// Its columns.
     places: Vec<usize>,
     told: Vec<String>,
 }
@@ -127,7 +121,6 @@ impl Roles<'_> {
         }
     }
 
-    /// Takes a column with complete times.
     fn in_one(&self, place: usize, reading: Reading) -> Found {
         let (name, mut told) = (self.name(place), reading.told);
         let value = reading.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
@@ -219,7 +212,6 @@ impl Roles<'_> {
         })
     }
 
-    /// Returns the error that no time was found.
     fn no_time(&self) -> String {
         let names: Vec<&str> =
             self.columns.iter().map(|column| column.name.as_str()).filter(|name| !name.is_empty()).collect();
@@ -265,7 +257,6 @@ impl Roles<'_> {
         Some(found)
     }
 
-    /// Returns a time that is a date, possibly with a time of day in another column.
     fn date_and_time(&mut self, moment: Moment) -> Option<Found> {
         let (place, reading) = self.date(moment)?;
         let name = self.name(place);

@@ -1,5 +1,3 @@
-//! Documents: GeoJSON, lists inside of objects, events and traces of known formats.
-
 #![expect(clippy::too_many_lines, reason = "these are tables")]
 
 use timenav_import::Format;

@@ -1,12 +1,9 @@
-//! Logs: lines, and records in JSON.
-
 #![expect(clippy::too_many_lines, reason = "these are tables")]
 
 use timenav_import::Format;
 
 use super::Case;
 
-/// Lines of programs and servers.
 pub(super) fn logs() -> Vec<Case> {
     vec![
         Case::new(
@@ -236,7 +233,6 @@ pub(super) fn logs() -> Vec<Case> {
     ]
 }
 
-/// Records in JSON, and pairs.
 pub(super) fn logs_of_json() -> Vec<Case> {
     vec![
         Case::new(

@@ -1,5 +1,3 @@
-//! Tables: where the time is, where the place is, when events end, and how dates are written.
-
 #![expect(clippy::too_many_lines, reason = "these are tables")]
 
 use std::borrow::Cow;
@@ -8,7 +6,6 @@ use timenav_import::Format;
 
 use super::Case;
 
-/// Which columns are the time, and how the table is written.
 pub(super) fn tables() -> Vec<Case> {
     vec![
         Case::new(
@@ -191,7 +188,6 @@ pub(super) fn tables() -> Vec<Case> {
     ]
 }
 
-/// Where events were.
 pub(super) fn places() -> Vec<Case> {
     vec![
         Case::new(
@@ -307,7 +303,6 @@ pub(super) fn places() -> Vec<Case> {
     ]
 }
 
-/// When events end.
 pub(super) fn ends() -> Vec<Case> {
     vec![
         Case::new(
@@ -407,7 +402,6 @@ pub(super) fn ends() -> Vec<Case> {
     ]
 }
 
-/// How dates are written.
 pub(super) fn dates() -> Vec<Case> {
     vec![
         Case::new(

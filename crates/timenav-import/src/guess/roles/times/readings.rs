@@ -1,5 +1,3 @@
-//! How to parse time columns.
-
 use serde_json::{Map, Value};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 
@@ -14,8 +12,7 @@ use crate::partial_time::{self, PartText};
 use crate::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 impl Roles<'_> {
-    /// Returns whether timestamps or dates are complete times, or have a separate time of day. `None` if they are
-    /// neither.
+    /// Whether dates are complete times, or have a separate time of day. `None` if they are neither.
     pub(super) fn is_written_out(&self, moment: Moment, place: usize) -> Option<bool> {
         let has_time = |text: &str| text.contains(':') || is_timestamp(text);
         let is_either = self.is(place, |text| is_timestamp(text) || is_local_timestamp(text));
@@ -145,8 +142,7 @@ impl Roles<'_> {
         None
     }
 
-    /// Returns the pattern of dates that start with a two-digit year: the first number is constant, and the last one is
-    /// not.
+    /// Dates that start with a two-digit year: the first number is constant, and the last one is not.
     pub(super) fn year_first(
         &self,
         place: usize,
@@ -290,7 +286,6 @@ impl Roles<'_> {
     }
 }
 
-/// Returns whether a text is a date in a common form.
 pub(in crate::guess) fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split(BETWEEN).collect();
     let is_numbers = parts.iter().all(|part| (1..=4).contains(&part.len()) && number_of_digits(part) == part.len());

@@ -1,5 +1,3 @@
-//! The words and patterns for detecting times.
-
 use crate::mapping::TimePart;
 
 /// Formats of dates with times that are not timestamps.
@@ -103,7 +101,6 @@ pub(super) const NAMES: [&str; 29] = [
     "day",
     "tag",
 ];
-/// Words in the names of ends.
 pub(super) const ENDS: [&str; 23] = [
     "end",
     "ended",
@@ -157,7 +154,6 @@ pub(super) const OTHERS: [&str; 21] = [
 ];
 /// Spreadsheet days from 1954 to 2119. Other five-digit numbers are rarely times.
 pub(super) const SPREADSHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
-/// The parts of a time, and their names.
 pub(super) const PARTS: [(TimePart, &[&str]); 6] = [
     (TimePart::Year, &["year", "yr", "yyyy", "jahr"]),
     (TimePart::Month, &["month", "mon", "mo", "mm"]),
