@@ -25,13 +25,11 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Returns the fault for an error in accessing memory.
     pub(crate) fn of(error: &io::Error) -> Self {
         if error.raw_os_error() == Some(libc::EPERM) { Self::Hidden } else { Self::Number(libc::EFAULT) }
     }
 }
 
-/// The answer to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// This value, or a negative error number.
@@ -40,7 +38,6 @@ pub(crate) enum Answer {
     ByHost,
 }
 
-/// The outcome of a call.
 pub(crate) enum Answered {
     /// It was answered, or is about a timer of another clock and continued.
     Done,
@@ -48,7 +45,6 @@ pub(crate) enum Answered {
     ByHost(Hidden),
 }
 
-/// Reads words at an address of a program.
 pub(crate) fn read_words<const COUNT: usize>(pid: i32, at: u64) -> Result<[i64; COUNT], Fault> {
     let mut bytes = vec![0; 8 * COUNT];
     ptrace::read(pid, at, &mut bytes).map_err(|error| Fault::of(&error))?;
@@ -68,8 +64,7 @@ pub(crate) struct Sleepers {
 }
 
 impl Sleepers {
-    /// Wakes threads whose date has passed, removes those that are gone, and returns the boot-clock time of the next
-    /// date, if any.
+    /// Wakes threads whose date has passed, drops ended ones, and returns the boot-clock time of the next date.
     pub(crate) fn wake(&mut self, board: &Board, listener: &Listener) -> Option<i128> {
         let (slot, boot) = (board.slot(), boot_now());
         let shown = slot.at(boot);

@@ -32,7 +32,6 @@ const STACK_WORDS_MAX: usize = 6 * 1024 * 1024 / 8;
 /// The code segment selector of 64-bit programs.
 pub(crate) const WIDE_CODE: u64 = 0x33;
 
-/// Why a program is not on the clock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     #[error("it is a 32-bit program")]
@@ -55,7 +54,6 @@ pub(crate) enum Reason {
     Copy { error: i32 },
 }
 
-/// Why putting a program on the clock ended early.
 enum Failed {
     /// The program has ended, with this status.
     Gone(i32),
@@ -237,7 +235,6 @@ impl<'a> Program<'a> {
         None
     }
 
-    /// Maps the pages, and returns the address of the image.
     fn map(&mut self, page: BorrowedFd<'_>, auxiliary: &[u64]) -> Result<u64, Failed> {
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS).cast_unsigned().into();
         let writable = (libc::PROT_READ | libc::PROT_WRITE).cast_unsigned().into();
@@ -275,9 +272,8 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    /// Changes the kernel's copy of the auxiliary vector, which some programs read instead of the one on the stack.
-    ///
-    /// A kernel without `CONFIG_CHECKPOINT_RESTORE` rejects this, and filters may. Such programs then have host time.
+    /// Changes the kernel's copy of the auxiliary vector, which some programs read instead of the one on the stack. A
+    /// kernel without `CONFIG_CHECKPOINT_RESTORE` rejects this, and filters may. Such programs then have host time.
     fn tell_kernel(&mut self, at: u64, auxiliary: &[u64]) -> Result<(), Failed> {
         let result = match stat_fields(self.pid) {
             Ok(fields) => self.set_memory_map(at, auxiliary, &fields)?,
@@ -433,7 +429,6 @@ impl Stack {
         self.words.pop_front().ok_or(Failed::NotOn(Reason::NoVdso))
     }
 
-    /// Returns the address of the next word.
     fn place(&self) -> u64 {
         self.at - 8 * self.words.len() as u64
     }

@@ -1,5 +1,3 @@
-//! The clock that programs see: the shared page, and its current state.
-
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -34,10 +32,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// Creates a page with the first state of a clock, for programs that get the image.
-    ///
-    /// # Errors
-    /// The kernel has no sealed memory, or no `/proc`.
+    /// Creates a page for programs that get the image. Fails without sealed memory or `/proc`.
     pub(crate) fn create(texts: (&str, &str), first: Slot) -> io::Result<Self> {
         let image = crate::attach::image().ok_or_else(|| io::Error::other("this kernel's vDSO cannot be read"))?;
         Self::with_image(texts, first, &image)
@@ -98,7 +93,6 @@ impl Board {
         }
     }
 
-    /// Publishes another state of the clock to all programs.
     pub fn change(&self, slot: Slot) {
         self.write(slot);
         // This only wakes the supervisor. If its counter is full, the descriptor is readable already.
@@ -131,8 +125,7 @@ impl Board {
         let _ = self.word(words::UNCONFIRMED).compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Waits until the supervisor has adjusted sleeps and timers to the last change. Returns whether it has within that
-    /// time.
+    /// Waits until the supervisor has adjusted to the last change. Returns whether it has within that time.
     #[must_use]
     pub fn settle(&self, patience: Duration) -> bool {
         let changes = self.changes();
@@ -141,7 +134,6 @@ impl Board {
         *waited.unwrap_or_else(PoisonError::into_inner).0 >= changes
     }
 
-    /// Returns the number of changes.
     pub(crate) fn changes(&self) -> u64 {
         self.word(words::CHANGES).load(Ordering::Relaxed)
     }
@@ -155,13 +147,11 @@ impl Board {
         }
     }
 
-    /// Returns the current state.
     #[must_use]
     pub fn slot(&self) -> Slot {
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the clock shows.
     pub(crate) fn now(&self) -> Moment {
         self.slot().at(boot_now())
     }

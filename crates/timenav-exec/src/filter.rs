@@ -5,7 +5,6 @@
 
 use crate::kernel::seccomp::Instruction;
 
-/// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It continues in the kernel.
@@ -44,7 +43,6 @@ const OURS: [u32; 2] = [0x6e61_7632, 0x7469_6d65];
 /// `CLONE_UNTRACED`: a child started with it escapes a tracer.
 pub(crate) const UNTRACED: u32 = 0x0080_0000;
 
-/// Returns the filter for a listener.
 pub(crate) fn filter() -> Vec<Instruction> {
     around(wide_calls(Vec::new()))
 }
@@ -62,7 +60,6 @@ pub(crate) fn filter_for_tracer() -> Vec<Instruction> {
     filter
 }
 
-/// Returns a filter that reports nothing.
 pub(crate) fn nothing() -> Vec<Instruction> {
     vec![end(Verdict::Allow)]
 }
@@ -78,7 +75,6 @@ pub(crate) fn verdict(filter: &[Instruction], architecture: u32, number: u32, pa
             LOAD => value = loaded(k, architecture, number, parameters),
             JUMP_IF_EQUAL => at += goes(value == k),
             JUMP_IF_ANY => at += goes(value & k != 0),
-            // The only remaining instruction.
             _ => value &= k,
         }
     }

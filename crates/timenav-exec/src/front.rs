@@ -10,7 +10,6 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::kernel::process::{self, Arrived, Signals};
 
-/// Messages of the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// The first program was started, with this id.
@@ -27,7 +26,6 @@ pub(crate) enum Told {
     Loaded,
 }
 
-/// The last realtime signal.
 const LAST_SIGNAL: i32 = 64;
 /// Reported if the supervisor ends before the programs.
 const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which is no longer updated, and \
@@ -39,7 +37,6 @@ const BOUND: &str = "the supervisor has ended, and the programs with it: on this
 /// How many ancestors are searched to find out whether a signal came from one of the programs.
 const PARENTS_MAX: usize = 64;
 
-/// Sends a message to the front.
 pub(crate) fn send(front: &OwnedFd, what: Told, value: i32) {
     let kind: i32 = match what {
         Told::Started => 1,
@@ -78,7 +75,6 @@ pub(crate) fn block_signals() -> (Signals, Signals) {
     (heeded, heeded.block())
 }
 
-/// The front process.
 pub struct Front {
     pub(crate) supervisor: i32,
     pub(crate) socket: OwnedFd,
@@ -143,7 +139,6 @@ impl Front {
     }
 }
 
-/// Forwards a signal that was meant for the program.
 fn pass_on(program: i32, arrived: Arrived) {
     if is_meant(arrived) {
         process::kill(program, arrived.signal);
@@ -157,8 +152,7 @@ fn pass_on(program: i32, arrived: Arrived) {
 fn is_meant(Arrived { signal, is_sent, sender }: Arrived) -> bool {
     match signal {
         libc::SIGCHLD => false,
-        // A timer that was set before the program was executed belongs to it. A hangup of the terminal is only sent to
-        // the first process of a session.
+        // A timer set before the `execve` belongs to the program. Only the first process of a session gets a hangup.
         libc::SIGALRM if !is_sent => true,
         libc::SIGHUP if !is_sent => rustix::process::getsid(None).is_ok_and(|it| it == rustix::process::getpid()),
         _ => is_sent && sender != std::process::id().cast_signed() && !is_one_of_ours(sender),
@@ -195,8 +189,7 @@ fn stop(signal: i32, goes_on: impl FnOnce() -> bool) {
     }
 }
 
-/// Returns whether the supervisor has sent another message after the stop: that the program was continued, or has
-/// ended.
+/// Returns whether more was sent after the stop: that the program was continued, or has ended.
 fn is_told_more(socket: &OwnedFd) -> bool {
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
     rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)).is_ok_and(|count| count > 0)

@@ -1,7 +1,6 @@
 //! Code for programs on a virtual clock, compiled by `build.rs`: the image that replaces the kernel's vDSO, from
 //! `image/image.c`, and the library.
 
-/// The ELF file.
 pub(crate) const IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image.so"));
 /// Maximum size of the image in bytes: two memory pages.
 pub(crate) const IMAGE_BYTES_MAX: usize = 8192;

@@ -9,14 +9,11 @@ use std::path::{Path, PathBuf};
 
 /// How much of a file is read: the headers of a program, or the first line of a script.
 const HEAD_BYTES: usize = 4096;
-/// The magic number of programs.
 const ELF: &[u8] = b"\x7fELF";
-/// How many segments of a program are examined.
 const SEGMENTS_MAX: usize = 64;
 /// How many interpreters may be chained (the same limit as Linux).
 const INTERPRETERS_MAX: usize = 5;
 
-/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A dynamically linked 64-bit program for this processor.
@@ -30,10 +27,8 @@ pub enum Kind {
     Unknown,
 }
 
-/// The result of an inspection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
-    /// The executed file.
     pub path: PathBuf,
     /// The chain of interpreters, each running the previous one.
     pub interpreters: Vec<PathBuf>,
@@ -41,25 +36,20 @@ pub struct Inspection {
     pub kind: Kind,
     /// Whether it would run with the rights of its owner or group, or with a capability.
     pub gains_rights: bool,
-    /// Whether it is written in Go.
     pub is_go: bool,
 }
 
 /// Why a program does not load a library, or ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfReach {
-    /// It is statically linked.
     #[error("it is statically linked, and loads no library")]
     Static,
-    /// It makes system calls without the C library.
     #[error("it is written in Go, and calls the kernel without a C library")]
     Go,
     #[error("it is a 32-bit program")]
     Narrow,
-    /// Its file grants rights.
     #[error("its file grants privileges, and such a program ignores preloaded libraries")]
     Rights,
-    /// The folder of the run does not exist there.
     #[error("it runs where the library is not visible, such as in a chroot")]
     Hidden,
 }
@@ -80,7 +70,6 @@ impl OutOfReach {
 }
 
 impl Inspection {
-    /// Returns whether it can be put on the clock.
     #[must_use]
     pub const fn is_on_clock(&self) -> bool {
         matches!(self.kind, Kind::Dynamic | Kind::Static)
@@ -144,7 +133,6 @@ fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Returns the interpreter on the first line of a script.
 fn interpreter(head: &[u8]) -> Option<PathBuf> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.split(|byte| matches!(byte, b' ' | b'\t')).find(|word| !word.is_empty())?;

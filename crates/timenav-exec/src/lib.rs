@@ -63,10 +63,8 @@ pub use kernel::process::boot_now;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::{Chosen, Half, Plan, Run, choose, divide};
 
-/// Why no program was started.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// This process is already on the clock of another run.
     #[error(
         "this process is on the clock of another `timenav exec`, and a program can be on one clock only; start the \
          command without a second `timenav exec`, or start both from outside"
@@ -80,7 +78,6 @@ pub enum Refused {
         error_text(*.0)
     )]
     NoListener(i32),
-    /// Processes may not trace each other.
     #[error(
         "this system does not allow timenav to trace the programs that it starts (ptrace: {}), which --via exec and \
          --via trace need; leave out --via to load a library into programs instead, or allow it: with --cap-add \
@@ -89,7 +86,6 @@ pub enum Refused {
         error_text(*.0)
     )]
     NoTracing(i32),
-    /// Programs cannot load a library from any folder, and there is no other way.
     #[error(
         "programs cannot load the clock library from any folder: {} is not writable, or does not allow execution ({}); \
          name another folder in TMPDIR",
@@ -97,12 +93,10 @@ pub enum Refused {
         error_text(*error)
     )]
     NoFolder {
-        /// The folders that were tried.
         folders: Vec<String>,
         /// The error of the last one.
         error: i32,
     },
-    /// The vDSO of the kernel cannot be read.
     #[error("the vDSO of this kernel cannot be read; if the kernel was started with vdso=0, start it without")]
     NoVdso,
     #[error("the program cannot be started: {0}")]
@@ -115,7 +109,6 @@ impl From<std::io::Error> for Refused {
     }
 }
 
-/// Returns the text of a kernel error, for messages.
 pub(crate) fn error_text(error: i32) -> String {
     let text = std::io::Error::from_raw_os_error(error).to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

@@ -27,22 +27,17 @@ use crate::ways::{Allowed, Obstacle, Via, Way, allowed};
 pub enum Half {
     /// The original process, which only waits.
     Front(Front),
-    /// The supervisor.
     Supervisor(Run),
 }
 
-/// What to run, and how.
 pub struct Plan<'a> {
-    /// The program and its arguments.
     pub command: &'a [OsString],
     pub board: Arc<Board>,
-    /// How programs get the clock.
     pub chosen: Chosen,
     /// Why a library does not work for the program, if it does not.
     pub out_of_reach: Option<OutOfReach>,
     /// Waits, up to a limit, until the clock is followed as required before the program starts.
     pub until_followed: &'a dyn Fn(),
-    /// Receives messages for humans.
     pub report: &'a dyn Fn(&str),
 }
 

@@ -8,7 +8,6 @@ use timenav_core::time::{Instant, Wall};
 
 /// Magic number: `TNCLOCK` and a zero byte.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TNCLOCK\0");
-/// The version of the layout.
 pub const VERSION: u64 = 1;
 pub const PAGE_BYTES: usize = 4096;
 /// The last second of a clock: 9999-12-31T23:59:59Z.
@@ -37,9 +36,8 @@ pub(crate) mod words {
     pub(crate) const SERVICE_WORDS: usize = 32;
 }
 
-/// A time on some clock: seconds, and nanoseconds within the second.
-///
-/// Nanoseconds alone would overflow 64 bits after 292 years.
+/// A time on some clock: seconds, and nanoseconds within the second. Nanoseconds alone would overflow 64 bits after 292
+/// years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// Whole seconds, rounded down.
@@ -83,16 +81,13 @@ pub struct Slot {
     pub rate: u64,
     /// Whether the clock is paused at `origin_virtual`.
     pub is_paused: bool,
-    /// Number of changes of the clock.
     pub generation: u64,
-    /// By how much host time `origin_boot` may be late, in nanoseconds: 0 if the service uses the same boot clock,
-    /// `None` if unknown.
+    /// How late `origin_boot` may be, in nanoseconds of host time: 0 for the same boot clock, `None` if unknown.
     pub uncertainty: Option<u64>,
 }
 
 impl Slot {
     /// Returns the slot of a clock, given the difference between the service's host time and the local boot clock.
-    ///
     /// `host_minus_boot` and `uncertainty` are in nanoseconds.
     #[must_use]
     pub fn of_clock(clock: &Clock, host_minus_boot: i128, uncertainty: Option<u64>) -> Self {
@@ -125,8 +120,7 @@ impl Slot {
         Moment::from_nanos((self.origin_virtual.nanos_in_all() + passed).min(end))
     }
 
-    /// Returns the boot-clock time at which this clock shows `shown`, in nanoseconds; `None` if it never will in its
-    /// current state.
+    /// Returns the boot-clock nanoseconds at which the clock shows `shown`; `None` if it never will.
     #[must_use]
     pub fn boot_when(&self, shown: Moment) -> Option<i128> {
         let passed = shown.nanos_in_all() - self.origin_virtual.nanos_in_all();
@@ -143,7 +137,6 @@ impl Slot {
         Some(self.origin_boot.nanos_in_all() + host)
     }
 
-    /// Returns the words of the page.
     #[expect(clippy::cast_sign_loss, reason = "words are bits; those who read them know which are signed")]
     pub(crate) const fn words(&self) -> [u64; 8] {
         [
@@ -162,7 +155,6 @@ impl Slot {
     }
 }
 
-/// The contents of a page, decoded from its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The name of the timeline, truncated if it is too long.

@@ -24,7 +24,6 @@ use crate::image::LIBRARY;
 use crate::kernel::process::{boot_now, c_string};
 use crate::page::PAGE_BYTES;
 
-/// The environment variables with the library and the page.
 const LOADED: &str = "LD_PRELOAD";
 const PAGE: &str = "TIMENAV_CLOCK_PAGE";
 const LIBRARY_NAME: &str = "libtimenav.so";
@@ -33,7 +32,6 @@ const SOCKET_NAME: &str = "supervisor";
 const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// How often another name is tried if it exists already.
 const NAMES_MAX: u32 = 100;
-/// Longest address of a socket.
 const ADDRESS_BYTES_MAX: usize = 107;
 
 /// Returns whether this process was started by a program with the library. It loads the library only if it can.
@@ -50,10 +48,7 @@ pub(crate) fn places() -> Vec<PathBuf> {
     std::iter::once(named.clone()).chain(others).collect()
 }
 
-/// Returns the first location that is writable and permits loading libraries.
-///
-/// # Errors
-/// There is none. The error is that of the last location.
+/// Returns the first location that is writable and permits loading libraries, or the error of the last one.
 pub(crate) fn place() -> io::Result<PathBuf> {
     first(|place| look_at(place).map(|()| place.to_owned()))
 }
@@ -70,8 +65,7 @@ fn first<T>(mut attempt: impl FnMut(&Path) -> io::Result<T>) -> io::Result<T> {
 }
 
 fn look_at(place: &Path) -> io::Result<()> {
-    // Names in the environment must be absolute, because programs change folders, and lists of libraries are separated
-    // by colons and spaces.
+    // Names must be absolute, because programs change folders; colons and spaces separate libraries.
     let has_room = place.as_os_str().len() + 64 <= ADDRESS_BYTES_MAX;
     if !place.is_absolute() || !has_room || place.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -88,10 +82,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Creates a folder with the library.
-    ///
-    /// # Errors
-    /// No location is suitable.
+    /// Creates a folder with the library. Fails if no location is suitable.
     pub(crate) fn create() -> io::Result<Self> {
         let folder = Self { path: first(|place| look_at(place).and_then(|()| new_folder(place)))? };
         // The umask would remove rights that programs of other users need.
@@ -118,18 +109,15 @@ impl Folder {
         Ok(file)
     }
 
-    /// Opens the page for reading.
     pub(crate) fn page_to_read(&self) -> io::Result<File> {
         File::open(self.path.join(PAGE_NAME))
     }
 
-    /// Returns the path of the socket for messages to the supervisor.
     pub(crate) fn socket(&self) -> PathBuf {
         self.path.join(SOCKET_NAME)
     }
 
-    /// Returns the environment of a program on the clock: that of this process, with the variables for the library and
-    /// the page.
+    /// Returns the environment of this process, with the variables for the library and the page.
     #[expect(clippy::disallowed_methods, reason = "programs get the environment that timenav was given")]
     pub(crate) fn environment(&self) -> io::Result<Vec<CString>> {
         let is_ours = |name: &OsStr| name == LOADED || name == PAGE;

@@ -9,12 +9,10 @@ use std::path::PathBuf;
 use crate::board::PAGE_NAME;
 use crate::page::{PAGE_BYTES, Reading};
 
-/// How many ancestors of a process are searched.
 const PARENTS_MAX: usize = 4_096;
 /// How often reading a page is retried if it changes.
 const READINGS_MAX: usize = 100;
 
-/// A process, as shown in `/proc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
@@ -23,7 +21,6 @@ pub struct Process {
     pub name: String,
 }
 
-/// A process of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     pub process: Process,
@@ -31,25 +28,20 @@ pub struct Member {
     pub is_on_clock: Option<bool>,
 }
 
-/// A run of `timenav exec`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervised {
     /// The process that keeps the page current.
     pub supervisor: i32,
-    /// The contents of the page.
     pub page: Reading,
     /// All supervised processes, ordered by id.
     pub members: Vec<Member>,
 }
 
-/// How a process relates to clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It belongs to this run.
     Run(Box<Supervised>),
     /// It has a page that is no longer updated, because its supervisor was killed.
     Abandoned,
-    /// It has host time.
     Host,
 }
 
@@ -97,14 +89,12 @@ fn supervisor_of(pid: i32, all: &BTreeMap<i32, Process>) -> Option<(i32, File, u
     })
 }
 
-/// Returns a process and its ancestors.
 fn ancestors(pid: i32, all: &BTreeMap<i32, Process>) -> impl Iterator<Item = i32> {
     let parent = |pid: &i32| all.get(pid).map(|process| process.parent).filter(|parent| *parent > 0);
     std::iter::successors(Some(pid), parent).take(PARENTS_MAX)
 }
 
-/// Returns the path of an open page descriptor of a process. Only supervisors have one: programs map the page and close
-/// it.
+/// Only supervisors have a page descriptor: programs map the page and close it.
 fn page_descriptor(pid: i32) -> Option<PathBuf> {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     descriptors

@@ -1,5 +1,4 @@
-//! Reports of the supervisor: to the front about the first program, and to the user about programs that are not on the
-//! clock.
+//! Reports to the front about the first program, and to the user about programs that are not on the clock.
 
 use std::cmp::Ordering;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -35,7 +34,6 @@ pub(crate) enum Hidden {
     Orphan,
 }
 
-/// The reports of a run.
 pub(crate) struct Report<'a> {
     /// The first program; 0 after it has ended.
     first: i32,
@@ -44,7 +42,6 @@ pub(crate) struct Report<'a> {
     pub(crate) is_strict: bool,
     sentences: &'a dyn Fn(&str),
     reported: usize,
-    /// Reports about programs that are not on the clock.
     complaints: Vec<String>,
     /// Whether it was reported that the kernel's copy of an auxiliary vector could not be changed. The cause usually
     /// affects all programs.
@@ -54,7 +51,6 @@ pub(crate) struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Notifies the front that the program was started.
     pub(crate) fn begin(
         first: i32,
         (front, front_pid): (OwnedFd, i32),
@@ -106,7 +102,6 @@ impl<'a> Report<'a> {
         self.front.is_none()
     }
 
-    /// Notifies the front if its program has stopped.
     pub(crate) fn stopped(&self, pid: i32, signal: i32) {
         if pid == self.first {
             self.tell(Told::Stopped, signal);
@@ -121,7 +116,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Notifies the front if its program has ended.
     pub(crate) fn ended(&mut self, pid: i32, status: i32) {
         if pid == self.first {
             self.first = 0;
@@ -232,7 +226,6 @@ pub(crate) fn is_alone() -> bool {
     waitid(WaitId::All, how).is_err_and(|error| error == rustix::io::Errno::CHILD)
 }
 
-/// Returns the name of a process for messages.
 pub(crate) fn name(pid: i32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     match name.trim_end() {

@@ -44,7 +44,6 @@ impl Owner {
     }
 }
 
-/// The programs of a run that have rings.
 #[derive(Default)]
 pub(crate) struct Rings {
     owners: Vec<Owner>,
@@ -60,8 +59,7 @@ impl Rings {
         }
     }
 
-    /// Checks the programs that are due, or all of them. Returns the first thread with a realtime timeout in a ring,
-    /// once per run.
+    /// Checks the programs that are due, or all. Returns the first thread with a realtime timeout, once per run.
     pub(crate) fn look(&mut self, at_all: bool) -> Option<i32> {
         if self.owners.is_empty() {
             return None;

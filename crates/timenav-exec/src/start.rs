@@ -50,7 +50,6 @@ impl Held {
     }
 }
 
-/// Starts a program with these blocked signals.
 pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refused> {
     let arguments = arguments(command)?;
     let (ours, theirs) = pair()?;
@@ -124,8 +123,7 @@ fn attach(pid: i32, child: &OwnedFd) -> Result<StartedTraced, Refused> {
     }
     let is_filtered = i32::from_le_bytes(error) == 0;
     if !is_filtered {
-        // From here on the tracer sees all its calls. Only the tracer keeps its children off host time, so it ends with
-        // the tracer.
+        // The tracer sees all calls from here on. Only it keeps children off host time, so the program ends with it.
         ptrace::interrupt(pid)?;
         match process::wait(pid, true) {
             Some((_, status)) if libc::WIFSTOPPED(status) => {}
@@ -148,7 +146,6 @@ fn arguments(command: &[OsString]) -> Result<Vec<CString>, Refused> {
     arguments.map_err(Refused::Start)
 }
 
-/// Returns two sockets for a parent and its child.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }

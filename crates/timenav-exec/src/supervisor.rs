@@ -24,7 +24,6 @@ const LOOK_SECONDS: i128 = 5;
 /// The signal of a stop at the entry or exit of a system call.
 pub(crate) const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
 
-/// The state of an attached thread.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     /// It was allowed to continue its `execve`.
@@ -35,14 +34,12 @@ enum Stage {
     Waiting(Sent),
 }
 
-/// Supervises the programs of one `timenav exec`.
 pub(crate) struct Supervisor<'a> {
     board: &'a Board,
     kernel: Kernel,
     listener: Listener,
     report: Report<'a>,
     attached: HashMap<i32, Stage>,
-    /// Calls to be answered.
     calls: VecDeque<Call>,
     /// Calls of threads while another thread of their process executes a program.
     waiting: VecDeque<Call>,
@@ -69,7 +66,6 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Runs until the last program has ended.
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
         let mut is_listening = true;
         let mut changes = self.board.changes();
@@ -258,7 +254,6 @@ impl<'a> Supervisor<'a> {
         executing.map(|(other, _)| other).any(beside)
     }
 
-    /// Handles an event of a process or thread.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
@@ -272,7 +267,6 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Handles a stop of an attached thread.
     fn stopped(&mut self, pid: i32, signal: i32, event: i32) {
         if event == libc::PTRACE_EVENT_EXEC {
             // A thread that executes a program takes the id of its process.

@@ -25,20 +25,16 @@ const NANOS: i64 = 1_000_000_000;
 const FAR: i128 = 100 * 366 * 86_400 * 1_000_000_000;
 /// Number of timers at which expired ones are first removed.
 const TIDY_FROM: usize = 16;
-/// How many descriptors of a process are searched for a timer.
 const DESCRIPTORS_MAX: usize = 65_536;
-/// How many timers of inaccessible processes are kept.
 const UNSEEN_MAX: usize = 256;
 
-/// A timer that is set to a virtual date.
 pub(crate) struct Timer {
     file: OwnedFd,
     /// A process that has it; `None` if only an inaccessible process may have it.
     process: Option<OwnedFd>,
     until: Moment,
     interval: Timespec,
-    /// Bounds for its end on the monotonic clock. A timer with another end was set by the program since, and is left
-    /// alone.
+    /// Bounds for its end on the monotonic clock. A timer with another end was set by the program since.
     ends: (i128, i128),
 }
 
@@ -47,7 +43,6 @@ pub(crate) struct Timers {
     tidy_at: usize,
 }
 
-/// The owner of a timer.
 enum Had {
     By(OwnedFd),
     ByNobody,
@@ -60,7 +55,6 @@ impl Timers {
         Self { all: Vec::new(), tidy_at: TIDY_FROM }
     }
 
-    /// Answers a call that sets a timer to a date.
     pub(crate) fn set(&mut self, call: &Call, board: &Board, line: &impl Answering) -> Answered {
         let [descriptor, _, new, old, ..] = call.parameters;
         let is_of_realtime = is_of_realtime(call.pid, descriptor);
@@ -144,8 +138,7 @@ impl Timers {
 }
 
 impl Timer {
-    /// Returns a timer with its descriptor and its process, if that still exists. `ends` are bounds for its current end
-    /// on the monotonic clock.
+    /// `ends` are bounds for the current end on the monotonic clock.
     pub(crate) fn new(
         (file, process): (OwnedFd, Option<OwnedFd>),
         until: Moment,
@@ -190,8 +183,7 @@ impl Timer {
         rustix::event::poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) == Ok(0)
     }
 
-    /// Returns whether a process of the run has the timer, or may have it: its creator may have ended, and left it to a
-    /// child.
+    /// Returns whether the run may have the timer: its creator may have ended, and left it to a child.
     fn is_had(&mut self) -> bool {
         match self.look_for() {
             Had::By(process) => self.process = Some(process),

@@ -43,7 +43,6 @@ enum Stage {
     Executed,
 }
 
-/// How a call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reply {
     GoOn,
@@ -69,7 +68,6 @@ impl Answering for Held {
     }
 }
 
-/// Traces the programs of one `timenav exec`.
 pub(crate) struct Tracer<'a> {
     board: &'a Board,
     kernel: Kernel,
@@ -92,7 +90,6 @@ impl<'a> Tracer<'a> {
         Self { board, kernel, report, rules, stages, timers, rings, routine: Routine::look() }
     }
 
-    /// Runs until the last program has ended.
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
         loop {
             while process::arrived(children).is_some() {}
@@ -134,7 +131,6 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Handles an event of a process or thread.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
@@ -171,7 +167,6 @@ impl<'a> Tracer<'a> {
                 self.call_stopped(pid);
                 self.go_on(pid, 0);
             }
-            // A signal.
             0 => self.go_on(pid, signal),
             // It has started another thread or process, or is a new one, or was continued.
             _ => self.go_on(pid, 0),
@@ -304,7 +299,6 @@ fn is_untraced(call: &Call) -> bool {
     }
 }
 
-/// Returns the next call of a stopped thread.
 fn call_of(pid: i32, found: &Registers) -> Call {
     let Registers { rdi, rsi, rdx, r10, r8, r9, .. } = *found;
     let number = u32::try_from(found.orig_rax & 0xffff_ffff).unwrap_or(u32::MAX).cast_signed();

@@ -9,7 +9,6 @@ const DT_HASH: u64 = 4;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;
 const SYMBOL_BYTES: usize = 24;
-/// Upper bound for the symbols of a vDSO.
 const SYMBOLS_MAX: usize = 256;
 
 /// A mapped ELF file, whose addresses are offsets.
@@ -25,7 +24,6 @@ pub(crate) struct Mapped {
 struct Symbol {
     name: String,
     value: u64,
-    /// Offset of the symbol entry in the file.
     at: usize,
 }
 
@@ -62,7 +60,6 @@ impl Mapped {
         Some((symbol.value, bytes))
     }
 
-    /// Returns the offset of a `syscall` instruction.
     pub(crate) fn syscall_instruction(&self) -> Option<u64> {
         let first = self.symbols.iter().map(|symbol| symbol.value).filter(|value| *value != 0).min()?;
         let first = usize::try_from(first).ok()?;

@@ -45,7 +45,6 @@ pub(crate) const fn is_one_or_sleeps(call: &Call) -> bool {
     is_one(call) || call.number as libc::c_long == libc::SYS_clock_nanosleep
 }
 
-/// The wait routine of the image.
 pub(crate) struct Routine {
     at: u64,
     head: Vec<u8>,
@@ -62,17 +61,14 @@ pub(crate) struct Sent {
 }
 
 impl Routine {
-    /// Finds the routine in the image.
     pub(crate) fn look() -> Option<Self> {
         let image = Mapped::read(&image()?)?;
         let (at, code) = image.symbol(WAIT)?;
         Some(Self { at, head: image.head().to_vec(), code: code.get(..CODE_BYTES)?.to_vec() })
     }
 
-    /// Returns where to redirect the thread of a call; `None` to leave the call to the kernel.
-    ///
-    /// # Errors
-    /// The deadline is not accessible.
+    /// Returns where to redirect the thread; `None` to leave the call to the kernel. Fails if the deadline is not
+    /// readable.
     pub(crate) fn send(&self, call: Call) -> Result<Option<Sent>, Hidden> {
         let [_, _, third, fourth, fifth, _] = call.parameters;
         let (is_right, hint) = match i64::from(call.number) {
@@ -164,8 +160,7 @@ fn told_image(pid: i32) -> Option<u64> {
     bytes.chunks_exact(16).find(|pair| word(&pair[..8]) == AT_VDSO).map(|pair| word(&pair[8..]))
 }
 
-/// Returns the address of the image's code in the maps (`proc_pid_maps(5)`), for kernels whose copy could not be
-/// changed.
+/// Finds the image's code in the maps (`proc_pid_maps(5)`), for kernels whose copy could not be changed.
 fn mapped_image(pid: i32) -> Option<u64> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     let wanted = format!("/memfd:{PAGE_NAME}");

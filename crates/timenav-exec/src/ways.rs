@@ -4,7 +4,6 @@ use std::io;
 
 use crate::error_text;
 
-/// The requested way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Via {
     /// The first one that this system permits, in the order of [`Way`].
@@ -42,7 +41,6 @@ impl Way {
 /// What this system permits. Errors are kernel error numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// Tracing a process.
     pub tracing: Result<(), i32>,
     /// Listening to the system calls that a filter reports.
     pub listening: Result<(), i32>,
@@ -55,16 +53,12 @@ pub struct Allowed {
 /// Why a way is not possible. Errors are kernel error numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
-    /// Processes may not trace each other.
     #[error("this system does not allow timenav to trace the programs that it starts ({})", error_text(*.0))]
     Tracing(i32),
-    /// Listening to system calls is not possible.
     #[error("this system has no seccomp listener ({})", error_text(*.0))]
     Listening(i32),
-    /// This process has a listener already.
     #[error("another program already listens to the system calls of this process")]
     Listened,
-    /// There is no location for the library.
     #[error("programs cannot load a library from any folder ({})", error_text(*.0))]
     Folder(i32),
 }

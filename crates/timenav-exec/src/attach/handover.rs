@@ -28,16 +28,13 @@ const DESCRIPTORS_MORE: u64 = 64;
 const CONTROL_BYTES: u64 = 20;
 const CONTROL_ROOM: u64 = 24;
 
-/// How a program receives the clock page.
 pub(crate) enum Handover<'a> {
     /// Through the listener of its filter. Calls of other threads that arrive in the meantime are queued.
     Listener(&'a Listener, &'a mut VecDeque<Call>),
-    /// Through a temporary socket.
     Socket,
 }
 
 impl Handover<'_> {
-    /// Returns the tracing options during the transfer.
     pub(super) const fn options(&self) -> Options {
         match self {
             Self::Listener(..) => Options::CALLS.bound(),
@@ -47,9 +44,8 @@ impl Handover<'_> {
 }
 
 impl Program<'_> {
-    /// Transfers a file, and returns its descriptor in the program. `room` is the address of writable memory there.
-    ///
-    /// If no descriptor is free, the program's limit is raised temporarily, as far as the kernel permits.
+    /// Transfers a file, and returns its descriptor in the program. `room` is the address of writable memory there. If
+    /// no descriptor is free, the program's limit is raised temporarily, as far as the kernel permits.
     pub(super) fn receive(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         let received = self.receive_within_limit(file, room);
         match received {
@@ -77,9 +73,8 @@ impl Program<'_> {
         }
     }
 
-    /// Makes the program create a socket pair, takes one end, and sends the file through it (`unix(7)`).
-    ///
-    /// This works regardless of the program's user and view of the file system.
+    /// Makes the program create a socket pair, takes one end, and sends the file through it (`unix(7)`). This works
+    /// regardless of the program's user and view of the file system.
     fn receive_by_socket(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         let (unix, stream) = (libc::AF_UNIX.cast_unsigned().into(), libc::SOCK_STREAM.cast_unsigned().into());
         let made = self.call(libc::SYS_socketpair, [unix, stream, 0, room, 0, 0])?;
@@ -197,7 +192,6 @@ fn allow_more(pid: i32) -> Option<Rlimit> {
     allow(more, more).or_else(|| (soft < hard).then(|| allow(hard, hard)).flatten())
 }
 
-/// Sends a file to a socket of a stopped process.
 fn send_to(pid: i32, socket: i32, file: BorrowedFd<'_>) -> io::Result<()> {
     let process = Pid::from_raw(pid).ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
     let process = pidfd_open(process, PidfdFlags::empty())?;

@@ -24,7 +24,6 @@ extern "C" fn fake_clock(id: i32, shown: *mut [i64; 2]) -> i64 {
     0
 }
 
-/// The image in memory, next to a page and originals.
 struct Loaded {
     at: *mut c_void,
     clock_gettime: u64,

@@ -1,5 +1,3 @@
-//! Processes and their signals.
-
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
@@ -7,18 +5,13 @@ use std::os::fd::{FromRawFd as _, OwnedFd};
 use super::told;
 use crate::page::Moment;
 
-/// The side of a fork.
 pub(crate) enum Side {
     /// The original process, with the id of the new one.
     Parent(i32),
-    /// The new process.
     Child,
 }
 
-/// Forks this process.
-///
-/// # Errors
-/// The process has more than one thread, so that the child might wait forever for a lock; or the kernel rejects it.
+/// Fails if there is more than one thread: the child might wait forever for a lock.
 pub(crate) fn fork() -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with several threads is not divided"));
@@ -38,7 +31,6 @@ pub(crate) fn execute(arguments: &[CString]) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Same as [`execute`], with another environment.
 pub(crate) fn execute_with(arguments: &[CString], environment: &[CString]) -> io::Error {
     let Some(name) = arguments.first() else { return io::Error::from_raw_os_error(libc::EINVAL) };
     // SAFETY: both vectors end in a null pointer, and their strings live until the call returns, if it does.
@@ -56,7 +48,6 @@ pub(crate) fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// A set of signals.
 #[derive(Clone, Copy)]
 pub(crate) struct Signals(libc::sigset_t);
 
@@ -91,7 +82,6 @@ impl Signals {
     }
 }
 
-/// Restores the default action of a signal.
 pub(crate) fn reset(signal: i32) {
     // SAFETY: does not set a handler.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -102,8 +92,7 @@ pub(crate) fn raise_unblocked(signal: i32) {
     raise_unless(signal, || false);
 }
 
-/// Sends this process a signal, and delivers it unless `is_off` returns true while it is pending. The signal is blocked
-/// before and after.
+/// Sends this process a signal, and delivers it unless `is_off` while pending. It is blocked before and after.
 pub(crate) fn raise_unless(signal: i32, is_off: impl FnOnce() -> bool) {
     reset(signal);
     let set = Signals::of(&[signal]);
@@ -143,13 +132,11 @@ pub(crate) fn wait(pid: i32, is_blocking: bool) -> Option<(i32, i32)> {
     }
 }
 
-/// A signal read from a descriptor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) signal: i32,
     /// Whether a process sent it, as opposed to the kernel, for example for a terminal key.
     pub(crate) is_sent: bool,
-    /// The process that sent it.
     pub(crate) sender: i32,
 }
 
@@ -204,10 +191,8 @@ pub(crate) fn kept_clock(shown: Moment) -> io::Result<(i64, Vec<u8>)> {
     }
 }
 
-/// Size of a `timex`.
 pub(crate) const TIMEX_BYTES: usize = size_of::<libc::timex>();
 
-/// Converts an argument for the kernel.
 pub(crate) fn c_string(bytes: &[u8]) -> io::Result<CString> {
     CString::new(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
 }

@@ -1,11 +1,8 @@
-//! Tracing of a thread, and access to its memory.
-
 use std::io;
 use std::mem::MaybeUninit;
 
 use super::told;
 
-/// The registers of a thread.
 pub(crate) type Registers = libc::user_regs_struct;
 
 /// The event of a thread that was interrupted, or that takes part in a stop of its process.
@@ -25,7 +22,6 @@ fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<(
     told(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
 }
 
-/// Tracing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options(i32);
 
@@ -67,13 +63,11 @@ pub(crate) fn seize_with(pid: i32, options: Options) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, pid, 0, options.bits())
 }
 
-/// Changes the tracing options of a stopped thread.
 pub(crate) fn set_options(pid: i32, options: Options) -> io::Result<()> {
     call(libc::PTRACE_SETOPTIONS, pid, 0, options.bits())
 }
 
-/// Attaches to a thread without stopping it, for changes that are atomic. The thread continues if this process is
-/// killed.
+/// Attaches without stopping, for atomic changes. The thread continues if this process is killed.
 pub(crate) fn seize_for_a_moment(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, pid, 0, 0)
 }
@@ -108,7 +102,6 @@ pub(crate) fn detach(pid: i32, signal: i32) -> io::Result<()> {
     call(libc::PTRACE_DETACH, pid, 0, usize::try_from(signal).unwrap_or_default())
 }
 
-/// Returns the registers of a stopped thread.
 pub(crate) fn registers(pid: i32) -> io::Result<Registers> {
     let mut registers = MaybeUninit::<Registers>::zeroed();
     // SAFETY: the kernel writes one `user_regs_struct` into space for one.
@@ -117,13 +110,11 @@ pub(crate) fn registers(pid: i32) -> io::Result<Registers> {
     Ok(unsafe { registers.assume_init() })
 }
 
-/// Sets the registers of a stopped thread.
 pub(crate) fn set_registers(pid: i32, registers: &Registers) -> io::Result<()> {
     // SAFETY: the kernel reads one `user_regs_struct` from a reference to one.
     told(unsafe { libc::ptrace(libc::PTRACE_SETREGS, pid, 0, std::ptr::from_ref(registers)) }).map(|_| ())
 }
 
-/// Returns the blocked signals of a stopped thread.
 pub(crate) fn signal_mask(pid: i32) -> io::Result<u64> {
     let mut mask = 0_u64;
     // SAFETY: the kernel writes the given number of bytes, which is the size of the mask.
@@ -131,7 +122,6 @@ pub(crate) fn signal_mask(pid: i32) -> io::Result<u64> {
     Ok(mask)
 }
 
-/// Sets the blocked signals of a stopped thread.
 pub(crate) fn set_signal_mask(pid: i32, mask: u64) -> io::Result<()> {
     // SAFETY: the kernel reads the given number of bytes, which is the size of the mask.
     told(unsafe { libc::ptrace(SET_SIGNAL_MASK, pid, size_of::<u64>(), &raw const mask) }).map(|_| ())

@@ -1,17 +1,13 @@
-//! System call filters, and the listener for reported calls.
-
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 use super::told;
 
-/// One instruction of a filter.
 pub(crate) type Instruction = libc::sock_filter;
 
 /// A system call that waits for an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    /// Identifies the call when answering it.
     pub(crate) id: u64,
     /// The thread, or 0 if it is not visible from here.
     pub(crate) pid: i32,
@@ -19,7 +15,6 @@ pub(crate) struct Call {
     pub(crate) parameters: [u64; 6],
 }
 
-/// The interface for answering calls.
 pub(crate) trait Answering {
     /// Answers a call with a value, or a negative error number. Returns whether the thread was still waiting.
     fn answer(&self, id: u64, value: i64) -> bool;
@@ -29,7 +24,6 @@ pub(crate) trait Answering {
     fn is_waiting(&self, id: u64) -> bool;
 }
 
-/// The listener for calls that a filter reports.
 pub(crate) struct Listener {
     fd: OwnedFd,
 }

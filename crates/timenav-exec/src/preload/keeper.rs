@@ -1,5 +1,4 @@
-//! The supervisor of programs with the library: it maintains their timers, and reports programs that are not on the
-//! clock.
+//! The supervisor of programs with the library: keeps their timers, and reports programs not on the clock.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -21,7 +20,6 @@ use crate::kernel::process;
 use crate::report::{Report, is_alone};
 use crate::timers::{Timer, Timers};
 
-/// Maintains timers and reports for the programs of one `timenav exec`.
 pub(crate) struct Keeper<'a> {
     board: &'a Board,
     socket: OwnedFd,
