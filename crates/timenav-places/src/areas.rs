@@ -14,7 +14,6 @@ const CITY_METRES: f64 = 2_000.0;
 const CELL_REACH_METRES: f64 = 79_000.0;
 
 impl Tables {
-    /// Returns the country of a point.
     pub(crate) fn country_at(&self, point: Point) -> Option<u8> {
         let mut outlined = None;
         let mut has_candidates = false;
@@ -60,7 +59,6 @@ impl Tables {
     }
 }
 
-/// The points of a region, a country or a continent.
 pub(crate) struct NamedShape {
     pub(crate) tables: &'static Tables,
     pub(crate) target: Target,
@@ -111,8 +109,7 @@ fn may_have_region(tables: &Tables, cell: Cell, region: u16, country: u8) -> boo
     if tables.city(city).region == region {
         return true;
     }
-    // Seen from any point of the cell, the distance to either city differs by at most this much from that at its
-    // center.
+    // From any point of the cell, the distance to a city differs by at most this from that at the center.
     let reach = metres_of_chord_squared(chord) + 2.0 * CELL_REACH_METRES;
     nearest(tables, middle, chord_squared_of_metres(reach), |city| tables.city(city).region == region).is_some()
 }

@@ -1,5 +1,3 @@
-//! The public interface of the gazetteer.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,13 +22,11 @@ const RADIUS_METRES: (f64, f64) = (5_000.0, 50_000.0);
 #[derive(Clone, Copy)]
 pub struct Gazetteer(&'static Tables);
 
-/// A place that a name may refer to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
     /// The place, by its number in the tables. Numbers change with the tables.
     pub target: Target,
     pub name: &'static str,
-    /// Its region, if known.
     pub region: Option<&'static str>,
     /// Its country, or its own name if it is one.
     pub country: Option<&'static str>,
@@ -43,14 +39,11 @@ pub struct Match {
     pub zone: Option<&'static str>,
     /// The radius around the point, in meters, if it is a city.
     pub radius_m: Option<f64>,
-    /// How well the name matches.
     pub strength: Strength,
 }
 
-/// The matches of a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The most likely match.
     pub best: Match,
     /// The other matches, most likely first.
     pub others: Vec<Match>,
@@ -66,9 +59,7 @@ pub struct NearestCity {
 }
 
 impl Gazetteer {
-    /// Returns the gazetteer embedded in the program.
-    ///
-    /// The first call opens the tables, which takes about a millisecond.
+    /// Returns the gazetteer embedded in the program. The first call opens the tables, which takes about a millisecond.
     #[must_use]
     pub fn baked() -> Self {
         Self(&TABLES)
@@ -145,7 +136,6 @@ impl Gazetteer {
         is_known.then(|| self.describe(Meaning { target: Target::Region(region), strength: Strength::Primary }))
     }
 
-    /// Returns all cities, towns and villages.
     #[must_use]
     pub fn cities(self) -> impl ExactSizeIterator<Item = Match> {
         (0..self.0.cities_count()).map(move |number| {

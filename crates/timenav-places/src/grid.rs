@@ -1,22 +1,17 @@
-//! The candidate countries of each one-degree grid cell.
-
 use timenav_core::place::{CELLS, Cell};
 
 /// A point outside all outlines is in the country of a city within this distance, in meters: outlines this coarse cut
 /// off harbors and small islands.
 pub const COAST_METRES: f64 = 20_000.0;
 
-/// A country that may have points in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     pub country: u8,
     /// Whether its outline has points in the cell. If not, one of its cities is near.
     pub has_outline: bool,
-    /// Whether the whole cell is inside its outline.
     pub is_whole: bool,
 }
 
-/// The candidates of all cells.
 #[derive(Debug)]
 pub struct Grid<'a> {
     bytes: &'a [u8],
@@ -25,7 +20,6 @@ pub struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Opens the output of [`Grid::encode`].
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         let mut at = 2 * CELLS as usize;
@@ -54,7 +48,6 @@ impl<'a> Grid<'a> {
         bytes
     }
 
-    /// Returns the countries that may have points in a cell.
     pub fn candidates(&self, cell: Cell) -> impl Iterator<Item = Candidate> {
         let at = 2 * cell.number() as usize;
         let number = self.bytes.get(at..at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]));

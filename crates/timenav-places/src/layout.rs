@@ -4,7 +4,6 @@
 
 use timenav_core::place::Point;
 
-/// Bytes of a city record.
 pub const CITY_BYTES: usize = 3 * 3 + 6 + 3;
 
 /// Bits of a city's population, and of its region number.
@@ -14,16 +13,13 @@ const REGION_BITS: u32 = 13;
 /// Length of a unit vector in the records.
 const UNIT: f64 = ((1_u32 << 23) - 1) as f64;
 
-/// Mean radius of the earth, in meters.
 const EARTH_METRES: f64 = 6_371_008.8;
 
 /// A point as a vector from the center of the earth, of length `2^23 - 1`. The resolution is less than a meter.
 pub type Vector = [i32; 3];
 
-/// A city, a town or a village.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct City {
-    /// Position of its center.
     pub vector: Vector,
     /// Up to 33 million.
     pub population: u32,
@@ -34,7 +30,6 @@ pub struct City {
 }
 
 impl City {
-    /// Encodes the record.
     #[must_use]
     pub fn packed(self) -> [u8; CITY_BYTES] {
         let mut record = [0; CITY_BYTES];
@@ -48,7 +43,6 @@ impl City {
         record
     }
 
-    /// Decodes a record.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the numbers are cut out by their bits")]
     pub const fn unpacked(record: &[u8; CITY_BYTES]) -> Self {
@@ -70,7 +64,6 @@ impl City {
     }
 }
 
-/// A place, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     City(u32),
@@ -90,7 +83,6 @@ pub enum Strength {
     Code,
 }
 
-/// A possible meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meaning {
     pub target: Target,
@@ -98,7 +90,6 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Encodes the meaning for the tables.
     #[must_use]
     pub const fn packed(self) -> u32 {
         let (kind, number) = match self.target {
@@ -115,7 +106,6 @@ impl Meaning {
         number << 4 | kind << 2 | strength
     }
 
-    /// Decodes a meaning from the tables.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the tables hold what `packed` made")]
     pub const fn unpacked(packed: u32) -> Self {
@@ -150,7 +140,6 @@ pub fn point(vector: Vector) -> Option<Point> {
     Point::new(rounded(z.atan2(x.hypot(y))), rounded(y.atan2(x)))
 }
 
-/// Returns the square of the straight-line distance between two vectors.
 #[must_use]
 pub fn chord_squared(a: Vector, b: Vector) -> i64 {
     let part = |axis: usize| i64::from(a[axis]) - i64::from(b[axis]);

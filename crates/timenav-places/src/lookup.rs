@@ -1,21 +1,15 @@
-//! Lookup of a text, with the most likely meaning first.
-
 use crate::layout::{Meaning, Strength, Target};
 use crate::spelled::normalized;
 use crate::tables::Tables;
 
-/// Weight of an alternate name relative to a primary one: a village loses its name to a city that is this many times as
-/// large.
+/// Weight of an alternate name: a village loses its name to a city that is this many times as large.
 const ALTERNATE_DIVISOR: u64 = 50;
-/// Weight of an abbreviation.
 const CODE_DIVISOR: u64 = 1_000;
-/// Weight of a region relative to a city with the same population: São Paulo is the city, while California is not one
-/// of the villages.
+/// Weight of a region against a city: São Paulo is the city, while California is not a village.
 const REGION_DIVISOR: u64 = 20;
 /// More than any population. The name of a country, or its code in capital letters, means the country.
 const COUNTRY_SCORE: u64 = 1 << 40;
 
-/// A meaning with its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ranked {
     pub(crate) meaning: Meaning,
@@ -60,7 +54,6 @@ impl Tables {
         qualifiers.iter().all(|wholes| wholes.iter().any(|&whole| self.is_within(part, whole)))
     }
 
-    /// Returns whether a place is part of another one.
     pub(crate) fn is_within(&self, part: Target, whole: Target) -> bool {
         let region = match part {
             Target::City(city) => Some(self.city(city).region),

@@ -14,7 +14,6 @@ pub const STEP_LAT: f64 = (83.599_609_375 + 89.999) / 99_999.0;
 /// The southernmost parallel of the grid, in degrees. Points further south count as just north of it.
 pub const SOUTH: f64 = -89.999;
 
-/// The outlines of all countries, by country number.
 #[derive(Debug)]
 pub struct Outlines<'a> {
     bytes: &'a [u8],
@@ -35,11 +34,9 @@ struct Line {
     last_x: i32,
 }
 
-/// A grid position.
 type GridPoint = (i32, i32);
 
 impl<'a> Outlines<'a> {
-    /// Opens the output of [`Outlines::encode`].
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut reader = Reader { bytes, at: 0 };
@@ -76,7 +73,6 @@ impl<'a> Outlines<'a> {
         bytes
     }
 
-    /// Returns whether a point is in the outline of a country.
     #[must_use]
     pub fn contain(&self, country: usize, point: Point) -> bool {
         let Some(lines) = self.countries.get(country) else { return false };
@@ -144,7 +140,6 @@ impl Line {
     }
 }
 
-/// Iterates over the points of a line.
 struct Points<'a> {
     reader: Reader<'a>,
     left: u32,

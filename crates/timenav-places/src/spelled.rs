@@ -13,8 +13,7 @@ pub fn normalized(text: &str) -> String {
     let end = text.floor_char_boundary(TEXT_BYTES_MAX);
     let ascii = deunicode::deunicode(text.get(..end).unwrap_or_default());
     let mut name = String::with_capacity(ascii.len());
-    // Letters since the last space or dot: dots after single letters join initials, a dot after more letters ends the
-    // word.
+    // Letters since the last space or dot: dots join initials, but end words of several letters.
     let mut letters = 0;
     let mut is_gap = false;
     for byte in ascii.bytes() {

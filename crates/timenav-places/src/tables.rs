@@ -1,5 +1,3 @@
-//! The embedded tables.
-
 use std::sync::{LazyLock, OnceLock};
 
 use fst::Map;
@@ -22,7 +20,6 @@ const MEANINGS: &[u8] = include_bytes!("../data/meanings.bin");
 const OUTLINES: &[u8] = include_bytes!("../data/outlines.bin");
 const CELLS: &[u8] = include_bytes!("../data/cells.bin");
 
-/// Codes and names of the continents, by number.
 pub(crate) const CONTINENTS: [(&str, &str); 7] = [
     ("AF", "Africa"),
     ("AN", "Antarctica"),
@@ -51,7 +48,6 @@ pub(crate) struct Region {
     /// The GeoNames code within the country. Empty for cities without a known region.
     pub(crate) code: &'static str,
     pub(crate) name: &'static str,
-    /// Population of its cities.
     pub(crate) population: u64,
     pub(crate) largest_city: Option<u32>,
     /// The cells that may contain its points, computed on first use.
@@ -67,7 +63,6 @@ pub(crate) struct Country {
     pub(crate) population: u64,
     pub(crate) capital: Option<u32>,
     pub(crate) has_cities: bool,
-    /// The cells that may contain its points, computed on first use.
     pub(crate) cells: OnceLock<Vec<Cell>>,
 }
 
@@ -101,7 +96,6 @@ impl Tables {
         CITY_NAMES.get(from..until).unwrap_or_default()
     }
 
-    /// Returns the IANA name of a city's time zone.
     pub(crate) fn city_zone(&self, number: u32) -> &'static str {
         self.zones.get(usize::from(self.city(number).zone)).copied().unwrap_or("Etc/UTC")
     }

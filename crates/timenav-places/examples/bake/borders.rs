@@ -136,7 +136,6 @@ fn nearest(world: &World<'_>, polygon: &Polygon, lines: &[Vec<GridPoint>]) -> us
     city.map_or(0, |city| city.country)
 }
 
-/// Returns longitude and latitude of a place on the grid of lines.
 fn degrees((x, y): GridPoint) -> (f64, f64) {
     (f64::from(x) * STEP_LON - 180.0, f64::from(y) * STEP_LAT + SOUTH)
 }

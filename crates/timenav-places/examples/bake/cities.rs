@@ -1,11 +1,8 @@
-//! The records of the cities.
-
 use anyhow::{Context, ensure};
 use timenav_places::layout::{CITY_BYTES, City};
 
 use crate::world::World;
 
-/// Returns the records and the names that they point to.
 pub(crate) fn tables(world: &World<'_>) -> anyhow::Result<Vec<(&'static str, Vec<u8>)>> {
     let mut records = Vec::with_capacity(world.cities.len() * CITY_BYTES);
     let mut names = String::new();

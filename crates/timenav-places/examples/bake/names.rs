@@ -1,5 +1,3 @@
-//! Every name, and what it means.
-
 use std::collections::BTreeMap;
 
 use anyhow::Context;

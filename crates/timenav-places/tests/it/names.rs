@@ -1,5 +1,3 @@
-//! Which place a name means.
-
 use std::fmt::Write as _;
 
 use fst::Streamer as _;

@@ -1,5 +1,3 @@
-//! What somebody may have meant who meant nothing.
-
 use timenav_places::Gazetteer;
 
 #[test]

@@ -1,5 +1,3 @@
-//! What is where.
-
 use timenav_places::Gazetteer;
 
 use super::{cities, point};
