@@ -31,7 +31,6 @@ mod turns;
 pub use passwords::Argon2Passwords;
 pub use turns::Turns;
 
-/// Length of intermediate keys.
 const KEY_BYTES: usize = 32;
 /// Memory of Argon2id, in KiB (the first choice of OWASP).
 const ARGON2_MEMORY_KIB: u32 = 19 * 1_024;
@@ -39,12 +38,10 @@ const ARGON2_PASSES: u32 = 2;
 const ARGON2_LANES: u32 = 1;
 /// Up to this length, data with a random key is sealed and opened on the calling thread, which takes about 10 µs.
 const QUICK_BYTES_MAX: usize = 64 * 1_024;
-/// HKDF labels of the cipher key and the commitment.
 const CIPHER_KEY_LABEL: &[u8] = b"timenav data cipher key";
 const COMMITMENT_LABEL: &[u8] = b"timenav data commitment";
 
-/// Seals and opens data. Fast work runs on the calling thread, and the rest on separate threads, with limited
-/// concurrency.
+/// Seals and opens data. Fast work runs on the calling thread, the rest on separate ones, with limited concurrency.
 pub struct AesVault {
     entropy: Arc<dyn Entropy>,
     turns: Turns,

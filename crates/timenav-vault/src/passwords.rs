@@ -18,14 +18,12 @@ use crate::turns::Turns;
 use crate::{ARGON2_LANES, ARGON2_MEMORY_KIB, ARGON2_PASSES};
 
 const SALT_BYTES: usize = 16;
-/// Bytes of a hash.
 const TAG_BYTES: usize = 32;
 /// Highest parameters accepted from a stored hash, so that a manipulated row cannot stop the service.
 const MEMORY_KIB_MAX: u32 = 256 * 1_024;
 const PASSES_MAX: u32 = 16;
 const LANES_MAX: u32 = 16;
-/// Compared with if there is no stored hash, so that this takes the same time. No password matches it: its tag is not
-/// an output of Argon2id.
+/// Compared with if there is no stored hash, to take the same time. No password matches: no Argon2id output is its tag.
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -61,7 +59,6 @@ impl Passwords for Argon2Passwords {
     }
 }
 
-/// The cost parameters of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Work {
     memory_kib: u32,
@@ -91,13 +88,11 @@ impl Work {
         Ok(format!("$argon2id$v=19$m={memory_kib},t={passes},p={lanes}${salt}${}", *tag))
     }
 
-    /// Returns whether any parameter is lower than that of `other`.
     const fn is_less_than(self, other: Self) -> bool {
         self.memory_kib < other.memory_kib || self.passes < other.passes || self.lanes < other.lanes
     }
 }
 
-/// A stored hash.
 struct Kept {
     work: Work,
     salt: Vec<u8>,

@@ -72,10 +72,8 @@ fn record_opens_only_with_its_key_and_place() {
         for wrong in wrong {
             is_closed(&here, sealed.clone(), &key(wrong));
         }
-        // Another record or timeline.
         is_closed(&place("main", "data_b"), sealed.clone(), &right);
         is_closed(&place("other", "data_a"), sealed.clone(), &right);
-        // Each part damaged, truncated or removed.
         let parts: [Part; 4] = [
             |sealed| &mut sealed.salt,
             |sealed| &mut sealed.nonce,

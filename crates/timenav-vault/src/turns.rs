@@ -18,7 +18,6 @@ const NICE_MOST: i32 = 19;
 #[derive(Clone, Default)]
 pub struct Turns(Arc<Mutex<Line>>);
 
-/// Running and waiting requests.
 #[derive(Default)]
 struct Line {
     working: usize,
@@ -38,7 +37,6 @@ enum Asker {
     Stranger(u64),
 }
 
-/// The requests of one asker.
 #[derive(Default)]
 struct Asked {
     works: bool,
@@ -52,8 +50,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Runs the work when its turn comes, on a separate thread with the lowest priority: fast requests must not wait
-    /// for a passphrase derivation.
+    /// Runs the work on a separate thread with the lowest priority: fast requests must not wait for a derivation.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         user: Option<&UserId>,
@@ -119,7 +116,6 @@ impl Line {
         self.waiting = self.askers.values().map(|own| own.waiting.len()).sum();
     }
 
-    /// Assigns free turns to the next askers.
     fn give(&mut self, turns: &Turns) -> Vec<(oneshot::Sender<Turn>, Turn)> {
         let mut given = Vec::new();
         while self.working < KEY_DERIVATIONS_MAX
