@@ -24,23 +24,16 @@ use crate::interrupt;
 use crate::setting::Setting;
 
 struct Attack {
-    /// Name on the command line.
     name: &'static str,
-    /// One-line description.
     about: &'static str,
     run: fn(&Setting) -> anyhow::Result<Vec<Verdict>>,
 }
 
-/// The result of an attack: a figure and its maximum.
 pub(crate) struct Verdict {
-    /// Description of the figure.
     pub(crate) what: String,
     pub(crate) figure: f64,
-    /// Maximum of the figure.
     pub(crate) most: f64,
-    /// Unit of both.
     pub(crate) unit: &'static str,
-    /// Additional information.
     pub(crate) remark: String,
 }
 
@@ -73,23 +66,18 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the attack failed.
     fn holds(&self) -> bool {
         self.figure <= self.most
     }
 }
 
-/// Prints all attacks.
 pub(crate) fn list() {
     for attack in &ATTACKS {
         println!("{:<12}{}", attack.name, attack.about);
     }
 }
 
-/// Runs the named attacks, or all, and prints each verdict as it is found.
-///
-/// # Errors
-/// If an attack cannot run, or a figure exceeds its maximum.
+/// Runs the named attacks, or all. Fails if an attack cannot run, or a figure exceeds its maximum.
 pub(crate) fn run(setting: &Setting, names: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = names.iter().find(|name| ATTACKS.iter().all(|attack| attack.name != **name)) {
         let known: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();

@@ -15,7 +15,6 @@ use clap::Args;
 use crate::running::Running;
 use crate::setting::Setting;
 
-/// Maximum number of header fields in a response.
 const FIELDS_MAX: usize = 64;
 
 /// Answers every request with the same bytes until its standard input ends.
@@ -27,7 +26,6 @@ pub(crate) struct BareServer {
 }
 
 impl BareServer {
-    /// Prints its address and serves requests.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let (head, body) = read_answer(&std::fs::read(&self.answer)?)?;
         let handler = move || async move { (head, body) };
@@ -64,7 +62,6 @@ fn read_answer(answer: &[u8]) -> anyhow::Result<(HeaderMap, Bytes)> {
     Ok((head, Bytes::copy_from_slice(&answer[head_bytes..])))
 }
 
-/// Starts a bare server on the measured core.
 pub(crate) fn start(setting: &Setting, answer: &Path) -> anyhow::Result<(Running, SocketAddr)> {
     let mut command = Command::new(&setting.program);
     command.arg("bare-server").arg("--answer").arg(answer);

@@ -1,5 +1,3 @@
-//! The benchmarks, one per file.
-
 pub(crate) mod clock;
 pub(crate) mod reads;
 pub(crate) mod travel;

@@ -1,5 +1,4 @@
-//! A new PostgreSQL cluster of Debian's package with the default configuration, in which acknowledged commits are
-//! durable.
+//! A new PostgreSQL cluster of Debian's package with its default configuration: acknowledged commits are durable.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,16 +17,12 @@ use crate::starting::{free_address, output_of, program, wait_until};
 const VERSIONS: &str = "/usr/lib/postgresql";
 /// The user created by Debian's package. The server does not run as root.
 const SERVER_USER: &str = "postgres";
-/// The initial database of each cluster.
 const FIRST: &str = "postgres";
-/// The database of the service.
 pub(crate) const SERVED: &str = "served";
-/// File name of the service's signing key in its data folder.
 const SIGNING_KEY: &str = "signing.key";
 /// Additional run time of pgbench for connecting, in seconds.
 const CONNECT_SECS: u64 = 2;
 
-/// A running server.
 pub(crate) struct Cluster<'a> {
     setting: &'a Setting,
     _running: Running,
@@ -36,7 +31,6 @@ pub(crate) struct Cluster<'a> {
 }
 
 impl<'a> Cluster<'a> {
-    /// Starts a server on an empty folder.
     pub(crate) fn start(setting: &'a Setting, name: &str) -> anyhow::Result<Self> {
         let postgres = program("postgresql", || newest()?.join("bin/postgres").canonicalize().ok())?;
         let programs = postgres.parent().context("postgres lies in no folder")?.to_owned();
@@ -74,7 +68,6 @@ impl<'a> Cluster<'a> {
         self.serve_from(&data, (self.address, database), &[])
     }
 
-    /// Restarts the service on a kept database.
     pub(crate) fn serve_kept(&self, database: &str) -> anyhow::Result<Service<'a>> {
         self.serve_from(&self.setting.folder.join(kept_data(database)), (self.address, database), &[])
     }
@@ -105,7 +98,6 @@ impl<'a> Cluster<'a> {
         Service::start(self.setting, data, &[&["--store", &url][..], arguments].concat())
     }
 
-    /// Recreates a database as a copy of another one.
     pub(crate) fn renew(&self, database: &str, template: &str) -> anyhow::Result<()> {
         let drop = format!("DROP DATABASE IF EXISTS {database}");
         self.query(FIRST, &[&drop, &format!("CREATE DATABASE {database} TEMPLATE {template}")]).map(|_| ())
@@ -143,7 +135,6 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Returns the data folder of a service with a kept database.
 fn kept_data(database: &str) -> String {
     format!("on-postgresql-data-{database}")
 }
@@ -154,7 +145,6 @@ fn rate_in(printed: &str) -> Option<f64> {
     line.split(' ').next()?.parse().ok()
 }
 
-/// Returns the folder of the newest installed version.
 fn newest() -> Option<PathBuf> {
     let folders = fs::read_dir(VERSIONS).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -165,7 +155,6 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Returns a command that runs as a user whom the server accepts.
 fn as_server(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);

@@ -7,7 +7,6 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub(crate) struct Cores {
     /// For the service and for every floor.
     pub(crate) measured: Option<usize>,
-    /// For the load generator.
     pub(crate) load: Option<usize>,
 }
 

@@ -14,10 +14,8 @@ use crate::history::History;
 use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
-/// Events per import batch.
 const BATCH_EVENTS: u64 = 2_048;
 
-/// Randomness from the operating system.
 pub(crate) struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
@@ -49,7 +47,6 @@ impl Signer for BenchSigner {
     }
 }
 
-/// Returns the path of the database in a folder.
 pub(crate) fn database_of(folder: &Path) -> PathBuf {
     folder.join("bench.db")
 }
@@ -97,7 +94,6 @@ pub(crate) fn kept_history(setting: &Setting, events_count: u64) -> anyhow::Resu
     setting.kept_folder(&format!("history-{events_count}-v1"), make)
 }
 
-/// Creates a history with this many events in an empty folder.
 pub(crate) async fn make_history(folder: &Path, events_count: u64) -> anyhow::Result<()> {
     let (engine, caller, store) = open(folder).await?;
     let timeline = TimelineId::new(TimelineId::MAIN)?;

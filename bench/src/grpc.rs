@@ -8,14 +8,12 @@ use h2::client::SendRequest;
 use http::Request;
 use tokio::net::TcpStream;
 
-/// A connection that calls one method.
 pub(crate) struct Channel {
     requests: SendRequest<Bytes>,
     uri: String,
 }
 
 impl Channel {
-    /// Connects, to call the method at this path.
     pub(crate) async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("{address} cannot be reached"))?;
         stream.set_nodelay(true)?;
@@ -27,7 +25,6 @@ impl Channel {
         Ok(Self { requests, uri: format!("http://{address}{path}") })
     }
 
-    /// Sends a framed message, and waits until the call has succeeded.
     pub(crate) async fn call(&mut self, message: Bytes) -> anyhow::Result<()> {
         let mut requests = self.requests.clone().ready().await?;
         let request = Request::post(&self.uri).header("content-type", "application/grpc").header("te", "trailers");

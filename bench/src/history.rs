@@ -11,27 +11,21 @@ use timenav_core::ids::EventId;
 use timenav_core::place::{BBox, Geo, Point};
 use timenav_core::time::{Instant, Virtual};
 
-/// Number of places.
 const PLACES: u64 = 500;
 /// Start of the history: 1 January 1950, in microseconds since 1970.
 const BEGIN_MICROS: i64 = -631_152_000_000_000;
 /// Duration of the history: 75 years, in seconds.
 const LENGTH_SECS: u64 = 75 * 31_556_952;
 
-/// Mapping of the columns of a CSV file.
 const COLUMNS: &str = "time=when,description=what,location=where,geo.lat=y,geo.lon=x,event_id=key";
 
-/// The file format of events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Format {
-    /// One JSON object per line, with the fields of events.
     Ndjson,
-    /// CSV, with its own column names.
     Csv,
 }
 
 impl Format {
-    /// Returns the import path for this format, with its query.
     pub(crate) fn path(self) -> String {
         match self {
             Self::Ndjson => "/v1/import-events?format=ndjson".to_owned(),
@@ -47,7 +41,6 @@ impl Format {
     }
 }
 
-/// A generated history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct History {
     /// Whether its events have ids. Otherwise the service assigns them.
@@ -61,7 +54,6 @@ impl Default for History {
 }
 
 impl History {
-    /// Returns the event with this number.
     pub(crate) fn draft(self, number: u64) -> EventDraft {
         let place = self.place_of(number);
         let (lat, lon) = near(corner(place), number);
@@ -75,7 +67,6 @@ impl History {
         }
     }
 
-    /// Returns the event with this number as JSON.
     pub(crate) fn json(self, number: u64) -> String {
         let draft = self.draft(number);
         let mut object = json!({
@@ -101,12 +92,10 @@ impl History {
         format!("{event_id},{time},{description},{location},{lat},{lon}")
     }
 
-    /// Writes the first events to a file, one per line.
     pub(crate) fn write(self, path: &Path, format: Format, events_count: u64) -> anyhow::Result<()> {
         self.write_range(path, format, 0..events_count)
     }
 
-    /// Like [`History::write`], for a range of events.
     pub(crate) fn write_range(self, path: &Path, format: Format, numbers: Range<u64>) -> anyhow::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         if matches!(format, Format::Csv) {
@@ -123,7 +112,6 @@ impl History {
         Ok(())
     }
 
-    /// Returns a time within the history.
     #[expect(clippy::unused_self, reason = "reads as a fact about the history, beside the others")]
     pub(crate) fn moment(self, number: u64) -> Instant<Virtual> {
         // In the first half, so that many events follow.
@@ -138,7 +126,6 @@ impl History {
         BBox::new(west + 0.01, south + 0.01, west + 0.99, south + 0.99)
     }
 
-    /// Returns that box as a query parameter.
     pub(crate) fn box_of_place(self, number: u64) -> String {
         let edges = self.bbox(number).map_or([-180.0, -90.0, 180.0, 90.0], BBox::edges);
         let [west, south, east, north] = edges.map(|edge| format!("{edge:.2}"));

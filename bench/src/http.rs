@@ -8,14 +8,11 @@ use anyhow::{Context, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Maximum number of header fields in a response.
 const FIELDS_MAX: usize = 64;
-/// Maximum size of a response, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// The last response, and nothing else.
     answer: Vec<u8>,
     head_bytes: usize,
 }
@@ -40,12 +37,10 @@ impl Connection {
         self.read_answer().await
     }
 
-    /// Returns the body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         self.answer.get(self.head_bytes..).unwrap_or_default()
     }
 
-    /// Returns the whole last response, head and body.
     pub(crate) fn answer(&self) -> &[u8] {
         &self.answer
     }
@@ -77,7 +72,6 @@ impl Connection {
     }
 }
 
-/// The parsed head of a response.
 #[derive(Debug, PartialEq, Eq)]
 struct Head {
     status: u16,
@@ -96,7 +90,6 @@ fn parse_head(bytes: &[u8]) -> anyhow::Result<Option<Head>> {
     Ok(Some(Head { status: response.code.unwrap_or(0), bytes: head_bytes, body_bytes }))
 }
 
-/// Returns the bytes of a request, optionally with a JSON body.
 pub(crate) fn request(method: &str, path: &str, key: &str, body: Option<&str>) -> Vec<u8> {
     let content = body.map(|body| format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
     let (content, body) = (content.unwrap_or_default(), body.unwrap_or_default());

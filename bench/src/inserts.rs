@@ -10,11 +10,9 @@ use crate::setting::Setting;
 
 /// Rows that are repeated, each by a separate script. pgbench supports up to 128.
 const SAMPLED: usize = 100;
-/// The template database, and the database to write into.
 const EMPTIED: &str = "emptied";
 const RAW: &str = "raw";
 
-/// The source of positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Positions {
     /// A sequence shared by all timelines: no transaction waits for another one.
@@ -44,7 +42,6 @@ impl Positions {
         }
     }
 
-    /// Returns statements that prepare a database of the service for that.
     fn prepared(self) -> &'static [&'static str] {
         match self {
             Self::OfASequence => &[],
@@ -58,8 +55,7 @@ impl Positions {
 }
 
 impl<'a> Inserts<'a> {
-    /// Creates the template from the database that the service has written events into, with empty tables. Samples the
-    /// rows to repeat.
+    /// Creates the template from the database of the service, with empty tables. Samples the rows to repeat.
     pub(crate) fn sample(
         setting: &Setting,
         cluster: &'a Cluster<'a>,

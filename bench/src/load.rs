@@ -19,17 +19,11 @@ use crate::http::{Connection, request};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Maximum number of measured requests.
 const REQUESTS_MAX: usize = 20_000_000;
-/// Number of different requests prepared before the measurement.
 const REQUESTS_PREPARED: u64 = 4_096;
-/// Default number of timelines that writes are distributed over.
 pub(crate) const SPREAD_TIMELINES: u64 = 16;
-/// How long requests are sent before the measurement.
 const WARM_TIME: Duration = Duration::from_millis(300);
-/// How long to wait for the last responses after the measurement.
 const LATE_TIME_MAX: Duration = Duration::from_secs(20);
-/// Timeout for uploading a file.
 const UPLOAD_TIME_MAX: Duration = Duration::from_hours(1);
 
 /// What is sent.
@@ -53,7 +47,6 @@ pub(crate) enum Plan {
     UmadbAppend,
 }
 
-/// A connection, by protocol.
 enum Wire {
     Http(Connection),
     Grpc(Channel),
@@ -102,23 +95,18 @@ pub(crate) struct Upload {
     file: PathBuf,
 }
 
-/// The result of a measurement.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// Successful requests during the measurement.
     pub(crate) requests: usize,
-    /// Duration of the measurement.
     pub(crate) seconds: f64,
-    /// Median latency.
     pub(crate) p50_micros: f64,
-    /// 99th percentile of the latency.
     pub(crate) p99_micros: f64,
     /// The body of the last response, only for uploads.
     pub(crate) answer: String,
 }
 
 impl Outcome {
-    /// Returns requests per second.
     pub(crate) fn rate(&self) -> f64 {
         count(self.requests) / self.seconds
     }
@@ -130,7 +118,6 @@ pub(crate) fn count(number: usize) -> f64 {
 }
 
 impl Load {
-    /// Sends, measures and prints the outcome.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(tokio::task::LocalSet::new().run_until(self.send()))?;
@@ -207,7 +194,6 @@ fn quantile(sorted: &[f32], share: f64) -> f64 {
 }
 
 impl Wire {
-    /// Sends a request and waits for a successful response.
     async fn exchange(&mut self, request: &Bytes) -> anyhow::Result<()> {
         match self {
             Self::Http(connection) => {
@@ -274,7 +260,6 @@ fn event_key(number: u64) -> String {
 }
 
 impl Upload {
-    /// Sends the file, measures and prints the outcome.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async { tokio::time::timeout(UPLOAD_TIME_MAX, self.send()).await })?;

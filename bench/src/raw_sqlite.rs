@@ -20,10 +20,8 @@ use crate::wall_clock::Stopwatch;
 const POSITION_BITS: u32 = 40;
 /// Columns of a timeline's row that the service never changes.
 const FIXED_COLUMNS: [&str; 3] = ["timeline", "timeline_id", "created_at"];
-/// Maximum number of commits per measurement.
 const COMMITS_MAX: usize = 1_000_000;
 
-/// Some rows of one table.
 #[derive(Clone, Debug)]
 struct Excerpt {
     table: &'static str,
@@ -31,32 +29,25 @@ struct Excerpt {
     rows: Vec<Vec<Value>>,
 }
 
-/// Rows written by the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     schema: Vec<String>,
     page_bytes: i64,
-    /// The timeline's own row.
     head: Excerpt,
     entries: Excerpt,
     /// The events of these entries; `None` if the writes were not events.
     events: Option<Excerpt>,
 }
 
-/// The rows of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Write {
     Entry,
-    /// An entry and its event.
     Event,
 }
 
-/// The speed of the floor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Speed {
-    /// Writes per second.
     pub(crate) rate: f64,
-    /// Median time of a commit.
     pub(crate) p50_micros: f64,
 }
 
@@ -127,7 +118,6 @@ impl Excerpt {
     }
 }
 
-/// A database written by bare SQL.
 pub(crate) struct RawStore<'a> {
     connection: Connection,
     sample: &'a Sample,
@@ -161,7 +151,6 @@ impl<'a> RawStore<'a> {
         Ok(speed(micros.len() * writes_per_commit, watch, &micros))
     }
 
-    /// Commits every write of the sample once, `writes_per_commit` at a time.
     pub(crate) fn write_all(&mut self, writes_per_commit: usize) -> anyhow::Result<Speed> {
         let watch = Stopwatch::start();
         let mut micros = Vec::new();

@@ -1,5 +1,3 @@
-//! All benchmarks, by name.
-
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -16,9 +14,7 @@ use crate::results::Circumstances;
 use crate::setting::Setting;
 
 struct Bench {
-    /// Name on the command line.
     name: &'static str,
-    /// One-line description of the comparison.
     about: &'static str,
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
@@ -102,7 +98,6 @@ const BENCHES: [Bench; 28] = [
     },
 ];
 
-/// Prints all benchmarks.
 pub(crate) fn list() {
     for bench in &BENCHES {
         println!("{:<15}{}", bench.name, bench.about);

@@ -1,5 +1,3 @@
-//! Formats the findings for people and for programs.
-
 use std::fmt;
 
 use serde::Serialize;
@@ -7,34 +5,26 @@ use serde_json::{Value, json};
 
 use crate::rounds::{Rounds, Spread};
 
-/// The required value of a figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
-    /// More is better.
     AtLeast(f64),
-    /// Less is better.
     AtMost(f64),
     /// Maximum difference to the floor, in its unit.
     MoreAtMost(f64),
 }
 
-/// The unit of a figure.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) enum Unit {
     #[serde(rename = "req/s")]
     RequestsPerSecond,
     #[serde(rename = "rows/s")]
     RowsPerSecond,
-    /// Instants of an advance per second.
     #[serde(rename = "instants/s")]
     InstantsPerSecond,
-    /// Timer firings per second.
     #[serde(rename = "firings/s")]
     FiringsPerSecond,
-    /// Ledger entries per second.
     #[serde(rename = "entries/s")]
     EntriesPerSecond,
-    /// Millions of bytes per second.
     #[serde(rename = "MB/s")]
     MegabytesPerSecond,
     #[serde(rename = "ns")]
@@ -43,12 +33,10 @@ pub(crate) enum Unit {
     Micros,
     #[serde(rename = "ms")]
     Millis,
-    /// Millions of bytes.
     #[serde(rename = "MB")]
     Megabytes,
     #[serde(rename = "bytes")]
     Bytes,
-    /// Round trips to a database.
     #[serde(rename = "trips")]
     RoundTrips,
     /// Pages of 8 KiB.
@@ -58,24 +46,18 @@ pub(crate) enum Unit {
     FramesPerSecond,
     #[serde(rename = "requests")]
     Requests,
-    /// Percent of one core's time.
     #[serde(rename = "% of a core")]
     PercentOfCore,
 }
 
-/// A comparison of a subject with its floor.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
-    /// Name of the measurement.
     pub(crate) name: String,
     pub(crate) unit: Unit,
-    /// Figures of each round.
     pub(crate) rounds: Rounds,
-    /// Required ratio or difference.
     pub(crate) ratio_goal: Goal,
     /// Required value of the subject itself.
     pub(crate) own_goal: Option<Goal>,
-    /// Description of the floor.
     pub(crate) floor: &'static str,
 }
 
@@ -122,7 +104,6 @@ impl fmt::Display for Unit {
 }
 
 impl Finding {
-    /// Returns whether every goal is met.
     pub(crate) fn holds(&self) -> bool {
         let own = Spread::of(&self.rounds.subject).median;
         let against_floor = match self.ratio_goal {
@@ -137,7 +118,6 @@ impl Finding {
         format!("{}{}", self.ratio_goal, own.unwrap_or_default())
     }
 
-    /// Returns the finding as JSON.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "name": self.name,
@@ -152,12 +132,10 @@ impl Finding {
         })
     }
 
-    /// Returns the table header for [`Self::to_markdown`].
     pub(crate) fn markdown_heads() -> &'static str {
         "| name | subject | floor | ratio | goal | |\n| --- | --- | --- | --- | --- | --- |"
     }
 
-    /// Returns the finding as a table row.
     pub(crate) fn to_markdown(&self) -> String {
         let [name, subject, floor, ratio, goal, verdict] = self.cells();
         format!("| {name} | {subject} | {}: {floor} | {ratio} | {goal} | {verdict} |", self.floor)
@@ -181,7 +159,6 @@ impl Finding {
         [self.name.clone(), subject, floor, ratio, self.goal(), verdict.to_owned()]
     }
 
-    /// Returns the column headers.
     pub(crate) fn heads() -> String {
         row(["name", "subject", "floor", "ratio", "goal", ""])
     }

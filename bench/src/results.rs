@@ -15,19 +15,15 @@ use crate::report::Finding;
 use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
-/// Folder of saved results, relative to the repository root.
 const FOLDER: &str = "bench/results";
 
-/// The conditions of a run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Circumstances {
     /// When it began, in UTC.
     date: String,
     /// The commit, with the suffix `-dirty` if files have changed since.
     commit: String,
-    /// Whether the run had smaller histories and fewer, shorter rounds.
     quick: bool,
-    /// Number of rounds.
     rounds: usize,
     /// Whether the measured program was optimized. Otherwise the figures are meaningless.
     optimized: bool,
@@ -46,7 +42,6 @@ struct Machine {
 }
 
 impl Circumstances {
-    /// Inspects the machine and the repository before the measurements.
     pub(crate) fn now(setting: &Setting) -> anyhow::Result<Self> {
         if !Path::new("bench/Cargo.toml").exists() {
             bail!("results are kept in {FOLDER}; run this in the root of the repository");
@@ -132,7 +127,6 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     fields.find(|(found, _)| found.trim() == name).map(|(_, value)| value.trim())
 }
 
-/// Parses the number at the beginning of a text.
 fn first<T: FromStr>(text: Option<&str>) -> Option<T> {
     text?.split_whitespace().next()?.parse().ok()
 }

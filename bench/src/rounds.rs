@@ -1,20 +1,14 @@
-//! Runs floor and subject alternately.
-
 use serde::Serialize;
 
 use crate::interrupt;
 use crate::setting::Setting;
 
-/// The figures of each round.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Rounds {
-    /// The floor, one figure per round.
     pub(crate) floor: Vec<f64>,
-    /// The subject, one figure per round.
     pub(crate) subject: Vec<f64>,
 }
 
-/// Median and range of some figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -23,7 +17,6 @@ pub(crate) struct Spread {
 }
 
 impl Rounds {
-    /// Measures floor and subject alternately, in as many rounds as the setting has.
     pub(crate) fn measure(
         setting: &Setting,
         mut floor: impl FnMut() -> anyhow::Result<f64>,

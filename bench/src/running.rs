@@ -14,11 +14,8 @@ use crate::cores::on_core;
 use crate::load::count;
 use crate::wall_clock::{Stopwatch, pause};
 
-/// Timeout for a process to report that it is ready.
 const READY_TIME_MAX: Duration = Duration::from_mins(1);
-/// Timeout for a process to stop.
 const END_TIME_MAX: Duration = Duration::from_secs(20);
-/// Polling interval while a process stops.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A server process. It is stopped on drop.
@@ -28,7 +25,6 @@ pub(crate) struct Running {
     lines: Receiver<String>,
 }
 
-/// Reads the memory usage of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     process: u32,
@@ -70,7 +66,6 @@ impl Running {
         }
     }
 
-    /// Returns a reader of the process's memory usage.
     pub(crate) fn memory(&self) -> Memory {
         Memory { process: self.child.id() }
     }
@@ -81,7 +76,6 @@ impl Running {
         Ok(std::fs::read_dir(&path).with_context(|| format!("{path} cannot be read"))?.count())
     }
 
-    /// Stops the process and returns its exit status.
     pub(crate) fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.end()
     }
@@ -119,7 +113,6 @@ impl Memory {
         Ok(count(usize::try_from(bytes)?) / 1e6)
     }
 
-    /// Returns the peak resident memory, in millions of bytes.
     pub(crate) fn peak_megabytes(self) -> anyhow::Result<f64> {
         let path = format!("/proc/{}/status", self.process);
         let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;

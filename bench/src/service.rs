@@ -16,12 +16,9 @@ use crate::running::{Memory, Running};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Magic bytes of an SQLite file.
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Timeout for the service to be ready, in seconds.
 const READY_SECS_MAX: u64 = 60;
 
-/// A running service with its data.
 pub(crate) struct Service<'a> {
     setting: &'a Setting,
     running: Running,
@@ -77,13 +74,11 @@ impl<'a> Service<'a> {
         Ok(Self { setting, running, address, data: data.to_owned() })
     }
 
-    /// Sends requests for the measurement time, and returns the outcome.
     pub(crate) fn load(&self, plan: Plan, connections: usize) -> anyhow::Result<Outcome> {
         send(self.setting, self.address, &self.data, plan, connections)
     }
 
-    /// Like [`Service::load`], distributed evenly over this and other services on the same database, with events on
-    /// this many timelines.
+    /// Like [`Service::load`], distributed over services on the same database, with events on this many timelines.
     pub(crate) fn load_beside(&self, others: &[Self], timelines: u64, connections: usize) -> anyhow::Result<Outcome> {
         let (key, timelines) = (self.key_file().display().to_string(), timelines.to_string());
         let others: Vec<String> = others.iter().map(|other| other.address.to_string()).collect();
@@ -104,7 +99,6 @@ impl<'a> Service<'a> {
         move || send_for(setting, address, data, plan, connections, time)
     }
 
-    /// Imports a file and returns the outcome.
     pub(crate) fn import(&self, file: &Path, format: Format) -> anyhow::Result<Outcome> {
         let (address, key, file) = (self.address.to_string(), self.key_file(), file.display().to_string());
         let key = key.display().to_string();
@@ -126,7 +120,6 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// Waits until the service is ready.
     pub(crate) fn wait_until_ready(&self) -> anyhow::Result<()> {
         let watch = Stopwatch::start();
         block_on(async {
@@ -140,12 +133,10 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// Returns the base URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Returns the operator's key, which the first start created.
     pub(crate) fn key(&self) -> anyhow::Result<String> {
         let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
         Ok(key.trim().to_owned())
@@ -159,34 +150,28 @@ impl<'a> Service<'a> {
         self.address
     }
 
-    /// Returns the current number of threads.
     pub(crate) fn threads(&self) -> anyhow::Result<f64> {
         Ok(count(self.running.entries_of("task")?))
     }
 
-    /// Returns the current number of open descriptors.
     pub(crate) fn descriptors(&self) -> anyhow::Result<f64> {
         Ok(count(self.running.entries_of("fd")?))
     }
 
-    /// Returns the number of entries written since the start.
     pub(crate) fn entries(&self) -> anyhow::Result<f64> {
         let answer = String::from_utf8(self.answer("GET", "/metrics")?)?;
         let line = answer.lines().find_map(|line| line.strip_prefix("timenav_ledger_entries_total "));
         Ok(line.context("no metric counts entries")?.parse()?)
     }
 
-    /// Returns the resident memory of the service, in millions of bytes.
     pub(crate) fn resident_megabytes(&self) -> anyhow::Result<f64> {
         self.memory().megabytes()
     }
 
-    /// Returns a reader of the service's memory usage, for any thread.
     pub(crate) fn memory(&self) -> Memory {
         self.running.memory()
     }
 
-    /// Stops the service, and returns its data folder.
     pub(crate) fn stop(self) -> anyhow::Result<PathBuf> {
         let status = self.running.stop()?;
         if !status.success() {

@@ -1,5 +1,3 @@
-//! The settings that all benchmarks of a run share.
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,21 +9,14 @@ use crate::cores::Cores;
 /// File system type of tmpfs (`statfs(2)`).
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 
-/// How and where a run measures.
 pub(crate) struct Setting {
-    /// Number of rounds.
     pub(crate) rounds_count: usize,
-    /// Duration of a rate measurement.
     pub(crate) measure_time: Duration,
     /// Whether histories are smaller than in the goals.
     pub(crate) quick: bool,
-    /// Whether 10 million events are measured too.
     pub(crate) large: bool,
-    /// The folder for data.
     pub(crate) folder: PathBuf,
-    /// The path of this program.
     pub(crate) program: PathBuf,
-    /// The path of the service's program.
     pub(crate) service: PathBuf,
     pub(crate) cores: Cores,
 }
@@ -56,7 +47,6 @@ impl Setting {
         if self.quick { 100_000 } else { 1_000_000 }
     }
 
-    /// Returns an empty folder for data.
     pub(crate) fn empty_folder(&self, name: &str) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join(name);
         if folder.exists() {
@@ -66,8 +56,7 @@ impl Setting {
         Ok(folder)
     }
 
-    /// Returns a data folder that is expensive to create: that of an earlier run, or one created now. An unfinished one
-    /// is not reused.
+    /// Returns a folder that is expensive to create, which later runs reuse unless it is unfinished.
     pub(crate) fn kept_folder(
         &self,
         name: &str,

@@ -1,5 +1,3 @@
-//! Helpers for starting other servers.
-
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,9 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::wall_clock::{Stopwatch, pause};
 
-/// Timeout for a server to accept connections.
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
-/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Returns a local address that nothing listens on.
@@ -20,12 +16,10 @@ pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(listener.local_addr()?)
 }
 
-/// Waits until a server accepts connections.
 pub(crate) fn wait_until_open(address: SocketAddr) -> anyhow::Result<()> {
     wait_until(|| TcpStream::connect(address).is_ok())
 }
 
-/// Waits until a server is ready.
 pub(crate) fn wait_until(is_ready: impl Fn() -> bool) -> anyhow::Result<()> {
     let watch = Stopwatch::start();
     while watch.elapsed() < READY_TIME_MAX {
@@ -37,7 +31,6 @@ pub(crate) fn wait_until(is_ready: impl Fn() -> bool) -> anyhow::Result<()> {
     bail!("a server is not ready after {} s", READY_TIME_MAX.as_secs())
 }
 
-/// Runs a command and returns its output.
 pub(crate) fn output_of(command: &mut Command) -> anyhow::Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{name} cannot be started"))?;

@@ -26,7 +26,6 @@ impl Traffic {
         Some(Self { bytes_read: field("rchar:")?, bytes_written: field("wchar:")? })
     }
 
-    /// Returns the difference to earlier totals.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             bytes_read: self.bytes_read - earlier.bytes_read,
@@ -34,7 +33,6 @@ impl Traffic {
         }
     }
 
-    /// Returns the totals divided by a number of operations.
     pub(crate) fn of_each(self, of: u64) -> anyhow::Result<Self> {
         let of = count(usize::try_from(of)?);
         Ok(Self { bytes_read: self.bytes_read / of, bytes_written: self.bytes_written / of })

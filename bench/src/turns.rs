@@ -13,15 +13,11 @@ use std::time::Duration;
 use crate::load::count;
 use crate::wall_clock::pause;
 
-/// Delay of a response.
 const ANSWER_WAIT: Duration = Duration::from_millis(10);
-/// Maximum number of bytes forwarded at once.
 const CHUNK_BYTES: usize = 64 * 1_024;
-/// The simple query that begins a write transaction: `Q`, its length, and its text. Read transactions begin
-/// differently.
+/// The query that begins a write transaction: `Q`, its length, and its text. Read transactions begin differently.
 const BEGIN: &[u8] = b"Q\x00\x00\x00\x0aBEGIN\x00";
 
-/// A proxy that counts round trips.
 pub(crate) struct Turns {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -31,7 +27,6 @@ pub(crate) struct Turns {
 /// Counters of one connection since they were last read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counted {
-    /// Whether the last message came from the server.
     was_answered: bool,
     turns: usize,
     begun: usize,
@@ -46,7 +41,6 @@ impl Counted {
 }
 
 impl Turns {
-    /// Starts a proxy to a server.
     pub(crate) fn to(server: SocketAddr) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;

@@ -8,7 +8,6 @@ use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant as Moment, Wall};
 use timenav_engine::WallClock;
 
-/// Measures a duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -21,18 +20,15 @@ impl Stopwatch {
         self.0.elapsed()
     }
 
-    /// Returns the time since the start, in microseconds.
     pub(crate) fn micros(self) -> f64 {
         self.elapsed().as_secs_f64() * 1e6
     }
 }
 
-/// Pauses between polls.
 pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Returns the host's time, as programs see it.
 pub(crate) fn host_now() -> SystemTime {
     SystemTime::now()
 }
@@ -50,7 +46,6 @@ pub(crate) struct HostClock {
 }
 
 impl HostClock {
-    /// Starts at the current host time.
     pub(crate) fn new() -> Self {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { origin: i64::try_from(since_1970.as_micros()).unwrap_or(0), since: Stopwatch::start() }

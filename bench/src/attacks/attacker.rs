@@ -13,10 +13,8 @@ use crate::http::{Connection, request};
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// Timeout for responses.
 pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The service under attack.
 pub(crate) struct Target<'a> {
     pub(crate) service: Service<'a>,
     setting: &'a Setting,
@@ -24,7 +22,6 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Starts a service on an empty folder.
     pub(crate) fn start(setting: &'a Setting, name: &str, arguments: &[&str]) -> anyhow::Result<Self> {
         let data = setting.empty_folder(&format!("attack-{name}"))?;
         Self::of(setting, Service::start_anywhere(setting, &data, arguments, None)?)
@@ -36,7 +33,6 @@ impl<'a> Target<'a> {
         Self::of(setting, Service::start_anywhere(setting, &data, &[], Some(descriptors))?)
     }
 
-    /// Restarts the service on the same folder.
     pub(crate) fn again(self, arguments: &[&str]) -> anyhow::Result<Self> {
         let Self { service, setting, .. } = self;
         let data = service.stop()?;
@@ -52,7 +48,6 @@ impl<'a> Target<'a> {
         self.service.address()
     }
 
-    /// Returns the operator's key.
     pub(crate) fn admin(&self) -> &str {
         &self.admin
     }
@@ -71,7 +66,6 @@ impl<'a> Target<'a> {
         self.api_key(name, name).await
     }
 
-    /// Creates a key for a user, bound to a timeline.
     pub(crate) async fn api_key(&self, user: &str, timeline: &str) -> anyhow::Result<String> {
         let mut connection = Connection::open(self.address()).await?;
         let body = json!({ "user_id": user, "timeline_id": timeline });
@@ -80,7 +74,6 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Sends one request that must succeed, and returns its response.
 pub(crate) async fn ask(
     connection: &mut Connection,
     key: &str,
@@ -124,7 +117,6 @@ pub(crate) async fn fetch(
     }
 }
 
-/// Parses the status in the head of a response.
 pub(crate) fn status(head: &[u8]) -> anyhow::Result<u16> {
     let status = head.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
     status.and_then(|digits| digits.parse().ok()).context("the answer has no status")
@@ -142,7 +134,6 @@ pub(crate) async fn watched_for(time: Duration) {
     let _ = timeout(time, std::future::pending::<()>()).await;
 }
 
-/// Runs an attack on the current thread.
 pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

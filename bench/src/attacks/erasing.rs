@@ -1,5 +1,3 @@
-//! A user who erases events of their own, against the writes of others.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
@@ -10,7 +8,6 @@ use super::readers::writes;
 use crate::http::Connection;
 use crate::setting::Setting;
 
-/// Events that one request erases.
 const BATCH: usize = 1_000;
 /// How long the slowest hundredth of others' writes may take meanwhile, in milliseconds.
 const WRITE_MILLIS_MOST: f64 = 100.0;

@@ -1,5 +1,3 @@
-//! Concurrent guesses of the key of a sealed record.
-
 use anyhow::Context as _;
 use serde_json::json;
 
@@ -9,7 +7,6 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Number of concurrent guesses.
 const GUESSES: usize = 140;
 /// Guesses that are compared without a delay: `decrypt_failures_free_max`.
 const COMPARED_MOST: f64 = 5.0;

@@ -1,5 +1,3 @@
-//! Stalled imports, by users without and with permission to import.
-
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
@@ -13,15 +11,11 @@ use super::strangers::{Multiplexed, STREAMS};
 use crate::http::Connection;
 use crate::setting::Setting;
 
-/// Connections with one import each.
 const SOCKETS: usize = 540;
-/// Connections with as many imports as allowed.
 const MULTIPLEXED: usize = 3;
 const PATH: &str = "/v1/import-events?format=ndjson&timeline_id=main";
-/// Maximum latency of a concurrent read, in milliseconds.
 const READ_MILLIS_MOST: f64 = 1_000.0;
-/// Maximum memory of the imports, in megabytes: `imports_running_max` of them have buffers, the others only a
-/// connection.
+/// Maximum memory in megabytes: `imports_running_max` have buffers, the others only a connection.
 const MEGABYTES_MOST: f64 = 100.0;
 /// Maximum number of threads of the imports: `imports_running_max`.
 const THREADS_MOST: f64 = 64.0;
@@ -94,7 +88,6 @@ async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<
     ])
 }
 
-/// Begins an import and sends no more of it.
 async fn stalled(address: SocketAddr, key: &str) -> anyhow::Result<TcpStream> {
     let mut stream = TcpStream::connect(address).await?;
     let head = format!(

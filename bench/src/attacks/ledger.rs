@@ -1,5 +1,3 @@
-//! Ledger entries caused by rejected requests of strangers.
-
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,9 +8,7 @@ use super::attacker::{Target, block_on};
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Number of source addresses.
 const ADDRESSES: u8 = 200;
-/// Attempts per address.
 const ATTEMPTS: usize = 50;
 /// Maximum disk space per attempt, in bytes. A separate entry for each would take 500.
 const BYTES_MOST: f64 = 100.0;
@@ -41,7 +37,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     }])
 }
 
-/// Sends a request without a key, from its own address.
 async fn attempt(address: SocketAddr, number: u8) -> anyhow::Result<()> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 1, number)), 0))?;

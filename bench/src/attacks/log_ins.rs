@@ -1,5 +1,3 @@
-//! Logins of other users while one user tries many passphrases.
-
 use serde_json::json;
 
 use super::Verdict;
@@ -8,7 +6,6 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Concurrent passphrases of one user.
 const PASSPHRASES: usize = 150;
 /// Concurrent logins of others. This is less than the limit per address and minute.
 const LOG_INS: usize = 8;
@@ -39,7 +36,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     }])
 }
 
-/// Logs in like a page of the service does.
 async fn log_in_once(address: std::net::SocketAddr, body: &str) -> anyhow::Result<u16> {
     let mut connection = Connection::open(address).await?;
     let head = format!(

@@ -21,9 +21,7 @@ use crate::wall_clock::{Stopwatch, pause};
 
 /// Maximum ratio of the 99th percentile of write latency with a heavy reader to the one without.
 const RATIO_MOST: f64 = 3.0;
-/// Number of timelines of other users.
 const TIMELINES: usize = 20_000;
-/// How long readers run before writes are measured.
 const WARM_TIME: Duration = Duration::from_millis(500);
 
 struct Reader {
@@ -230,7 +228,6 @@ fn beside(
     })
 }
 
-/// Waits until the flag is set.
 async fn over(is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let _ = tokio::time::timeout(Duration::from_millis(20), std::future::pending::<()>()).await;

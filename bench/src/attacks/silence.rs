@@ -1,5 +1,3 @@
-//! Connections that send nothing, or an incomplete request.
-
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -12,20 +10,14 @@ use super::attacker::{Target, answered, block_on};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// File descriptor limit of the service.
 const DESCRIPTORS: u32 = 1_024;
-/// Number of silent connections, above that limit.
 const SILENT: usize = 1_100;
-/// Their source address.
 const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 66));
-/// Maximum latency for other clients, in milliseconds.
 const ANSWER_MILLIS_MOST: f64 = 1_000.0;
 /// Maximum time until a silent connection is closed, in seconds: the value in `docs/limits.md`, and a little more.
 const SILENCE_SECS_MOST: f64 = 75.0;
-/// How long to wait for that.
 const WATCH_TIME_MAX: Duration = Duration::from_secs(100);
 
-/// Data sent before the silence.
 const BEGINNINGS: [(&str, &[u8]); 4] = [
     ("nothing", b""),
     ("half a preface", b"PRI * HTTP/2.0\r\n"),
@@ -65,16 +57,12 @@ async fn crowd(target: &Target<'_>) -> anyhow::Result<Verdict> {
     })
 }
 
-/// Waits until silent connections are closed.
 async fn wait(address: SocketAddr) -> anyhow::Result<Vec<Verdict>> {
     let one = async |(name, beginning): (&str, &[u8])| {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(beginning).await?;
         let (watch, mut buffer) = (Stopwatch::start(), [0; 1_024]);
-        let closed = async {
-            // Ignores everything that the service sends.
-            while !matches!(stream.read(&mut buffer).await, Ok(0) | Err(_)) {}
-        };
+        let closed = async { while !matches!(stream.read(&mut buffer).await, Ok(0) | Err(_)) {} };
         let is_closed = timeout(WATCH_TIME_MAX, closed).await.is_ok();
         anyhow::Ok(Verdict {
             what: format!("silence after {name}"),

@@ -1,5 +1,3 @@
-//! Large request bodies, without and with a valid key.
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -19,18 +17,15 @@ use crate::setting::Setting;
 
 /// Streams per connection: the usual default of services, or less if the service limits them.
 pub(super) const STREAMS: usize = 100;
-/// Connections with one body each.
 const SOCKETS: usize = 200;
 /// Length of a body in bytes. The last byte is never sent.
 const BODY_BYTES: usize = 4_000_000;
 /// How long the service may take to accept more of a body. After that it is considered to be holding it back.
 const SEND_TIME_MAX: Duration = Duration::from_secs(3);
-/// Maximum memory for strangers, in megabytes.
 const STRANGERS_MEGABYTES_MOST: f64 = 64.0;
 /// Maximum memory for one user, in megabytes: `buffered_body_bytes_max`, and the data parsed from it.
 const USER_MEGABYTES_MOST: f64 = 300.0;
 
-/// One HTTP/2 connection with many requests.
 pub(super) struct Multiplexed {
     requests: SendRequest<Bytes>,
     _driver: JoinHandle<()>,
@@ -48,7 +43,6 @@ impl Multiplexed {
         Ok(Self { requests, _driver: driver, held: Vec::new() })
     }
 
-    /// Begins a request and keeps it open.
     pub(super) async fn begin(
         &mut self,
         path: &str,
@@ -73,8 +67,7 @@ impl Multiplexed {
         Ok(())
     }
 
-    /// Sends as much of all bodies as the service accepts, except for the last byte of each. Returns the number of
-    /// bytes sent.
+    /// Sends as much of all bodies as the service accepts, except for their last bytes. Returns the bytes sent.
     async fn flood(&mut self, bytes: usize) -> usize {
         let part = Bytes::from(vec![b' '; 16 << 10]);
         let all = self.held.iter_mut().map(|(body, _)| send(body, &part, bytes));
@@ -143,7 +136,6 @@ async fn multiplexed(address: SocketAddr, key: Option<&str>) -> anyhow::Result<(
     Ok((sent, connection.held.len()))
 }
 
-/// Sends a body on each of many connections.
 async fn sockets(address: SocketAddr, key: Option<&str>) -> anyhow::Result<(usize, usize)> {
     let authorization = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let head = format!(
@@ -158,7 +150,6 @@ async fn sockets(address: SocketAddr, key: Option<&str>) -> anyhow::Result<(usiz
         while sent + part.len() < BODY_BYTES - 1 {
             match timeout(SEND_TIME_MAX, stream.write(&part)).await {
                 Ok(Ok(bytes)) if bytes > 0 => sent += bytes,
-                // Rejected or held back.
                 _ => break,
             }
         }

@@ -1,5 +1,3 @@
-//! As many streams of one user as the service allows.
-
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -12,14 +10,11 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Number of streams requested.
 const ASKED: usize = 2_000;
-/// Maximum memory of all streams, in megabytes.
 const MEGABYTES_MOST: f64 = 60.0;
 /// Streams of paradoxes, and how many equal events are recorded while all of them are read.
 const PARADOX_STREAMS: usize = 200;
 const EQUAL_EVENTS: usize = 4_000;
-/// Megabytes that these streams may take.
 const PARADOX_MEGABYTES_MOST: f64 = 600.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {

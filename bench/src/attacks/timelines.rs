@@ -1,5 +1,3 @@
-//! Limits on a user's timelines and keys.
-
 use anyhow::bail;
 use serde_json::json;
 
@@ -9,13 +7,9 @@ use crate::http::{Connection, request};
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Number of timelines whose clocks are changed.
 const TOUCHED: usize = 10_000;
-/// Maximum memory per timeline, in kilobytes.
 const KILOBYTES_MOST: f64 = 5.0;
-/// Request limit per user and minute.
 const REQUESTS_PER_MINUTE: usize = 30;
-/// Number of keys of one user.
 const KEYS: usize = 50;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
@@ -52,7 +46,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     ])
 }
 
-/// Sends requests with many keys of one user.
 pub(crate) fn keys(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     let limit = REQUESTS_PER_MINUTE.to_string();
     let target = Target::start(setting, "keys", &[])?;

@@ -1,5 +1,3 @@
-//! Responses that the attacker requests and never reads, against memory.
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -16,11 +14,9 @@ use crate::setting::Setting;
 /// HTTP/2 connections of a stranger, with [`STREAMS`] requests each.
 const CONNECTIONS: usize = 60;
 const STREAMS: usize = 100;
-/// Requests of one user for a page of large events.
 const PAGES: usize = 256;
 const EVENTS: usize = 960;
 const EVENT_BYTES: usize = 59 << 10;
-/// Memory that each may take, in megabytes.
 const STRANGER_MEGABYTES_MOST: f64 = 200.0;
 const USER_MEGABYTES_MOST: f64 = 300.0;
 
@@ -67,7 +63,6 @@ fn documents(setting: &Setting) -> anyhow::Result<Verdict> {
     })
 }
 
-/// A user requests the largest pages that there are.
 fn pages(setting: &Setting) -> anyhow::Result<Verdict> {
     let target = Target::start(setting, "pages", &[])?;
     let (megabytes, taken) = block_on(async {

@@ -7,7 +7,6 @@ use crate::rounds::Rounds;
 use crate::service::{Service, send};
 use crate::setting::Setting;
 
-/// Concurrent clients.
 const CONNECTIONS: usize = 32;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

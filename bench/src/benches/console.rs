@@ -16,12 +16,9 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// The script that drives the browser, relative to the repository root.
 const SCRIPT: &str = "console/bench/drag.mjs";
-/// The script's dependency, which must be installed.
 const NEEDED: &str = "console/node_modules/playwright-core";
 
-/// Output of the script.
 #[derive(Deserialize)]
 struct Shown {
     /// For a line that follows the pointer and the wheel.
@@ -32,7 +29,6 @@ struct Shown {
     zoomed: Pace,
 }
 
-/// Frame rates.
 #[derive(Deserialize)]
 struct Pace {
     fps: f64,
@@ -49,7 +45,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Measures dragging 100,000 events.
 fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let data = setting.empty_folder("console")?;
     let service = Service::start(setting, &data, &[])?;
@@ -88,7 +83,6 @@ fn script<T: DeserializeOwned>(service: &Service<'_>, name: &str, arguments: &[&
     serde_json::from_slice(&told).with_context(|| format!("{name} printed something else than its figures"))
 }
 
-/// Runs a script like [`script`], and returns its raw output.
 fn run_script(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     let mut node = Command::new("node");
     node.arg(name).arg(service.url()).args(arguments).env("TIMENAV_API_KEY", service.key()?);

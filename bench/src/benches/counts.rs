@@ -1,5 +1,4 @@
-//! Counting all events of a long history in groups, through the engine, against a bare SQL statement over the same
-//! rows.
+//! Counting a long history in groups, through the engine, against a bare SQL statement over the same rows.
 
 use std::sync::Arc;
 
@@ -26,7 +25,6 @@ const BARE_READ: &str = "SELECT count(*), max(bytes) FROM (
     SELECT length(content) AS bytes FROM events INDEXED BY events_by_time
     WHERE timeline = ?1 AND until IS NULL ORDER BY time, position)";
 
-/// A history in a file, with both ways to count it.
 struct Subject {
     engine: Engine,
     caller: Caller,

@@ -17,11 +17,8 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Events in the short history.
 pub(super) const FEW: u64 = 1_000;
-/// Forks or reads before the measurement.
 pub(super) const WARM: usize = 32;
-/// Forks or reads measured.
 pub(super) const COUNTED: usize = 512;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

@@ -18,31 +18,25 @@ use crate::setting::Setting;
 use crate::traffic::Traffic;
 use crate::wall_clock::Stopwatch;
 
-/// Events in the short history.
 const FEW: u64 = 10_000;
 /// Concurrent writers, to measure the remaining cost when they share disk flushes.
 const WRITERS: u64 = 64;
-/// Writes before the measurement.
 const WARM_WRITES: u64 = 512;
 
-/// Page size of the database.
 const PAGE_BYTES: f64 = 8_192.0;
 
-/// The cost of a write.
 #[derive(Clone, Copy)]
 struct Costs {
     micros: f64,
     files: Traffic,
 }
 
-/// Page counts of one side, per round.
 #[derive(Default)]
 struct Side {
     pages_read: Vec<f64>,
     pages_written: Vec<f64>,
 }
 
-/// How the cost of a write is measured.
 #[derive(Clone, Copy)]
 enum Cost {
     /// One writer; the median latency in microseconds.

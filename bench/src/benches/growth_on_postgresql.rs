@@ -16,11 +16,8 @@ use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
 use crate::setting::Setting;
 
-/// Events in the short history.
 const FEW: u64 = 10_000;
-/// Events imported at a time.
 const IMPORTED: u64 = 200_000;
-/// Concurrent connections that each write events to the same timeline.
 const CLIENTS: usize = 64;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -32,7 +29,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     fill(setting, &cluster, "short", 0..FEW)?;
     let (mut findings, mut events_count) = (Vec::new(), 0);
     for size in sizes {
-        // The longest history extends the previous one.
         fill(setting, &cluster, "long", events_count..size)?;
         events_count = size;
         let (mut of_short, mut of_long) = (Vec::new(), Vec::new());
@@ -88,7 +84,6 @@ fn measure(cluster: &Cluster<'_>, name: &str, log: &mut Vec<f64>) -> anyhow::Res
     Ok(outcome.rate())
 }
 
-/// Returns the number of bytes that the server has written to its log.
 fn logged(cluster: &Cluster<'_>, name: &str) -> anyhow::Result<f64> {
     Ok(cluster.query(name, &["SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"])?.trim().parse()?)
 }

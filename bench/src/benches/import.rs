@@ -11,9 +11,7 @@ use crate::rounds::Rounds;
 use crate::service::{Service, database_in};
 use crate::setting::Setting;
 
-/// Required rows per second, regardless of the floor.
 const RATE_MIN: f64 = 60_000.0;
-/// Rows per commit of the floor.
 const BATCH_ROWS: usize = 2_048;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

@@ -64,13 +64,11 @@ fn write_one(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool)
     Ok(Spread::of(&micros).median)
 }
 
-/// Returns the first fork in a folder, or its parent timeline.
 fn first_fork(caller: &Caller, of_fork: bool) -> anyhow::Result<TimelineId> {
     if of_fork { Ok(TimelineId::new("fork-0")?) } else { Ok(caller.timeline_id.clone()) }
 }
 
-/// Returns the folder of a short history with `count` forks, each with an event of its own, created by this run or an
-/// earlier one.
+/// Returns the folder of a short history with `count` forks of one event each, which later runs reuse.
 fn kept_forks(setting: &Setting, count: usize) -> anyhow::Result<PathBuf> {
     setting.kept_folder(&format!("forks-{count}-v1"), |folder| {
         let runtime = runtime()?;

@@ -11,9 +11,7 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// Concurrent clients.
 const CONNECTIONS: usize = 32;
-/// Size of the history in the goal.
 const LARGE_EVENTS: u64 = 10_000_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -32,7 +30,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(vec![kept, of_import(setting)?])
 }
 
-/// Measures the import of a history into an empty service.
 fn of_import(setting: &Setting) -> anyhow::Result<Finding> {
     let events_count = setting.history_events();
     let file = setting.folder.join("memory-import");
@@ -58,7 +55,6 @@ fn of_import(setting: &Setting) -> anyhow::Result<Finding> {
     })
 }
 
-/// Returns the resident memory after some time of event queries.
 fn under_load(setting: &Setting, data: &Path) -> anyhow::Result<f64> {
     let service = Service::start(setting, data, &[])?;
     service.wait_until_ready()?;

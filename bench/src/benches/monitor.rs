@@ -18,21 +18,18 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Events per page.
 const ITEMS: usize = 100;
 /// The minimum to find them: one range of the table, in its own order.
 const BARE: &str = "SELECT time, position, content FROM events
     WHERE timeline = ?1 AND cell = ?2 AND time >= ?3 AND lat BETWEEN ?4 AND ?5 AND lon BETWEEN ?6 AND ?7
     ORDER BY time, position LIMIT 100";
 
-/// A query: a box within one cell, and the earliest time.
 #[derive(Clone, Copy)]
 struct Question {
     bbox: BBox,
     from: Instant<Virtual>,
 }
 
-/// A history in a file, with all ways to query it.
 struct Subject {
     engine: Engine,
     caller: Caller,

@@ -46,7 +46,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Returns the number of round trips per group of writes.
 fn trips(cluster: &Cluster<'_>, arguments: &[&str]) -> anyhow::Result<f64> {
     let turns = Turns::to(cluster.address())?;
     let service = cluster.serve(turns.address(), arguments)?;

@@ -20,12 +20,10 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Number of actors in the recorded events.
 const ACTORS: u64 = 1_000;
 /// Events tried as a possible cause. About one in two is suitable.
 const CAUSES_TRIED: u64 = 32;
 
-/// A long history, and the number of the next event.
 struct Subject {
     engine: Engine,
     caller: Caller,
@@ -103,7 +101,6 @@ impl Subject {
     }
 }
 
-/// Reports the progress of a listener.
 async fn listen(mut stream: LedgerStream, told: watch::Sender<u64>) {
     while let Some(news) = stream.next().await {
         told.send_replace(news.position);

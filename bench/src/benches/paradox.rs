@@ -18,14 +18,11 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Causes of each event except for the first ones.
 const CAUSES: u64 = 3;
 /// One in this many causes is recorded after its effect.
 const BACKWARD_EVERY: u64 = 50_000;
-/// Memory limit for a million events, in MiB.
 const MEMORY_MIB_MAX: f64 = 200.0;
 
-/// The events, generated before the measurement.
 struct Events {
     ids: Vec<EventId>,
     drafts: Vec<EventDraft>,
@@ -34,7 +31,6 @@ struct Events {
     targets: Vec<u32>,
 }
 
-/// Measures a whole timeline.
 pub(crate) fn scan(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events = Events::new(setting.history_events())?;
     let before = resident_mib()?;
@@ -74,7 +70,6 @@ pub(crate) fn scan(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok([("paradox-scan", 10.0, in_memory), ("paradox-scan-records", 25.0, from_records)].map(finding).into())
 }
 
-/// Measures record by record.
 pub(crate) fn write(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut events = Events::new(setting.history_events() / 10)?;
     events.move_about()?;
@@ -220,7 +215,6 @@ fn components(starts: &[u32], targets: &[u32]) -> usize {
     found
 }
 
-/// Returns the resident memory of this process in MiB, from `/proc/self/statm`.
 fn resident_mib() -> anyhow::Result<f64> {
     let text = std::fs::read_to_string("/proc/self/statm").context("this system does not tell of memory")?;
     let pages: u32 = text.split(' ').nth(1).context("the second figure is missing")?.parse()?;

@@ -14,7 +14,6 @@ use crate::wall_clock::pause;
 
 /// Clients that read the clock: one sequential client, and enough to keep a core busy.
 const READERS: [usize; 2] = [1, 32];
-/// Clients that seal.
 const SEALERS: usize = 4;
 /// How long sealing runs before the clock is read.
 const AHEAD: Duration = Duration::from_millis(300);

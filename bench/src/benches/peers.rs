@@ -9,7 +9,6 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// The load, and the number of clients.
 const CASES: [(&str, Plan, usize); 4] = [
     ("travel-1", Plan::Travel, 1),
     ("travel-64", Plan::Travel, 64),

@@ -23,9 +23,7 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Events per page.
 const ITEMS: usize = 100;
-/// Countries in which the history has places.
 const COUNTRIES: [&str; 6] = ["Brazil", "Australia", "Canada", "China", "Algeria", "Argentina"];
 /// Search radius around the middle of a place, in meters: beyond its degree on all sides.
 const RADIUS_M: f64 = 60_000.0;
@@ -35,7 +33,6 @@ const BY_TEXT: &str = "SELECT lat, lon, content FROM events INDEXED BY events_by
 const BY_CELLS: &str = "SELECT lat, lon, content FROM events
     WHERE timeline = ?1 AND cell IN (SELECT value FROM json_each(?2)) AND time >= ?3 ORDER BY time, position";
 
-/// A query: a place and the earliest time.
 struct Question {
     location: LocationQuery,
     /// The cells of the place, as a parameter of the SQL statement.
@@ -43,7 +40,6 @@ struct Question {
     from: Instant<Virtual>,
 }
 
-/// A history in a file, with all ways to query it.
 struct Subject {
     engine: Engine,
     store: Arc<SqliteStore>,

@@ -15,21 +15,17 @@ use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
 const PROBE: &str = include_str!("programs/probe.c");
-/// Location of the library in Debian's package `libfaketime`.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 /// Files in the small project. Each one starts a compiler, an assembler and their driver program.
 const FILES: usize = 60;
-/// Functions per file.
 const FUNCTIONS: usize = 10;
 
-/// A service, and the probe program to run.
 struct Subject<'a> {
     service: Service<'a>,
     timenav: &'a Path,
     folder: PathBuf,
 }
 
-/// How a program is run.
 #[derive(Clone, Copy)]
 enum Way {
     Native,
@@ -84,14 +80,12 @@ impl Subject<'_> {
         if status.success() { Ok(()) } else { bail!("timenav clock travel {to}: {status}") }
     }
 
-    /// Returns a command of timenav with the service's address and key.
     fn cli(&self, arguments: &[&str]) -> anyhow::Result<Command> {
         let mut command = Command::new(self.timenav);
         command.args(arguments).env("TIMENAV_URL", self.service.url()).env("TIMENAV_API_KEY", self.service.key()?);
         Ok(command)
     }
 
-    /// Returns a command that runs a program.
     fn command(&self, way: Way, program: &Path) -> anyhow::Result<Command> {
         Ok(match way {
             Way::Native => Command::new(program),
@@ -111,7 +105,6 @@ impl Subject<'_> {
         })
     }
 
-    /// Runs the probe and returns the number that it prints.
     fn number(&self, setting: &Setting, way: Way, words: [&str; 2]) -> anyhow::Result<f64> {
         let mut command = self.command(way, &self.probe())?;
         let output = setting.cores.measured(move || command.args(words).output())?;
@@ -167,7 +160,6 @@ impl Subject<'_> {
         })
     }
 
-    /// Builds a small project from scratch on all cores.
     fn building(&self, setting: &Setting) -> anyhow::Result<Finding> {
         let project = self.folder.join("project");
         write_project(&project)?;

@@ -1,5 +1,4 @@
-//! Reads whose ledger entry is durable before the response, against reads whose entry becomes durable soon after (goal
-//! 9).
+//! Reads whose ledger entry is durable before the response, against reads whose entry is durable later (goal 9).
 
 use crate::history::{Format, History};
 use crate::load::Plan;
@@ -8,9 +7,7 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// Concurrent clients.
 const CONNECTIONS: usize = 32;
-/// Number of events to read.
 const EVENTS_COUNT: u64 = 10_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

@@ -13,11 +13,8 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
-/// Concurrent clients that read.
 const CLIENTS: u64 = 32;
-/// Reads per measurement.
 const READS: u64 = 8_192;
-/// Number of events measured.
 const EVENTS: u64 = 100_000;
 
 /// Per event: leaf, payload and salt in the ledger, and the payload again in its own table.

@@ -1,5 +1,4 @@
-//! A full tampering scan on all cores, against hashing the same bytes in memory into a Merkle tree on one core (goal
-//! 8).
+//! A full tampering scan on all cores, against hashing the same bytes into a Merkle tree on one core (goal 8).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,18 +20,15 @@ use crate::wall_clock::Stopwatch;
 
 /// Maximum number of entries that the floor keeps in memory. Half a gigabyte would measure memory access.
 const FLOOR_ENTRIES_MAX: u64 = 100_000;
-/// Number of entries generated between checks for an interrupt.
 const LOOK_EVERY_ENTRIES: u64 = 10_000;
 const FLOOR: &str = "the same bytes in memory, hashed into a Merkle tree on one core";
 
-/// A ledger to scan, with its first entries in memory.
 struct Subject {
     runtime: Runtime,
     engine: Engine,
     caller: Caller,
     timeline: TimelineId,
     rows: Vec<EntryRow>,
-    /// Average number of hashed bytes per entry.
     entry_bytes: f64,
 }
 
@@ -63,7 +59,6 @@ fn measure(setting: &Setting, (name, goal): (&str, f64), folder: &Path) -> anyho
     Ok([finding(Unit::EntriesPerSecond, rounds), finding(Unit::MegabytesPerSecond, in_bytes)])
 }
 
-/// Generates a ledger of read entries.
 async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
     let (engine, caller, store) = doors::open(folder).await?;
     for number in 0..entries_count {
@@ -90,7 +85,6 @@ impl Subject {
         Ok(Self { runtime, engine, caller, timeline, rows, entry_bytes })
     }
 
-    /// Returns entries per second that are hashed, payload and leaf, and added to a tree.
     fn hash(&self) -> anyhow::Result<f64> {
         let watch = Stopwatch::start();
         let mut tree = Frontier::default();
@@ -103,7 +97,6 @@ impl Subject {
         Ok(count(self.rows.len()) / watch.elapsed().as_secs_f64())
     }
 
-    /// Returns entries scanned per second.
     fn scan(&self) -> anyhow::Result<f64> {
         let watch = Stopwatch::start();
         let mut nobody_asks = |_| ();

@@ -18,13 +18,10 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Size of the sealed data, in bytes.
 const DATA_BYTES: usize = 1_024;
 /// Records timed together, because a single one is too short for the clock's resolution.
 const BATCH: u32 = 100;
-/// Batches per measurement. The median counts.
 const BATCHES: usize = 200;
-/// 32 bytes in hexadecimal, as users provide them.
 const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const FLOOR: &str = "HKDF-SHA-256 with a new salt, and AES-256-GCM with a new nonce, of the same bytes";
 
@@ -86,7 +83,6 @@ impl Subject {
     }
 }
 
-/// A sealed record without metadata.
 struct Bare {
     salt: [u8; SALT_BYTES],
     nonce: [u8; NONCE_BYTES],
@@ -117,7 +113,6 @@ fn bare_cipher(salt: &[u8; SALT_BYTES]) -> anyhow::Result<LessSafeKey> {
     Ok(LessSafeKey::new(unbound.map_err(|_| anyhow!("no key can be made"))?))
 }
 
-/// Returns the median time of one call, in microseconds.
 fn median_micros<T>(mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
     let mut micros = Vec::with_capacity(BATCHES);
     for _ in 0..BATCHES {

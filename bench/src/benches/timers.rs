@@ -18,7 +18,6 @@ use crate::service::{Service, database_in};
 use crate::setting::Setting;
 use listener::{Settled, Talker, moment};
 
-/// Instants sampled for the floor's rows.
 const SAMPLED: usize = 2_000;
 /// Maximum memory growth during an advance, from soon after its beginning, in millions of bytes.
 const GROWTH_MEGABYTES: f64 = 30.0;
@@ -26,7 +25,6 @@ const GROWTH_MEGABYTES: f64 = 30.0;
 /// Reduction of the number of instants on PostgreSQL.
 const ON_POSTGRESQL_LESS: u64 = 10;
 
-/// The firings of an advance.
 struct Case {
     name: &'static str,
     unit: Unit,
@@ -104,7 +102,6 @@ impl Case {
         Ok([speed, flat])
     }
 
-    /// The same on PostgreSQL, with fewer instants.
     fn run_on(&self, cluster: &Cluster<'_>, setting: &Setting) -> anyhow::Result<Finding> {
         let instants = self.instants / ON_POSTGRESQL_LESS;
         let on_sqlite = || Ok(self.of_unit(self.settle(setting, instants)?.0.instants_per_second));
@@ -154,12 +151,10 @@ impl Case {
     }
 }
 
-/// Returns a timer that fires at an instant.
 fn timer(number: u64, instant: u64) -> Value {
     json!({ "at": moment(instant + 1), "payload": { "invoice": number } })
 }
 
-/// Returns a string field of a response.
 fn text<'a>(answer: &'a Value, pointer: &str) -> anyhow::Result<&'a str> {
     answer.pointer(pointer).and_then(Value::as_str).with_context(|| format!("no text at {pointer} in {answer}"))
 }

@@ -7,7 +7,6 @@ use crate::rounds::Rounds;
 use crate::service::{Service, database_in};
 use crate::setting::Setting;
 
-/// Rows that the floor repeats.
 const SAMPLED: usize = 1_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

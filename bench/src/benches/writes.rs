@@ -8,9 +8,7 @@ use crate::rounds::Rounds;
 use crate::service::{Service, database_in};
 use crate::setting::Setting;
 
-/// Rows that the floor repeats.
 const SAMPLED: usize = 5_000;
-/// Required writes per second by 64 clients, regardless of the floor.
 const TRAVELS_MIN: f64 = 40_000.0;
 
 struct Case {

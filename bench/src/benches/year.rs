@@ -29,7 +29,6 @@ const DAYS: i64 = 365;
 /// Start of the year: 2026-01-01.
 const START_SECONDS: i64 = 1_767_225_600;
 
-/// The simulated host clock.
 struct YearClock(AtomicI64);
 
 impl WallClock for YearClock {
@@ -108,7 +107,6 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 /// page), and the tree levels above.
 const LEAF_BYTES: f64 = 108.0;
 
-/// Returns the number of entries between two measurements.
 #[expect(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^52")]
 fn entries_of(later: Weight, earlier: Weight) -> f64 {
     (later.entries - earlier.entries) as f64
@@ -147,7 +145,6 @@ async fn live(folder: &Path, thinned: i64) -> anyhow::Result<Vec<(i64, Weight)>>
                 events_count = due;
             }
         }
-        // Background work of the service.
         engine.tend().await?;
         while engine.sweep_in_turn().await? {}
         interrupt::check()?;

@@ -9,7 +9,6 @@ use crate::running::Running;
 use crate::setting::Setting;
 use crate::starting::{free_address, in_path, program, wait_until_open};
 
-/// A running etcd with one member.
 pub(crate) struct Etcd<'a> {
     setting: &'a Setting,
     _running: Running,
@@ -17,7 +16,6 @@ pub(crate) struct Etcd<'a> {
 }
 
 impl<'a> Etcd<'a> {
-    /// Starts it on an empty folder.
     pub(crate) fn start(setting: &'a Setting) -> anyhow::Result<Self> {
         let etcd = program("etcd-server", || in_path("etcd"))?;
         let (address, peers) = (free_address()?, free_address()?);

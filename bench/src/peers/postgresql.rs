@@ -8,19 +8,15 @@ use crate::cluster::Cluster;
 use crate::history::History;
 use crate::setting::Setting;
 
-/// The initial database of each cluster.
 const DATABASE: &str = "postgres";
-/// The table to insert into.
 const TABLE: &str = "CREATE TABLE events (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text)";
 
-/// A running PostgreSQL with an empty table of events.
 pub(crate) struct Postgresql<'a> {
     cluster: Cluster<'a>,
     script: PathBuf,
 }
 
 impl<'a> Postgresql<'a> {
-    /// Starts it on a new database cluster.
     pub(crate) fn start(setting: &'a Setting) -> anyhow::Result<Self> {
         let cluster = Cluster::start(setting, "postgresql")?;
         let script = setting.folder.join("postgresql.sql");

@@ -1,5 +1,4 @@
-//! UmaDB from the Python Package Index: an append of one event without a condition over gRPC, with one connection per
-//! client.
+//! UmaDB from the Python Package Index: appends one event without a condition over gRPC, one connection per client.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,7 +12,6 @@ use crate::running::Running;
 use crate::setting::Setting;
 use crate::starting::{free_address, output_of, wait_until_open};
 
-/// The measured version.
 const UMADB_VERSION: &str = "0.7.8";
 
 pub(crate) struct Umadb<'a> {
@@ -23,7 +21,6 @@ pub(crate) struct Umadb<'a> {
 }
 
 impl<'a> Umadb<'a> {
-    /// Starts it on an empty folder.
     pub(crate) fn start(setting: &'a Setting) -> anyhow::Result<Self> {
         let umadb = installed(setting)?;
         let address = free_address()?;

@@ -10,11 +10,9 @@ use super::{Excerpt, POSITION_BITS, excerpt, number, schema_of, update_head};
 use crate::load::count;
 use crate::wall_clock::Stopwatch;
 
-/// Rows written by the service while timers fired.
 pub(crate) struct FiredSample {
     schema: Vec<String>,
     page_bytes: i64,
-    /// The timeline's own row.
     head: Excerpt,
     /// Entries of firings and of outcomes, alternately.
     entries: Excerpt,
@@ -24,8 +22,7 @@ pub(crate) struct FiredSample {
 }
 
 impl FiredSample {
-    /// Samples all firings of the only timeline in a database, with `per_instant` firings at each instant. All must
-    /// have an outcome.
+    /// Samples all firings of the only timeline, `per_instant` at each instant. All must have an outcome.
     pub(crate) fn take(database: &Path, per_instant: usize) -> anyhow::Result<Self> {
         let connection = Connection::open(database)?;
         let schema = schema_of(&connection)?;
@@ -57,7 +54,6 @@ impl FiredSample {
 /// Writes the rows of one kind for a firing.
 type PutRows = fn(&Transaction<'_>, &FiredSample, &[Value]) -> anyhow::Result<()>;
 
-/// A database in which bare SQL writes firings and their outcomes.
 pub(crate) struct RawFirings<'a> {
     connection: Connection,
     sample: &'a FiredSample,
@@ -104,7 +100,6 @@ impl<'a> RawFirings<'a> {
         self.commit(&[Self::put_fired])
     }
 
-    /// Commits the outcomes of the last firings.
     pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
         self.commit(&[Self::put_settled])?;
         self.instant += 1;
@@ -155,7 +150,6 @@ impl<'a> RawFirings<'a> {
 }
 
 impl FiredSample {
-    /// Returns the bytes of an entry with the next key.
     fn entry(&self, entry: usize) -> Vec<Value> {
         let mut row = self.entries.rows[entry % self.entries.rows.len()].clone();
         row[0] = Value::Integer((1 << POSITION_BITS) | i64::try_from(entry).unwrap_or(0));

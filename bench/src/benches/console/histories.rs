@@ -21,19 +21,14 @@ use crate::setting::Setting;
 const VIEWS: &str = "console/bench/views.mjs";
 const FILL: &str = "console/bench/fill.mjs";
 const SLOW: &str = "console/bench/slow.mjs";
-/// Folder with the hurricane and flight data, relative to the repository root.
 const FILES: &str = "../shared/data";
-/// Number of generated events.
 const MADE_EVENTS: &str = "10000000";
 /// The slow connection: bits per millisecond, and latency in milliseconds.
 const LINE_KBITS: f64 = 400.0;
 const LINE_LATENCY_MS: f64 = 50.0;
 
-/// A history that the console is measured with.
 struct History {
-    /// Name of its timeline.
     name: &'static str,
-    /// Whether the service provides it.
     is_demo: bool,
     /// Source argument for the script that fills a timeline.
     made_of: &'static str,
@@ -46,7 +41,6 @@ const HISTORIES: [History; 4] = [
     History { name: "made", is_demo: false, made_of: MADE_EVENTS },
 ];
 
-/// Output of the views script.
 #[derive(Deserialize)]
 struct Views {
     rows: Vec<View>,
@@ -73,7 +67,6 @@ struct View {
     map: Option<Pace>,
 }
 
-/// Frame rates.
 #[derive(Deserialize)]
 struct Pace {
     fps: f64,
@@ -138,7 +131,6 @@ fn filled(setting: &Setting, history: &History) -> anyhow::Result<PathBuf> {
 }
 
 impl Figures {
-    /// Adds the costs of the views in one round.
     fn take_views(&mut self, history: &str, Views { rows }: &Views) -> anyhow::Result<()> {
         let view = |name: &str| {
             let found = rows.iter().find(|row| row.name == name);
@@ -183,8 +175,7 @@ impl Figures {
         Ok(())
     }
 
-    /// Adds the waiting times over a slow connection in one round: for the bars of all time, and of a part after a
-    /// click.
+    /// Adds the waiting times over a slow connection: for the bars of all time, and of a part after a click.
     fn take_slow(&mut self, history: &str, Slow { rows }: &Slow) {
         for ((who, most), visit) in [("new", 2.0), ("known", 15.0)].into_iter().zip(rows) {
             let carrying_ms = visit.kb * 8e3 / LINE_KBITS + LINE_LATENCY_MS;
@@ -220,7 +211,6 @@ impl Figures {
     }
 }
 
-/// Returns the name of a view in the form used in figure names.
 fn in_a_name(view: &str) -> String {
     view.to_lowercase().replace(", ", "-").replace(' ', "-")
 }

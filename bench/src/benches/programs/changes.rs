@@ -14,9 +14,7 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::{Stopwatch, host_now, monotonic, pause};
 
-/// Followers that a change waits for.
 const FOLLOWERS: usize = 20;
-/// Changes per round.
 const CHANGES: u32 = 100;
 /// Readings timed together, and the number of such batches.
 const READINGS: u32 = 10_000;

@@ -11,12 +11,10 @@ use crate::service::Service;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Timers per timeline, the maximum allowed.
 const TIMERS_PER_TIMELINE: u64 = 100_000;
 /// Clock changes per measurement, and warm-up changes before them.
 const CHANGES: (u64, u64) = (500, 50);
 
-/// Measurements of one start of the service.
 struct Look {
     start_millis: f64,
     change_micros: f64,

@@ -20,14 +20,11 @@ use crate::wall_clock::Stopwatch;
 
 /// 2030-01-01T00:00:00Z, in microseconds.
 const FIRST_MICROS: i64 = 1_893_456_000_000_000;
-/// Concurrent connections that set timers.
 const SETTERS: usize = 64;
-/// Path for claiming firings.
 const CLAIM: &str = "/v1/queues/default/claim";
 /// Timeout of an advance: 100,000 instants at a tenth of the goal's rate.
 const ADVANCE_TIME_MAX: Duration = Duration::from_mins(12);
 
-/// The result of an advance.
 pub(super) struct Settled {
     pub(super) instants_per_second: f64,
     /// Resident memory of the service after a tenth of the advance, and at its end.
@@ -39,12 +36,10 @@ pub(super) fn moment(seconds: u64) -> String {
     moment_at(FIRST_MICROS.saturating_add_unsigned(seconds.saturating_mul(1_000_000)))
 }
 
-/// Returns a time from its microseconds since 1970.
 pub(super) fn moment_at(micros: i64) -> String {
     Instant::<Virtual>::from_micros(micros).unwrap_or(Instant::MAX).to_string()
 }
 
-/// Clients of the service, on the load generator's core.
 pub(super) struct Talker {
     core: Option<usize>,
     address: SocketAddr,
@@ -56,7 +51,6 @@ impl Talker {
         Ok(Self { core: setting.cores.load, address: service.address(), key: service.key()? })
     }
 
-    /// Runs some work in a separate thread.
     pub(super) fn run<T: Send>(&self, work: impl AsyncFnOnce(&Self) -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
         on_core(self.core, || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -76,7 +70,6 @@ impl Talker {
         Ok(())
     }
 
-    /// Sets timers, many concurrently.
     pub(super) async fn set_timers(&self, timers: impl Iterator<Item = Value> + 'static) -> anyhow::Result<()> {
         let timers = Rc::new(std::cell::RefCell::new(timers));
         let mut setters = Vec::new();
@@ -96,8 +89,7 @@ impl Talker {
         Ok(())
     }
 
-    /// Advances the clock over this many instants while one listener acknowledges the firings. The whole time counts,
-    /// from the clock change until the advance has ended.
+    /// Advances the clock while one listener acknowledges the firings. Measures until the advance has ended.
     pub(super) async fn settle(
         &self,
         (instants, firings): (u64, u64),
@@ -134,14 +126,12 @@ impl Talker {
     }
 }
 
-/// A connection with a key.
 pub(super) struct Line {
     connection: Connection,
     key: String,
 }
 
 impl Line {
-    /// Returns the response to a request.
     pub(super) async fn post(&mut self, path: &str, body: &Value) -> anyhow::Result<Value> {
         self.exchange("POST", path, Some(body)).await
     }
@@ -161,15 +151,13 @@ impl Line {
     }
 }
 
-/// Claims and acknowledges firings like the client libraries' listeners do: the next claim is sent while the
-/// acknowledgment is in flight.
+/// Works like the client libraries' listeners: the next claim is sent while the acknowledgment is in flight.
 struct Listener {
     claiming: Line,
     telling: Line,
 }
 
 impl Listener {
-    /// Processes this many firings, and reports how many it has acknowledged.
     async fn listen(mut self, firings: u64, done: Rc<Cell<u64>>) -> anyhow::Result<()> {
         let mut claimed = self.claiming.post(CLAIM, &next()).await?;
         while done.get() < firings {
