@@ -14,7 +14,6 @@ use crate::process;
 
 /// Folder for unpacked packages, in the target folder.
 const PACKAGES: &str = "baked-from";
-/// Folder of the tables, relative to the repository root.
 const TABLES: &str = "crates/timenav-places/data";
 
 /// The package on the Python Package Index with city names, coordinates and time zones.
@@ -56,12 +55,10 @@ const PASSWORDS: Package = Package {
     version: "4.4.2",
     integrity: "sha512-Bq0B+ixT/DMyG8kgX2xWcI5jUvCwqrMxSFam7m0lAf78nf04hv6lNCsyLYdyYTrCVMqNDY/206K7eExYCeSyUQ==",
 };
-/// The list of common passwords, relative to the repository root.
 const COMMON_PASSWORDS: &str = "crates/timenav-core/data/common-passwords.txt";
 /// Length of the list. ASVS 5.0 (6.2.4) requires at least 3,000 that meet the password policy.
 const COMMON_PASSWORDS_COUNT: usize = 6_000;
-/// Minimum length of a password (`PASSWORD_CHARS_MIN` of timenav-core). Shorter ones are rejected anyway and are not
-/// listed.
+/// `PASSWORD_CHARS_MIN` of timenav-core. Shorter ones are rejected anyway and are not listed.
 const PASSWORD_CHARS_MIN: usize = 8;
 
 /// The npm package that maps Windows time zones.
@@ -70,7 +67,6 @@ const CLDR: Package = Package {
     version: "48.2.0",
     integrity: "sha512-zfmLothncSwfv2jlevoSrgI2VGgH8SDGHXst6jUEotHA8nq9Igeg9jzdJDFtBso9pgJuG89DK16TzrmZDdo2Bg==",
 };
-/// The Windows time zone names, relative to the repository root.
 const WINDOWS_ZONES: &str = "crates/timenav-import/data/windows-zones.tsv";
 
 /// Fetches the packages and generates the tables. The output is reproducible.

@@ -19,13 +19,11 @@ const PROCESSOR_SECONDS_MAX: f64 = 540.0;
 /// Number of packages in the program and its build scripts, including this workspace. `cargo xtask tidy` checks it too,
 /// so that a heavy new dependency is noticed at once.
 pub(crate) const PACKAGES_MAX: usize = 288;
-/// Number of crates printed.
 const SHOWN: usize = 25;
 
 /// The target that the budget is for, because dependencies differ between systems.
 const SYSTEM: &str = "x86_64-unknown-linux-gnu";
 
-/// A unit in Cargo's build timings report.
 #[derive(Debug, Deserialize)]
 struct Unit {
     name: String,
@@ -70,7 +68,6 @@ fn units(report: &str) -> anyhow::Result<Vec<Unit>> {
     units.next().context("the report has no units")?.context("the units of the report are not JSON")
 }
 
-/// Returns name and version of each package that the program is built from.
 pub(crate) fn packages(root: &Path) -> anyhow::Result<BTreeSet<String>> {
     let tree = ["tree", "--locked", "--package", "timenav", "--edges", "normal,build", "--target", SYSTEM];
     let told = process::output(process::cargo(root, &tree).args(["--prefix", "none", "--format", "{p}"]))?;

@@ -29,8 +29,7 @@ fn python(root: &Path, service: &Path) -> anyhow::Result<()> {
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         command
     };
-    // Installed like a user would, so that the tests notice files missing from the package. The build also generates
-    // the code that mypy checks.
+    // Installed as users do, so that files missing from the package are noticed. The build generates code for mypy.
     let install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"];
     process::run(call(&install).args(["--force-reinstall", "."]))
         .context("the client for Python cannot be installed")?;

@@ -23,7 +23,6 @@ struct BrowserRun {
     test_results: Vec<BrowserFile>,
 }
 
-/// The results of a file of browser tests.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BrowserFile {

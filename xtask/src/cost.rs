@@ -1,5 +1,3 @@
-//! The cost of a step: wall time and processor time.
-
 use std::fs;
 use std::time::Instant;
 
@@ -8,7 +6,6 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// Fields of `/proc/self/stat`, after the program name, with the ticks of child processes (`proc_pid_stat(5)`).
 const CHILDREN: [usize; 2] = [13, 14];
 
-/// A cost in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) wall: f64,
@@ -16,7 +13,6 @@ pub(crate) struct Cost {
     pub(crate) processor: f64,
 }
 
-/// The start of a measurement.
 pub(crate) struct Start {
     wall: Instant,
     processor: f64,

@@ -21,8 +21,7 @@ use stage::Stage;
 /// Files in the archive in addition to the program.
 const PAPERS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
-/// Builds the program unless `program` is given, packs it, and installs the packages. Prints their paths, sizes and
-/// checksums.
+/// Builds the program unless given, packs it, installs the packages, and prints paths, sizes and checksums.
 pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
     let path = program.map_or_else(|| build(root), |path| Ok(path.to_owned()))?;
     let program = Program::read(root, &path)?;
@@ -66,7 +65,6 @@ fn lint_python(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the release program and returns its path.
 fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let target = process::target_folder(root);
     let mut build =
@@ -97,8 +95,7 @@ pub(crate) fn megabytes(path: &Path) -> anyhow::Result<String> {
     Ok(format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10))
 }
 
-/// Returns compiler flags that replace each path with a fixed name. If one path contains another, the longer one must
-/// come last to take effect.
+/// Returns flags that replace paths with fixed names. Of nested paths, the longer one must come last to take effect.
 fn joined(places: &[(PathBuf, &str)], flag: &str) -> OsString {
     let mut flags = OsString::new();
     for (path, name) in places {

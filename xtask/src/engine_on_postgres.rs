@@ -5,8 +5,7 @@ use std::process::Command;
 
 use crate::process;
 
-/// Engine tests that work only on SQLite: they read or change the database file directly, or rely on a store that
-/// responds immediately.
+/// Engine tests that change the database file directly, or rely on a store that responds immediately.
 const OF_THE_FILE: [&str; 22] = [
     "bundles::missing_unerased_contents_end_a_bundle_export",
     "checkpoints::database_with_embedded_checkpoints_is_migrated",
@@ -32,7 +31,6 @@ const OF_THE_FILE: [&str; 22] = [
     "streams::lagging_listener_is_reset",
 ];
 
-/// Returns the Cargo command that runs them.
 pub(crate) fn call(root: &Path) -> Command {
     let mut call = process::cargo(root, &["test", "--package", "timenav-store", "--test", "it", "engine::", "--"]);
     for name in OF_THE_FILE {

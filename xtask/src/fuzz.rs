@@ -12,9 +12,7 @@ use anyhow::{Context, bail};
 
 use crate::{process, tools};
 
-/// Memory limit of a target, in MiB.
 const MEMORY_MIB_MAX: u32 = 2_048;
-/// Time limit per input.
 const INPUT_TIME_MAX: Duration = Duration::from_secs(10);
 /// Prefixes of the file names of findings. Slow inputs are stored too, but are not findings.
 const FINDINGS: [&str; 4] = ["crash-", "leak-", "oom-", "timeout-"];
@@ -41,7 +39,6 @@ pub(crate) fn list(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the names of all targets, sorted.
 fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut targets = Vec::new();
     for path in files(&root.join("fuzz/fuzz_targets"))? {
@@ -83,7 +80,6 @@ fn run_target(root: &Path, program: &Path, target: &str, seconds: u32) -> anyhow
     Ok(())
 }
 
-/// Returns the options for libFuzzer.
 fn limits(seconds: u32) -> [String; 4] {
     [
         format!("-max_total_time={seconds}"),
@@ -110,7 +106,6 @@ fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     entries.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// Returns the most recent finding.
 fn newest_finding(files: &[PathBuf]) -> Option<PathBuf> {
     let is_finding = |path: &&PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

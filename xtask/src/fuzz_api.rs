@@ -15,16 +15,12 @@ use crate::{process, tools};
 
 /// The complete document. The one for older tools lacks QUERY operations.
 const DOCUMENT: &str = "openapi-3.2.json";
-/// Configuration of Schemathesis.
 const SETTINGS: &str = "fuzz/api/schemathesis.toml";
-/// How long the service may take to stop.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
-/// Polling interval while waiting for that.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Printed by the service before its address.
 const LISTENING: &str = "listening on ";
 
-/// The extent of a run.
 pub(crate) struct Budget {
     /// Generated requests per operation and phase.
     pub(crate) max_examples: u32,
@@ -59,7 +55,6 @@ fn any_seed() -> u32 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos())
 }
 
-/// Returns the Schemathesis command.
 fn attempt(root: &Path, program: &Path, service: &Service, seed: u32, max_examples: u32) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root).args(["--config-file", SETTINGS, "run"]);
@@ -69,7 +64,6 @@ fn attempt(root: &Path, program: &Path, service: &Service, seed: u32, max_exampl
     command
 }
 
-/// A running service.
 struct Service {
     child: Child,
     /// Kept open so that the service can write to it.
@@ -104,7 +98,6 @@ impl Service {
         }
     }
 
-    /// Stops the service as an operator would.
     fn end(mut self) -> anyhow::Result<()> {
         if let Some(status) = self.child.try_wait().context("the state of the service cannot be read")? {
             bail!("the service exited early ({status})");
@@ -140,7 +133,6 @@ fn look_back(program: &Path, folder: &Path) -> anyhow::Result<()> {
     process::run(Command::new(program).args(["verify", "--data"]).arg(data_folder(folder)))
 }
 
-/// Returns the first line of a log that reports a problem.
 fn first_complaint(log: &str) -> Option<&str> {
     log.lines().find(|line| [" ERROR ", " WARN ", "panicked at"].iter().any(|mark| line.contains(mark)))
 }

@@ -1,5 +1,4 @@
-//! Documents that the program generates about itself. They are committed, so that changes to them are visible in
-//! review.
+//! Documents that the program generates about itself, committed so that changes are visible in review.
 
 use std::path::Path;
 
@@ -7,16 +6,13 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
-/// A generated document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Document {
     /// The description of the HTTP API, in two files.
     Openapi,
-    /// The command line reference.
     CommandLine,
 }
 
-/// Arguments of the Cargo command that prints a file.
 type Printed = &'static [&'static str];
 
 const OPENAPI: Printed =

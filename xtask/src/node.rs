@@ -1,5 +1,3 @@
-//! Node, which builds the console and the TypeScript client.
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +24,6 @@ pub(crate) fn require() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns an npm command in a folder.
 pub(crate) fn npm(folder: &Path) -> Command {
     let mut command = Command::new("npm");
     command.current_dir(folder);

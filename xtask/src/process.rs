@@ -1,5 +1,3 @@
-//! Runs programs and locates folders.
-
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -10,7 +8,6 @@ use anyhow::{Context, bail};
 /// Polling interval for a program with a time limit.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Returns the root folder of the workspace.
 pub(crate) fn repository_root() -> anyhow::Result<PathBuf> {
     // Cargo's variable has the current path of this crate. The path at compile time is the fallback without Cargo.
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
@@ -18,12 +15,10 @@ pub(crate) fn repository_root() -> anyhow::Result<PathBuf> {
     Ok(root.to_owned())
 }
 
-/// Returns Cargo's target folder.
 pub(crate) fn target_folder(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
-/// Returns a command of the Cargo that runs this program.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo_program());
     command.args(arguments).current_dir(root);
@@ -50,13 +45,11 @@ pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
     Ok(target_folder(root).join("debug/timenav"))
 }
 
-/// Returns the file name of a program.
 fn name(command: &Command) -> String {
     let program = Path::new(command.get_program());
     program.file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned()
 }
 
-/// Runs a program to completion.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let program = name(command);
     let status = command.status().with_context(|| format!("{program} cannot be started"))?;
@@ -66,7 +59,6 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a program to completion and returns its stdout.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     let program = name(command);
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{program} cannot be started"))?;

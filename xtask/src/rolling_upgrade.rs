@@ -48,8 +48,7 @@ fn build(root: &Path, from: &str) -> anyhow::Result<PathBuf> {
         process::run(Command::new("tar").arg("--extract").arg("--file").arg(&packed).arg("--directory").arg(&source))?;
         fs::remove_file(&packed)?;
     }
-    // A separate target folder: a commit's files have its date, so Cargo would consider another commit's artifacts up
-    // to date.
+    // A separate target folder: Cargo would consider another commit's artifacts up to date by the files' dates.
     let target = source.join("target");
     let arguments = ["build", "--locked", "--package", "timenav", "--bin", "timenav"];
     process::run(process::cargo(&source, &arguments).env("CARGO_TARGET_DIR", &target))?;

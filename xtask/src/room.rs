@@ -19,16 +19,13 @@ const BUILD: u64 = 9 * GIB;
 /// Disk space for running tests: databases, folders, browser profiles.
 const TESTS: u64 = 4 * GIB;
 
-/// The in-memory file system of Linux.
 const MEMORY: &str = "/dev/shm";
 
-/// Memory to leave for test processes.
 const PROGRAMS: u64 = 8 * GIB;
 
 /// Advice if there is not enough space.
 const HELP: &str = "delete something, or name another disk in TMPDIR or CARGO_TARGET_DIR";
 
-/// A file system and its free space.
 #[derive(Clone, Copy, Debug)]
 struct Disk {
     id: u64,

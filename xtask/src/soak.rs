@@ -15,7 +15,6 @@ use crate::{engine_on_postgres, process, tools};
 
 /// Makes tests run their full number of cases and rounds.
 const IN_FULL: (&str, &str) = ("TIMENAV_TEST_SOAK", "1");
-/// Seed of random cases (proptest).
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// One part, in the order in which they run.
@@ -36,7 +35,6 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Returns the Cargo command that runs the part.
     fn call(self, root: &Path) -> Command {
         let store = |filter: &[&str]| {
             let call = ["test", "--package", "timenav-store", "--test", "it", "--"];
@@ -84,7 +82,6 @@ pub(crate) fn run(root: &Path, parts: &[Part], seed: Option<u64>) -> anyhow::Res
     Ok(())
 }
 
-/// A record that a part has passed.
 struct Done {
     file: PathBuf,
     /// The commit at which it passed. `None` if there are uncommitted changes.

@@ -1,5 +1,3 @@
-//! The steps of `cargo xtask test`.
-
 use std::fmt;
 
 use clap::ValueEnum;

@@ -12,7 +12,6 @@ use crate::step::{FUZZ, Step};
 use crate::suites::Report;
 use crate::{clients, console, process, room, suites, tidy, tools};
 
-/// Time limit for fetching the advisory database.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 
 /// An architecture on which programs cannot be put on a clock, for a cross-compilation check.
@@ -96,8 +95,7 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
             call.env("RUSTDOCFLAGS", "-D warnings");
         }
         if arguments.contains(&FUZZ) {
-            // Any file will do, because lints do not link. The target folder is shared with the step `doc`, which
-            // checks the same crates.
+            // Any file will do, because lints do not link. The target folder is shared with the step `doc`.
             call.env(LIBFUZZER, root.join(FUZZ)).env("CARGO_TARGET_DIR", process::target_folder(root));
         }
         process::run(&mut call)?;

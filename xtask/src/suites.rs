@@ -27,20 +27,16 @@ const OTHERS_PER_PROCESSOR: usize = 2;
 const OF_DOCUMENTATION: &str = "(line ";
 /// If more tests than this fail at once, none is retried.
 const AGAIN_MAX: usize = 3;
-/// Number of the slowest tests printed.
 const SLOWEST_SHOWN: usize = 30;
 
-/// A test program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Suite {
     program: PathBuf,
     /// The folder of its package, in which it runs.
     folder: PathBuf,
-    /// Whether its tests start the service.
     starts_service: bool,
 }
 
-/// A build message of Cargo, reduced to the fields used here.
 #[derive(Deserialize)]
 struct Built {
     reason: String,
@@ -60,7 +56,6 @@ struct Profile {
     test: bool,
 }
 
-/// The result of a test program.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     succeeded: bool,
@@ -69,17 +64,14 @@ struct Outcome {
     times: Vec<(f64, String)>,
 }
 
-/// Tests that deserve attention.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// Tests that failed at first and passed alone.
     unsteady: Vec<String>,
-    /// Duration of each test, in seconds.
     times: Vec<(f64, String)>,
 }
 
 impl Report {
-    /// Adds tests that failed at first and passed alone.
     pub(crate) fn add_unsteady(&mut self, tests: Vec<String>) {
         self.unsteady.extend(tests);
     }
@@ -137,7 +129,6 @@ pub(crate) fn linted(root: &Path, arguments: &[&str]) -> anyhow::Result<Command>
     Ok(call)
 }
 
-/// Builds all tests and returns the test programs.
 pub(crate) fn build(root: &Path) -> anyhow::Result<Vec<Suite>> {
     let build = ["test", "--workspace", "--features", FEATURES, "--no-run", "--message-format=json-render-diagnostics"];
     let told = process::output(&mut linted(root, &build)?)?;
@@ -243,7 +234,6 @@ fn timed(line: &str) -> (&str, Option<f64>) {
     at_end.map_or((line, None), |(said, seconds)| (said, Some(seconds)))
 }
 
-/// Returns the name of the test in a line.
 fn name(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.split(" ... ").next()
 }

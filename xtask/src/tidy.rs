@@ -27,7 +27,6 @@ use anyhow::bail;
 
 use tree::Tree;
 
-/// A problem found by a check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Problem {
     path: String,

@@ -12,7 +12,6 @@ use crate::{node, process};
 
 /// Prebuilt Cargo subcommands from the Python Package Index.
 const CARGO_TOOLS_REQUIREMENTS: &str = "xtask/requirements.txt";
-/// Schemathesis and its dependencies.
 pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";
 /// Time limit for checking a tool.
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
@@ -56,7 +55,6 @@ const TOOLS: [Tool; 4] = [
     },
 ];
 
-/// Checks that all tools for the steps are installed.
 pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
     for tool in TOOLS.iter().filter(|tool| steps.iter().any(|step| (tool.needed_by)(*step))) {
         if !process::succeeds(Command::new(tool.program).args(tool.arguments), ASK_TIME_MAX) {
@@ -104,8 +102,7 @@ pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Makes sure that PostgreSQL is installed. If it is missing, tries to install Debian's package. The tests start their
-/// own server.
+/// Makes sure that PostgreSQL is installed, from Debian's package if necessary. The tests start their own server.
 pub(crate) fn postgres() -> anyhow::Result<()> {
     let is_there = || {
         let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
@@ -169,8 +166,7 @@ pub(crate) fn programs_to_try(root: &Path) {
     if fs::OpenOptions::new().append(true).open(DPKG_STATUS).is_ok() {
         println!("Programs that tests try are missing; Debian's packages are installed now: {}", missing.join(", "));
         process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
-        // One by one, so that a package that is not available does not prevent others. Existing packages are not
-        // removed.
+        // One by one, so that a missing package does not prevent others. Existing packages are not removed.
         let how = ["install", "--yes", "--quiet", "--no-install-recommends", "--no-remove"];
         for package in missing.iter().filter(|package| **package != "chrony") {
             let mut install = Command::new("apt-get");
@@ -217,7 +213,6 @@ pub(crate) fn require_nightly() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the path of Schemathesis, installed from pinned versions.
 pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<PathBuf> {
     of_python(root, "schemathesis", SCHEMATHESIS_REQUIREMENTS)
 }

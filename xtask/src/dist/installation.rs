@@ -21,9 +21,7 @@ const TIME_MAX: Duration = Duration::from_mins(1);
 const SETTINGS: [&str; 4] = ["NPM_CONFIG_", "PIP_", "PYTHON", "TIMENAV_"];
 /// Printed by the service before its address, once it accepts requests.
 const LISTENING: &str = "listening on http://";
-/// The service on a free port, with its data in the working folder.
 const SERVE: [&str; 4] = ["serve", "--demo", "--listen", "127.0.0.1:0"];
-/// File with the first operator's key.
 const KEY: &str = "timenav-data/admin.key";
 
 /// Installs a wheel into a new virtual environment, without network access.
@@ -61,7 +59,6 @@ pub(super) fn check_npm(package: &Path, version: &str) -> anyhow::Result<()> {
     expect_version(&mut call("npx", &["--offline", "timenav", "--version"]), version)
 }
 
-/// Returns a command with a clean environment.
 fn clean(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder);
@@ -97,7 +94,6 @@ struct Service {
 }
 
 impl Service {
-    /// Starts the service and waits until it accepts requests.
     fn start(serve: &mut Command) -> anyhow::Result<Self> {
         let quiet = serve.env("TIMENAV_LOG_FILTER", "warn").stdout(Stdio::piped());
         let child = quiet.spawn().context("the service cannot be started")?;
@@ -117,7 +113,6 @@ impl Service {
         Ok(service)
     }
 
-    /// Stops the service and waits for its exit.
     fn stop(mut self) -> anyhow::Result<()> {
         rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         let status = process::wait(&mut self.child, TIME_MAX).context("the service does not stop")?;

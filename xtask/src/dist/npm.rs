@@ -1,5 +1,3 @@
-//! The npm package `timenav-server`, which installs the program.
-
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -8,7 +6,6 @@ use serde_json::{Value, json};
 use super::program::{LICENSES, PACKAGES, Program, SUMMARY};
 use super::stage::Stage;
 
-/// Packs the package into a folder and returns its path.
 pub(super) fn pack(root: &Path, program: &Program, out: &Path) -> anyhow::Result<PathBuf> {
     let mut stage = Stage::new(out)?;
     stage.write("package/package.json", &format!("{:#}\n", manifest(program)?))?;

@@ -1,5 +1,3 @@
-//! The program to be packed.
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -7,14 +5,11 @@ use anyhow::Context;
 use super::glibc;
 use crate::process;
 
-/// Description of the packages.
 pub(super) const SUMMARY: &str = "The timenav service: a clock that programs and people can control, over HTTP";
 /// Folder of files that are only in the packages.
 pub(super) const PACKAGES: &str = "deploy/packages";
-/// License files of the program and of its embedded data.
 pub(super) const LICENSES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
-/// A program with the metadata for its packages.
 pub(super) struct Program {
     pub(super) path: PathBuf,
     pub(super) version: String,
@@ -25,7 +20,6 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Describes a program built on this machine from this source.
     pub(super) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
         let glibc = glibc::required_version(path)?;
         Ok(Self { path: path.to_owned(), version: version(root)?, glibc, processor: std::env::consts::ARCH })

@@ -21,7 +21,6 @@ impl Stage {
         Ok(Self { folder: TempDir::new_in(out)?, names: Vec::new() })
     }
 
-    /// Adds a file with this text.
     pub(super) fn write(&mut self, name: &str, text: &str) -> anyhow::Result<()> {
         let path = self.add(name)?;
         fs::write(path, text).with_context(|| format!("{name} cannot be written"))

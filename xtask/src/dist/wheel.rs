@@ -1,5 +1,3 @@
-//! The wheel `timenav-server`, which installs the program with `pip`.
-
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +19,6 @@ const ZIP_EPOCH: i64 = 315_532_800;
 /// File type bits of a regular file. Without them, `pip` ignores the executable bit.
 const REGULAR_FILE: u32 = 0o100_000;
 
-/// Packs the wheel into a folder and returns its path.
 pub(super) fn pack(root: &Path, program: &Program, out: &Path) -> anyhow::Result<PathBuf> {
     let (name, tag) = (format!("timenav_server-{}", program.version), tag(program));
     let info = format!("{name}.dist-info");
@@ -140,7 +137,6 @@ mod tests {
         (wheel.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(wheel).unwrap())
     }
 
-    /// Returns name, mode and text of each file.
     fn files_in(wheel: &[u8]) -> Vec<(String, u32, String)> {
         let archive = ZipArchive::from_slice(wheel).unwrap();
         let (mut entries, mut files) = (archive.entries(), Vec::new());

@@ -1,5 +1,4 @@
-//! Checks the list of expected rejections against the service's sources. With an outdated error text, a run would
-//! report false findings.
+//! Checks the list of expected rejections against the sources: an outdated text would give false findings.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +8,6 @@ use serde_json::Value;
 
 use crate::process;
 
-/// The list of expected rejections.
 const EXPECTED: &str = "fuzz/api/expected.json";
 /// Shorter pieces of an error text could match anything.
 const PIECE_CHARS_MIN: usize = 10;

@@ -1,12 +1,10 @@
-//! Rejects catch-all arms in matches on ledger actions: the compiler would not point out such a match to someone who
-//! adds an action.
+//! Rejects catch-all arms in matches on ledger actions, because the compiler would not point out a new action there.
 
 use super::Problem;
 use super::tree::{Tree, is_test};
 
 /// Code that writes and reads entries.
 const FOLDER: &str = "crates/timenav-engine/src/";
-/// Prefix of the patterns of such a match.
 const OF_ACTIONS: &str = "Action::";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -26,7 +24,6 @@ fn in_file(path: &str, text: &str) -> Vec<Problem> {
     found.map(|(number, _)| Problem::new(path, number + 1, message)).collect()
 }
 
-/// Returns the patterns of the arms before an arm of a match.
 fn arms_before(lines: &[&str], indent_of_arms: usize) -> Vec<String> {
     let is_head = |line: &&str| !line.trim().is_empty() && indent(line) < indent_of_arms;
     let head = lines.iter().rposition(is_head).map_or(0, |head| head + 1);
@@ -47,8 +44,7 @@ fn arms_before(lines: &[&str], indent_of_arms: usize) -> Vec<String> {
     arms
 }
 
-/// Returns whether a pattern matches everything and discards it. A named value is usually passed on to code that lists
-/// all cases.
+/// Returns whether a pattern matches everything and discards it. A named value is usually passed on.
 fn catches_all(pattern: &str) -> bool {
     let is_of_signs = pattern.chars().all(|sign| sign.is_alphanumeric() || " _(),|".contains(sign));
     let words = || pattern.split(|sign: char| !sign.is_alphanumeric() && sign != '_').filter(|word| !word.is_empty());

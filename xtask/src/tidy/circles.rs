@@ -26,7 +26,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
-/// Returns whether the file is the root of a library or a program.
 fn is_root(path: &str) -> bool {
     let (folder, file) = split(path);
     !is_test(path) && (matches!(file, "lib.rs" | "main.rs") || folder.ends_with("/src/bin/"))

@@ -168,9 +168,8 @@ fn is_meant(forbidden: &str, dependency: &str) -> bool {
     forbidden.strip_suffix('*').map_or(forbidden == dependency, |start| dependency.starts_with(start))
 }
 
-/// Returns the normal dependencies of a manifest, with their lines.
-///
-/// Supports only the TOML used in this repository: tables, and one key per line.
+/// Returns the normal dependencies of a manifest, with their lines. Supports only the TOML used in this repository:
+/// tables, and one key per line.
 fn dependencies(manifest: &str) -> Vec<(usize, &str)> {
     let mut inside = false;
     let mut found = Vec::new();

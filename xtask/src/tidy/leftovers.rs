@@ -13,8 +13,7 @@ const LEFTOVERS: [(&str, &str); 6] = [
     (concat!("TO", "DO"), "do it, or open an issue"),
 ];
 
-/// Folders that may have binary files. Others are usually downloads left by a tool. Third-party files come from package
-/// registries instead.
+/// Folders that may have binary files. Others are usually downloads left by a tool.
 const BINARIES: [&str; 4] = ["console/dist/", "crates/timenav-places/data/", "docs/images/", "fuzz/corpus/"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {

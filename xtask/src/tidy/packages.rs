@@ -5,7 +5,6 @@ use std::path::Path;
 use super::Problem;
 use crate::build_time::{PACKAGES_MAX, packages};
 
-/// The file with the budget.
 const BUDGET: &str = "xtask/src/build_time.rs";
 
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {

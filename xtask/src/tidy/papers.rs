@@ -3,7 +3,6 @@
 use super::Problem;
 use super::tree::{Tree, split};
 
-/// Required files.
 const PAPERS: [&str; 7] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT"];
 const DECISIONS: &str = "docs/adr/";

@@ -37,7 +37,6 @@ const SETTINGS: [&str; 8] = [
 /// Folders that every machine has.
 const SHARED_FOLDERS: [&str; 5] = ["//", "/tmp/", "/var/tmp/", "/opt/", "/srv/"];
 
-/// What identifies a machine.
 pub(super) struct Machine {
     /// Folders, each with a trailing slash.
     folders: Vec<String>,
@@ -46,7 +45,6 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Reads the identifying features of this machine.
     pub(super) fn of(root: &Path) -> Self {
         let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
         let checkout = root.canonicalize().ok();

@@ -117,7 +117,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     SURFACES.iter().flat_map(|surface| surface.check(tree)).collect()
 }
 
-/// Words and odd constructions of a file.
 #[derive(Default)]
 struct Measure {
     words: usize,
@@ -141,8 +140,7 @@ impl Measure {
 }
 
 impl Surface {
-    /// Returns the files with too many odd constructions. If all files together have too many, the one with the most
-    /// is reported.
+    /// Returns the files with too many odd constructions, or if only the total is too high, the worst one.
     fn check(&self, tree: &Tree) -> Vec<Problem> {
         let files = tree.texts().filter(|(path, _)| (self.has)(path));
         let measures: BTreeMap<&str, Measure> =
@@ -179,7 +177,6 @@ fn density(odd: usize, words: usize) -> f64 {
     odd as f64 * 1_000.0 / words.max(1) as f64
 }
 
-/// Returns the odd constructions in a text.
 pub(super) fn odd_constructions(text: &str) -> impl Iterator<Item = String> {
     ODD.iter().flat_map(move |(pattern, usual_before)| {
         let is_odd = move |found: &regex::Match<'_>| {
@@ -232,7 +229,6 @@ fn descriptions(document: &str) -> Vec<(usize, String)> {
     texts
 }
 
-/// Returns the comments of a Rust file.
 fn comments(code: &str) -> Vec<(usize, String)> {
     let comment = |(line, number): (&str, usize)| Some((number, without_code(&COMMENT.captures(line)?[1])));
     code.lines().zip(1..).filter_map(comment).collect()

@@ -1,5 +1,3 @@
-//! The files to check.
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +10,6 @@ use crate::process;
 const NOT_WRITTEN_BY_HAND: [&str; 6] =
     ["console/dist/", "crates/timenav-places/data/", "fuzz/corpus/", "test-data/", "target/", "clients/vectors/"];
 
-/// The files of a repository, by path from the root.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// `None` for binary files.
@@ -35,7 +32,6 @@ impl Tree {
         Ok(Self { files })
     }
 
-    /// Returns a tree of these files.
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let own = |(path, text): &(&str, &str)| ((*path).to_owned(), text_of(text.as_bytes().to_vec()));
@@ -46,17 +42,14 @@ impl Tree {
         self.files.keys().map(String::as_str)
     }
 
-    /// Returns the paths of binary files.
     pub(super) fn binaries(&self) -> impl Iterator<Item = &str> {
         self.files.iter().filter(|(_, text)| text.is_none()).map(|(path, _)| path.as_str())
     }
 
-    /// Returns path and contents of every text file.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
-    /// Returns path and contents of every handwritten text file with one of these endings.
     pub(super) fn sources(&self, endings: &[&str]) -> impl Iterator<Item = (&str, &str)> {
         self.texts().filter(|(path, _)| is_written_by_hand(path) && endings.iter().any(|ending| path.ends_with(ending)))
     }
@@ -65,7 +58,6 @@ impl Tree {
         self.files.get(path)?.as_deref()
     }
 
-    /// Returns whether a file or a folder with this path exists.
     pub(super) fn has(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         self.files.contains_key(path)

@@ -12,7 +12,6 @@ use crate::tidy::tree::{Tree, split};
 /// Path of a module from the crate root, which is empty.
 pub(super) type ModulePath = Vec<String>;
 
-/// A path in the source, with its line.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) path: Vec<String>,
@@ -28,7 +27,6 @@ pub(super) struct Module {
     pub(super) items: BTreeSet<String>,
     /// Imported names, and what they refer to.
     pub(super) imports: BTreeMap<String, Vec<String>>,
-    /// Modules imported by a glob.
     pub(super) globs: Vec<Vec<String>>,
     /// All paths with more than one segment, including imports.
     pub(super) named: Vec<Named>,
@@ -36,7 +34,6 @@ pub(super) struct Module {
 
 pub(super) type Modules = BTreeMap<ModulePath, Module>;
 
-/// Parses the modules of the crate with this root file.
 pub(super) fn read(tree: &Tree, root: &str) -> Result<Modules, Problem> {
     let mut reader = Reader { tree, modules: Modules::new(), at: Vec::new(), broken: None };
     let (folder, _) = split(root);
