@@ -54,7 +54,6 @@ pub struct Understood {
     pub missing: Option<&'static str>,
 }
 
-/// The event after an intervention.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     Changed(Box<EventDraft>),

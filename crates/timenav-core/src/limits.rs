@@ -7,9 +7,7 @@ pub const ID_BYTES_MAX: usize = 128;
 pub const EVENT_NAME_BYTES_MAX: usize = 256;
 pub const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
 pub const LOCATION_BYTES_MAX: usize = 512;
-/// Longest source of an event, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 512;
-/// Longest label of an API key, in bytes.
 pub const LABEL_BYTES_MAX: usize = 256;
 pub const EVENT_CAUSES_MAX: usize = 256;
 pub const EVENT_ACTORS_MAX: usize = 256;
@@ -20,7 +18,6 @@ pub const ASSERTION_BYTES_MAX: usize = 1_024;
 pub const EVENT_SEQUENCE_MAX: u64 = (1 << 53) - 1;
 /// Largest `attributes` of one event, in bytes of canonical JSON.
 pub const EVENT_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
-/// Most events one `POST /v1/events` may record.
 pub const EVENTS_PER_REQUEST_MAX: usize = 1_000;
 /// Items on a page if the request has no `limit`.
 pub const PAGE_ITEMS_DEFAULT: usize = 100;
@@ -75,7 +72,6 @@ pub const HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT: u32 = 2_000;
 pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
 /// Highest configurable value, in days.
 pub const ENDED_GRACE_DAYS_MAX: u32 = 3_650;
-/// Most expired timelines that are ended at once.
 pub const EXPIRED_ENDED_AT_ONCE_MAX: usize = 256;
 /// Most rows deleted in one transaction.
 pub const LET_GO_ROWS_MAX: usize = 2_048;
@@ -115,17 +111,14 @@ pub const KEY_DERIVATIONS_MAX: usize = 4;
 pub const KEY_DERIVATIONS_WAITING_MAX: usize = 128;
 /// Most of these per user.
 pub const KEY_DERIVATIONS_WAITING_PER_USER_MAX: usize = 32;
-/// Longest action of an intervention, in bytes.
 pub const ACTION_BYTES_MAX: usize = 1_024;
 /// Most events that one return to an anchor may change.
 pub const RETURN_EVENTS_MAX: usize = 10_000;
-/// Most levels of forks of forks.
 pub const FORK_DEPTH_MAX: usize = 64;
 /// Most events and interventions in all views. Beyond it, the views unused for longest are dropped.
 pub const VIEWS_EVENTS_MAX: usize = 4_000_000;
 /// How long an unused view without followers is kept, in seconds.
 pub const VIEW_IDLE_SECONDS_MAX: i64 = 300;
-/// Most events counted in the summary of a scan.
 pub const SUMMARY_EVENTS_MAX: usize = 100_000;
 /// Most causes, effects or paradoxes listed for one event.
 pub const EVENT_RELATIONS_MAX: usize = 100;
@@ -137,7 +130,6 @@ pub const DESCRIPTIONS_SEARCHED_MAX: usize = 100_000;
 pub const DIFF_ENTRIES_MAX: usize = 1_000_000;
 /// Most ledger entries that a stream can start in the past, or fall behind.
 pub const STREAM_ENTRIES_MAX: u64 = 100_000;
-/// Most armed timers on one timeline.
 pub const TIMERS_PER_TIMELINE_MAX: usize = 100_000;
 /// Largest `payload` of one timer, in bytes of JSON as sent.
 pub const TIMER_PAYLOAD_BYTES_MAX: usize = 64 * 1024;

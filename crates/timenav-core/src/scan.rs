@@ -49,7 +49,6 @@ pub enum FindingKind {
     BadSignature,
     /// A checkpoint is signed by a key other than the pinned one, or an entry names another signing key.
     UnknownKey,
-    /// An entry has an unknown format version.
     UnknownFormat,
     /// A payload does not match its entry.
     PayloadMismatch,

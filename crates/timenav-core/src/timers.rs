@@ -47,7 +47,6 @@ pub struct Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fallen {
     pub due: Instant<Virtual>,
-    /// The timer's position.
     pub position: u64,
     pub round: u32,
 }
@@ -352,7 +351,6 @@ impl Timers {
         Self { sends_from, faults: Arc::default(), ..self.clone() }
     }
 
-    /// Records that a timer puts its firings into `queue`.
     pub fn fires_into(&mut self, queue: &QueueId) {
         self.webhooks |= *queue == QueueId::of_webhooks();
     }

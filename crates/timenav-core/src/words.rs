@@ -191,7 +191,6 @@ mod tests {
             }
         }
 
-        /// For ASCII texts, the result is that of a simple model.
         #[test]
         fn word_search_matches_a_simple_model(wanted in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
             let Ok(query) = WordQuery::new(&wanted) else {

@@ -45,7 +45,6 @@ fn confirm(followers: &mut Followers, number: u32, generation: u64) -> bool {
     followers.confirm((&timeline(), &user("ada")), &id(number), confirmed).is_some()
 }
 
-/// The state of each awaited follower, by name.
 fn states(followers: &Followers, awaited: &Awaited, generation: u64) -> Vec<(String, &'static str)> {
     let standing = followers.standing(&timeline(), awaited, generation);
     assert_eq!(is_confirmed(&standing), standing.iter().all(|one| one.state.as_str() == "confirmed"));

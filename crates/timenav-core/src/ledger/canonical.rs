@@ -42,7 +42,6 @@ impl Writer {
         Self { out: Vec::with_capacity(bytes) }
     }
 
-    /// Writes JSON unchanged.
     pub(super) fn raw(&mut self, json: &str) -> &mut Self {
         self.out.extend_from_slice(json.as_bytes());
         self

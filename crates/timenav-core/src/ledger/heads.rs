@@ -58,7 +58,6 @@ impl CommittedHeads {
         &self.heads
     }
 
-    /// Returns the leaf hashes for the ledgers of a service.
     #[must_use]
     pub fn leaves(&self, service_name: &str) -> Vec<Hash> {
         self.heads.iter().map(|head| head.leaf(service_name)).collect()

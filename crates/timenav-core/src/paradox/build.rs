@@ -33,7 +33,6 @@ impl Builder {
         self.view.enter(record);
     }
 
-    /// Finds all paradoxes, and returns the view.
     #[must_use]
     pub fn finish(self) -> View {
         let mut view = self.view;

@@ -132,7 +132,6 @@ impl View {
         Heading { kind, grade, is_observation: kind.is_observation() && !self.is_overdue(site) }
     }
 
-    /// Returns the two main nodes of a paradox, if it has them.
     fn nodes_of(&self, site: Site) -> [Option<u32>; 2] {
         match site {
             Site::Early { cause, effect, .. } | Site::Orphan { cause, effect } | Site::Dangling { cause, effect } => {

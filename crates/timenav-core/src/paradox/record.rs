@@ -117,7 +117,6 @@ pub enum TimerRecord<'a> {
     /// A timer was canceled or got another schedule.
     Changed {
         position: u64,
-        /// The position of the timer.
         timer: u64,
         clock_at: Instant<Virtual>,
         /// The new schedule; `None` if it was canceled.

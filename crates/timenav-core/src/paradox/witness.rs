@@ -12,7 +12,6 @@ use crate::ids::EventId;
 use crate::time::{Instant, Span, Virtual};
 
 impl View {
-    /// Returns the description of a paradox.
     pub(super) fn tell(&self, site: Site) -> Paradox {
         let (kind, grade) = site.kind();
         let (first, since) = self.positions(site);

@@ -117,7 +117,6 @@ fn number(text: &str) -> Option<f64> {
 }
 
 impl LocationQuery {
-    /// Returns whether an event with this point and location text matches.
     #[must_use]
     pub fn matches(&self, point: Option<Point>, place: Option<&str>) -> bool {
         match self {

@@ -8,7 +8,6 @@ use super::times::{DAY_SECONDS, LAST_SECOND, Times};
 use crate::time::{Civil, days_in_month};
 
 const CYCLE_MONTHS: i64 = CYCLE_YEARS * 12;
-/// Period of the calendar in years.
 const CYCLE_YEARS: i64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +93,6 @@ impl Periods {
         }
     }
 
-    /// Returns the number of the period that contains a day.
     pub(super) fn number_of(&self, day: i64) -> i64 {
         match self.period {
             Period::Day => day,

@@ -375,7 +375,6 @@ impl LedgerScan {
     }
 }
 
-/// Compares the stored tree with its checkpoint.
 pub(super) fn compare_signed(findings: &mut Findings, kept: &Frontier, signed: Option<&Checkpoint>) -> Vec<u64> {
     let Some(signed) = signed else { return Vec::new() };
     if signed.size != kept.size() {

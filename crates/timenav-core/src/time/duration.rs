@@ -10,7 +10,6 @@ mod spelled_out;
 #[cfg(test)]
 mod tests;
 
-/// Longest accepted duration, in bytes.
 pub const DURATION_BYTES_MAX: usize = 64;
 
 /// A duration: calendar months, followed by an exact [`Span`].

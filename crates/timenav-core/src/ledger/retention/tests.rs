@@ -105,7 +105,6 @@ proptest! {
         prop_assert_eq!(Retention::decode(&policy.encode()), Ok(policy));
     }
 
-    /// No later policy shortens the retention promised to earlier records.
     #[test]
     fn later_policy_never_shortens_retention(
         list in prop::collection::vec(prop::option::of(0..9_u32), 1..8),

@@ -46,7 +46,6 @@ impl Ledger {
         draft.finish("ada").map(Sweep::into_owned)
     }
 
-    /// Audits the ledger with one sweep recorded on a day and these payloads missing.
     fn audited(&self, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Vec<PayloadFate>, Vec<SweepFaultKind>) {
         let mut audit = SweepAudit::default();
         audit.policy(0, *self.policies.at(0).unwrap());

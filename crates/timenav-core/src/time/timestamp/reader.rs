@@ -98,7 +98,6 @@ impl<'text> Reader<'text> {
         if self.at < self.text.len() { Err(self.trailing()) } else { Ok(zone) }
     }
 
-    /// Returns the error for a missing offset and zone after the parsed text.
     pub(super) fn zone_missing(&self) -> TimestampError {
         TimestampError::ZoneMissing { corrected: format!("{}Z", self.passed()) }
     }
