@@ -11,7 +11,6 @@ pub(crate) enum Detail {
     Spot,
     /// In addition, its source and actors.
     Parties,
-    /// The whole row.
     Whole,
 }
 

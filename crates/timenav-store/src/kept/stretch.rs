@@ -63,7 +63,6 @@ fn position_after((_, last, position): EventPlace, layer: usize) -> i64 {
     }
 }
 
-/// Returns the sort key of an event in a query.
 pub(crate) fn key(query: &EventQuery, event: &StoredEvent, layer: usize) -> Key {
     let (time, position) = (event.time.micros(), event.position);
     if query.newest_first { (!time, !layer, !position) } else { (time, layer, position) }

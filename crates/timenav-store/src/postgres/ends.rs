@@ -42,7 +42,6 @@ const DELETE_SOME: [&str; 10] = [
 const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";
 
-/// Moves a timeline from the live to the ended ones.
 pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
     for delete in DELETE {
         batch.add(delete, values![ended.key.0]);

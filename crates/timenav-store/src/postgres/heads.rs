@@ -98,7 +98,6 @@ pub(super) fn put_new<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> bool {
     !heads.is_empty()
 }
 
-/// Returns the timelines that a commit ends.
 pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
     step.directory.iter().filter_map(|change| match change {
         DirectoryChange::EndTimeline(ended) => Some(ended),

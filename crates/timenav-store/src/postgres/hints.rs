@@ -47,7 +47,6 @@ impl Waiting {
         self.come.notify_one();
     }
 
-    /// Waits for a hint and takes it.
     async fn next(&self) -> Hint {
         loop {
             let waiting = self.hint.lock().take();

@@ -206,7 +206,6 @@ fn keeper(row: &Row) -> Result<Keeper, Failed> {
     Ok(Keeper { service: get(row, 0)?, epoch: number(row, 1)? })
 }
 
-/// Deletes the leases of the firings that a commit settles.
 pub(super) fn forget_settled<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     let settled = || steps.iter().flat_map(|step| step.timers.settled.iter().map(|one| (step.head.key.0, one.fallen)));
     if settled().next().is_none() {

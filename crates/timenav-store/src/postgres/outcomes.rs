@@ -115,7 +115,6 @@ pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<I
     Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
 }
 
-/// Returns the outcomes that contain the content of these events.
 pub(super) async fn of_events(
     on: &Object,
     timeline: &TimelineId,

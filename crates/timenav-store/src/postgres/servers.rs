@@ -8,7 +8,6 @@ use tokio_postgres::config::Host;
 /// The port of a server whose address does not have one.
 const PORT_DEFAULT: u16 = 5432;
 
-/// Returns one configuration per server.
 pub(super) fn one_by_one(config: &Config) -> Vec<Config> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let one = |at: usize| {

@@ -84,7 +84,6 @@ async fn select_named(
     Ok(found)
 }
 
-/// Returns all versions and interventions of these events on these layers.
 pub(super) async fn known(
     on: &Object,
     layers: &[Layer],

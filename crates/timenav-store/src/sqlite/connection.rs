@@ -17,7 +17,6 @@ use super::values::{damaged, failed};
 const WRITER_CACHE_KIB: i64 = 65_536;
 const READER_CACHE_KIB: i64 = 8_192;
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// Prepared statements cached per connection.
 const STATEMENTS_MAX: usize = 64;
 /// SQLite steps after which a read yields the processor: about a tenth of a millisecond.
 const STEPS_BETWEEN_YIELDS: c_int = 500;

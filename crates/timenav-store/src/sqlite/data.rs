@@ -81,7 +81,6 @@ pub(super) fn forget_log(connection: &Connection) {
     }
 }
 
-/// Returns a record of a live timeline.
 pub(super) fn record(
     connection: &Connection,
     data_id: &DataId,

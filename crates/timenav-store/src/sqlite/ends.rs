@@ -35,7 +35,6 @@ const DELETE_OUTCOMES: &str =
     "DELETE FROM outcomes WHERE iif(json_valid(outcome), json_extract(outcome, '$.timeline_id'), NULL) = ?1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = 1 WHERE timeline_id = ?1";
 
-/// Moves a timeline from the live to the ended ones.
 pub(super) fn end(transaction: &Transaction<'_>, ended: &EndedTimeline) -> rusqlite::Result<()> {
     for table in ["timelines", "permissions"] {
         let delete = format!("DELETE FROM {table} WHERE timeline = ?1");

@@ -20,7 +20,6 @@ pub(super) fn named(connection: &Connection, key: &[u8; 32]) -> Result<Option<Id
     rows.next().map_err(failed)?.map(outcome).transpose()
 }
 
-/// Returns the outcomes that contain the content of these events.
 pub(super) fn of_events(
     connection: &Connection,
     timeline: &TimelineId,

@@ -91,7 +91,6 @@ fn standing_named(
     Ok(found.into_iter().map(|(_, _, event_id)| event_id).collect())
 }
 
-/// Returns all versions and interventions of these events on these layers.
 pub(super) fn known(
     connection: &Connection,
     layers: &[Layer],
