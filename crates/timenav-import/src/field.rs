@@ -181,7 +181,6 @@ impl Field {
         }
     }
 
-    /// Returns whether the name of the field is also a common word.
     pub(crate) const fn is_usual_word(self) -> bool {
         matches!(self, Self::Kind | Self::Asserts | Self::Sequence | Self::Attributes)
     }

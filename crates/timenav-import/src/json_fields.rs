@@ -39,7 +39,6 @@ impl Kind {
         }
     }
 
-    /// Returns the term for a member.
     const fn member(self) -> &'static str {
         match self {
             Self::Feature => "property",

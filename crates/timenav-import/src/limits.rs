@@ -28,11 +28,9 @@ pub const ATTRIBUTES_DEPTH_MAX: usize = 64;
 pub const CSV_COLUMNS_MAX: usize = 1_024;
 /// Most memory of a compiled pattern, in bytes. The time per line grows with it and the line.
 pub const PATTERN_COMPILED_BYTES_MAX: usize = 16 * 1024;
-/// Longest line that a pattern is matched with, in bytes.
 pub const PATTERN_LINE_BYTES_MAX: usize = 64 * 1024;
 pub const MAPPING_BYTES_MAX: usize = 16 * 1024;
 pub const TEMPLATE_COLUMNS_MAX: usize = 32;
-/// Longest result of a template, in bytes.
 pub const TEMPLATE_TEXT_BYTES_MAX: usize = 64 * 1024;
 /// How much of a file is examined to propose a mapping, in bytes.
 pub const GUESS_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -40,7 +38,6 @@ pub const GUESS_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const GUESS_ROWS_MAX: usize = 1_000;
 /// Longest detail of an error, in bytes. It quotes the input, which may be malicious.
 pub const DETAIL_BYTES_MAX: usize = 400;
-/// Longest word that a suggestion is made for, in bytes.
 pub const SUGGESTION_BYTES_MAX: usize = 64;
 
 pub(crate) const BUFFER_BYTES: usize = 64 * 1024;

@@ -258,7 +258,6 @@ impl Observance {
             || (year..=year + 1).filter_map(|year| self.onset_in(year)).any(is_after)
     }
 
-    /// Returns whether a local time is after an onset.
     fn has_begun(&self, onset: i64, local: i64) -> bool {
         // Skipped times are before the change.
         let skipped = (self.to - self.from).max(0) * SECOND_MICROS;

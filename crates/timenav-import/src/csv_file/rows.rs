@@ -14,7 +14,6 @@ pub(super) type Read1 = Result<(), RecordError>;
 pub(super) enum Rows<'i> {
     /// With a separator character and quotation marks.
     Delimited(Box<Reader<Lines<Box<dyn Read + 'i>>>>),
-    /// One row per line.
     Plain(PlainRows<'i>),
 }
 

@@ -25,7 +25,6 @@ pub(super) fn not_an_object(text: &[u8]) -> RecordError {
     }
 }
 
-/// Returns the error for a text that could not be parsed as a record.
 pub(super) fn of_failure(text: &[u8]) -> RecordError {
     let value = match serde_json::from_slice::<Value>(text) {
         Ok(value) => value,
@@ -71,7 +70,6 @@ fn path(path: &serde_path_to_error::Path) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Returns the error for the first unknown field of an event, point or cause.
 fn unknown_field(event: &Value) -> Option<RecordError> {
     let in_geo = || stranger("geo/", event.get("geo")?, GEO_FIELDS);
     stranger("", event, EventRecord::FIELDS)

@@ -99,7 +99,6 @@ impl<'e> Stored<'e> {
         ]
     }
 
-    /// Writes a line of NDJSON.
     pub(super) fn line(&self, out: &mut String) {
         write_object(self.members().into_iter().filter_map(|(name, value)| Some((name, value?))), out);
         out.push('\n');
@@ -126,7 +125,6 @@ impl<'e> Stored<'e> {
     }
 }
 
-/// Writes an object with raw JSON members.
 pub(super) fn write_object<'v>(members: impl Iterator<Item = (&'v str, &'v RawValue)>, out: &mut String) {
     let mut before = '{';
     for (name, value) in members {

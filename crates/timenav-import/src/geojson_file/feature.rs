@@ -32,7 +32,6 @@ pub(super) struct Feature<'a> {
     pub(super) properties: Option<&'a RawValue>,
 }
 
-/// Returns the event of a feature in a collection.
 pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
     let invalid = |field: &str| RecordError::invalid(field, "a feature must be an object with `\"type\": \"Feature\"`");
     // A struct would also be accepted as an array of its fields.

@@ -27,7 +27,6 @@ impl<'p> Progress<'p> {
         Self { mapping, meter, sink, features: 0, is_stopped: false, is_ended: false }
     }
 
-    /// Returns the number of features handed over.
     pub(super) fn features(&self) -> u64 {
         self.features
     }

@@ -16,7 +16,6 @@ const FROM_TIME: [&str; 7] = ["at", "zone", "request", "status", "bytes", "refer
 const COMMON: usize = 5;
 const NOTHING: &str = "-";
 
-/// Returns the mapping settings if these are lines of an access log.
 pub(super) fn of(text: &str) -> Option<Settings> {
     let mut lines = ReaderBuilder::new();
     lines.has_headers(false).flexible(true).delimiter(b' ').escape(Some(b'\\'));

@@ -12,7 +12,6 @@ const PATTERN: &str = r"^(?:<(?<priority>\d{1,3})>)?1 (?<time>\S+) (?<host>\S+) 
 const COLUMNS: [&str; 5] = ["host", "app", "process", "message", "data"];
 const NOTHING: &str = "-";
 
-/// Returns the mapping settings if these are syslog lines.
 pub(super) fn of(text: &str) -> Option<Settings> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(GUESS_ROWS_MAX).collect();
     let is_one = |line: &&&str| is_of_version_1(line);

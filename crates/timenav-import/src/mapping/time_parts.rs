@@ -129,7 +129,6 @@ impl TimeSource {
         Ok(())
     }
 
-    /// Checks that the parts combine into one time.
     pub(super) fn check(&self, field: Field) -> Result<(), MappingError> {
         let has = |part: TimePart| self.parts.iter().any(|source| source.part == part);
         let wrong = |part: TimePart, rule: String| MappingError::PartsWrong {

@@ -266,7 +266,6 @@ impl Roles<'_> {
         Some(found)
     }
 
-    /// Adds the time of day to a date, if there is one.
     fn add_time_of_day(&mut self, moment: Moment, found: &mut Found) {
         let Some((place, format)) = self.time_of_day(moment).filter(|(place, _)| !found.places.contains(place)) else {
             return;
