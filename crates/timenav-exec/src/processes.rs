@@ -66,7 +66,6 @@ pub fn find(pid: i32) -> io::Result<Found> {
     Ok(Found::Run(Box::new(Supervised { supervisor, page, members: members.collect() })))
 }
 
-/// Returns the descendants of this process.
 pub(crate) fn descendants() -> Vec<i32> {
     let own = std::process::id().cast_signed();
     let all = processes().unwrap_or_default();

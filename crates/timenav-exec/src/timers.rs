@@ -232,7 +232,6 @@ fn left_of(text: &str) -> Option<Moment> {
     Some(Moment { seconds: seconds.trim().parse().ok()?, nanos: nanos.trim().parse().ok()? })
 }
 
-/// Returns whether a descriptor is a realtime timer.
 fn is_of_realtime(thread: i32, descriptor: u64) -> Result<bool, Hidden> {
     let descriptor = descriptor & 0xffff_ffff;
     let text = match std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}")) {

@@ -72,7 +72,6 @@ impl Signals {
         before
     }
 
-    /// Returns a descriptor for reading these signals.
     pub(crate) fn descriptor(self) -> io::Result<OwnedFd> {
         // SAFETY: the kernel reads the set, and opens a descriptor that only we own.
         unsafe {
