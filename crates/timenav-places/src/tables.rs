@@ -7,7 +7,6 @@ use crate::grid::Grid;
 use crate::layout::{CITY_BYTES, City, Meaning, point};
 use crate::outlines::Outlines;
 
-/// The tables, opened on first use.
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(Tables::open);
 
 const CITIES: &[u8] = include_bytes!("../data/cities.bin");
@@ -108,7 +107,6 @@ impl Tables {
         &self.regions[usize::from(self.city(city).region)]
     }
 
-    /// Returns the meanings of an entry of `names`.
     pub(crate) fn meanings(entry: u64) -> impl Iterator<Item = Meaning> {
         // An odd entry is a single meaning, an even one is the offset of a list.
         let only = (entry & 1 == 1).then(|| Meaning::unpacked(u32::try_from(entry >> 1).unwrap_or_default()));
