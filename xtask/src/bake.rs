@@ -168,7 +168,6 @@ fn made(packages: &Path, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the name of the only file in a folder that has this ending.
 fn only_file(folder: &Path, ending: &str) -> anyhow::Result<String> {
     let entries = fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

@@ -57,7 +57,6 @@ fn chosen(all: Vec<String>, wanted: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(all.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect())
 }
 
-/// Returns a cargo-fuzz command with the nightly toolchain.
 fn cargo_fuzz(root: &Path, program: &Path) -> Command {
     let mut command = tools::nightly();
     command.arg(program).current_dir(root);

@@ -245,7 +245,6 @@ fn show(shown: &Mutex<impl Write>, line: &str) {
     }
 }
 
-/// Returns the name of the test if a line reports its failure.
 fn failure(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
     // Tests with `should_panic` have this suffix.

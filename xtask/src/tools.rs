@@ -13,10 +13,8 @@ use crate::{node, process};
 /// Prebuilt Cargo subcommands from the Python Package Index.
 const CARGO_TOOLS_REQUIREMENTS: &str = "xtask/requirements.txt";
 pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";
-/// Time limit for checking a tool.
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 
-/// Time limit for installing a package.
 const INSTALL_TIME_MAX: Duration = Duration::from_mins(5);
 
 /// A program that the steps need and that must be installed by the user.

@@ -22,7 +22,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Returns the name of the function that a line declares.
 fn function(line: &str) -> Option<&str> {
     let (before, rest) = line.split_once("fn ")?;
     let is_plain = before.chars().all(|c| c.is_ascii_lowercase() || matches!(c, ' ' | '(' | ')'));

@@ -73,7 +73,6 @@ pub(super) fn is_written_by_hand(path: &str) -> bool {
     !NOT_WRITTEN_BY_HAND.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Returns whether the file has only tests.
 pub(super) fn is_test(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let file = parts.next().unwrap_or_default();

@@ -286,7 +286,6 @@ fn is_for_tests(attribute: &Attribute) -> bool {
     }
 }
 
-/// Returns the file in `#[path = "…"]`.
 fn path_attribute(attribute: &Attribute) -> Option<String> {
     let Meta::NameValue(pair) = &attribute.meta else { return None };
     let Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. }) = &pair.value else { return None };
