@@ -61,7 +61,7 @@ pub const WITNESS_WAIT_SECONDS_DEFAULT: u32 = 30;
 pub const SESSION_IDLE_SECONDS_DEFAULT: u32 = 30 * 60;
 /// Default of the maximum lifetime of sessions, in seconds.
 pub const SESSION_SECONDS_DEFAULT: u32 = 12 * 3_600;
-/// Highest configurable value of either, in seconds.
+/// Highest configurable lifetime and idle time of sessions, in seconds.
 pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
 pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 /// How far the host clock may be behind the newest entry before the service reports it as wrong, in seconds.
@@ -99,7 +99,6 @@ pub const ENCRYPTION_KEY_BYTES_MAX: usize = 1_024;
 pub const DECRYPT_FAILURES_FREE_MAX: u32 = 5;
 /// First waiting time after too many wrong keys for a record, in seconds. Each further wrong key doubles it.
 pub const DECRYPT_WAIT_SECONDS_MIN: u64 = 60;
-/// Longest waiting time, in seconds.
 pub const DECRYPT_WAIT_SECONDS_MAX: u64 = 3_600;
 /// How long wrong keys of a record are remembered after the last one, in seconds.
 pub const DECRYPT_FAILURES_KEPT_SECONDS_MAX: u64 = 24 * 3_600;
@@ -109,7 +108,6 @@ pub const DECRYPT_RECORDS_WATCHED_MAX: usize = 10_000;
 pub const KEY_DERIVATIONS_MAX: usize = 4;
 /// Most queued requests to seal or open records, and as many queued password checks.
 pub const KEY_DERIVATIONS_WAITING_MAX: usize = 128;
-/// Most of these per user.
 pub const KEY_DERIVATIONS_WAITING_PER_USER_MAX: usize = 32;
 pub const ACTION_BYTES_MAX: usize = 1_024;
 /// Most events that one return to an anchor may change.
@@ -161,7 +159,6 @@ pub const FIRINGS_PER_REQUEST_MAX: usize = 1_000;
 /// Most concurrently leased firings of one service.
 pub const LEASES_MAX: usize = 100_000;
 pub const RECEIPT_FIRINGS_MAX: usize = 100;
-/// Most attempts at a firing within an advance.
 pub const ATTEMPTS_IN_ADVANCE_MAX: u32 = 3;
 /// Most attempts at a firing outside of an advance.
 pub const ATTEMPTS_MAX: u32 = 10;
@@ -180,7 +177,6 @@ pub const QUEUE_HEARD_SECONDS: i64 = 10;
 pub const CLAIM_WAIT_SECONDS_MAX: i64 = 60;
 /// Default of how long a clock change waits for its advance to settle, in seconds.
 pub const SETTLE_WAIT_SECONDS_DEFAULT: i64 = 30;
-/// Longest such wait, in seconds.
 pub const SETTLE_WAIT_SECONDS_MAX: i64 = 600;
 pub const WEBHOOK_URL_BYTES_MAX: usize = 2_048;
 /// Shortest secret for signing webhooks, in bytes (Standard Webhooks 1.0.0, "Signature scheme").
@@ -191,7 +187,6 @@ pub const WEBHOOK_SECONDS_MAX: u64 = 20;
 pub const WEBHOOKS_PER_HOST_MAX: usize = 16;
 /// Most webhooks of one timeline that are in flight or queued.
 pub const WEBHOOKS_PER_TIMELINE_MAX: usize = 4;
-/// Most webhook hosts and ports.
 pub const WEBHOOK_HOSTS_MAX: usize = 64;
 pub const FAILURE_REASON_BYTES_MAX: usize = 1_024;
 pub const FOLLOWERS_PER_TIMELINE_MAX: usize = 1_000;

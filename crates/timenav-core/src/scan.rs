@@ -50,7 +50,6 @@ pub enum FindingKind {
     /// A checkpoint is signed by a key other than the pinned one, or an entry names another signing key.
     UnknownKey,
     UnknownFormat,
-    /// A payload does not match its entry.
     PayloadMismatch,
     /// A sweep lists an entry that it may not prune.
     SweepMismatch,

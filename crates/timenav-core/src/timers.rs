@@ -80,7 +80,7 @@ pub struct FellDue {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coming {
-    /// It stopped at each: an advance.
+    /// The clock stopped at each moment: an advance.
     OneByOne,
     /// It may have passed several at once; each timer's [`Misfire`] decides.
     Together {

@@ -63,7 +63,6 @@ impl<T: Secret> Default for Secrets<T> {
 }
 
 impl<T: Secret> Secrets<T> {
-    /// Returns the credential whose secret has that digest.
     #[must_use]
     pub fn shown(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
         self.shown.get(hash)

@@ -41,7 +41,7 @@ pub struct AdoptedLayer {
     pub erased_later: u64,
     pub root: Hash,
     pub size: u64,
-    /// Its name at the other service.
+    /// The timeline's name at the other service.
     pub timeline_id: TimelineId,
 }
 

@@ -46,7 +46,6 @@ impl PositionRuns {
         &self.runs
     }
 
-    /// Returns the number of positions.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.runs.iter().map(|(first, last)| last - first + 1).sum()

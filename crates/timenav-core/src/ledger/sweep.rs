@@ -37,7 +37,6 @@ pub struct SweptEntry<'a> {
 pub struct Sweep<'a> {
     /// The user who requested it, or the service itself.
     pub asked_by: Cow<'a, str>,
-    /// The class of all listed entries.
     pub class: LetGoClass,
     /// All listed entries were recorded before this host time.
     pub cutoff: Instant<Wall>,

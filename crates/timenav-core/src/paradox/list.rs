@@ -33,7 +33,6 @@ impl List<'_> {
         self.sites.is_empty()
     }
 
-    /// Returns up to `items_max` paradoxes, after the first `skip`.
     #[must_use]
     pub fn page(&self, skip: usize, items_max: usize) -> Vec<Paradox> {
         self.sites.iter().skip(skip).take(items_max).map(|(.., site)| self.view.tell(*site)).collect()

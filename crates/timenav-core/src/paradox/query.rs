@@ -8,7 +8,7 @@ use crate::time::{Instant, Virtual};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It exists, and is not canceled.
+    /// The event exists, and is not canceled.
     Stands,
     TakenAway,
     /// It was named as a cause, and never recorded.

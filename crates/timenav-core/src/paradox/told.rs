@@ -54,7 +54,7 @@ pub struct Step {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerTold {
-    /// Its id, if an entry records it.
+    /// The timer's id, if an entry records it.
     pub timer_id: Option<TimerId>,
     pub due: Instant<Virtual>,
     pub taken: Option<Taken>,

@@ -340,7 +340,6 @@ impl View {
         sites.extend(self.graph.effects(node).filter_map(|(effect, requires)| self.edge_site(node, requires, effect)));
     }
 
-    /// Adds all paradoxes between a node and its causes.
     pub(super) fn sites_of_causes(&self, node: u32, sites: &mut Vec<Site>) {
         sites.extend(self.graph.causes(node).filter_map(|(cause, requires)| self.edge_site(cause, requires, node)));
     }

@@ -336,7 +336,6 @@ impl Model {
         assert!(self.outcomes.values().all(|count| *count == 1));
     }
 
-    /// Finishes the advance and acknowledges everything.
     fn drain(&mut self) {
         for _ in 0..10_000 {
             let claimed = self.claim(10);

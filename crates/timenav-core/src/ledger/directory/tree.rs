@@ -68,7 +68,6 @@ impl DirectoryTree {
         self.buckets[bucket_of(&digest)].binary_search_by_key(&digest, |(name, _)| *name).is_ok()
     }
 
-    /// Removes a row. Returns whether it existed.
     pub fn remove(&mut self, name: RowName<'_>) -> bool {
         let digest = name.digest();
         let bucket = &self.buckets[bucket_of(&digest)];
