@@ -1,5 +1,3 @@
-//! Rebuilds the leaves of one timeline from their stored form.
-
 use timenav_core::ids::TimelineId;
 use timenav_engine::TimelineKey;
 use tokio_postgres::Row;

@@ -1,5 +1,3 @@
-//! Migrates a database to the current schema, one numbered step after the other.
-
 use std::sync::OnceLock;
 
 use timenav_core::ledger::sha256;

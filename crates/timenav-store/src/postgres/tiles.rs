@@ -1,5 +1,3 @@
-//! Tree hashes, in tiles of 256.
-
 use std::collections::HashMap;
 use std::ops::Range;
 

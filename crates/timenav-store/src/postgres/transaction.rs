@@ -63,7 +63,7 @@ impl<'a> Proof<'a> {
 
 enum Ended {
     Committed,
-    /// It failed, for this reason.
+    /// The commit failed, for this reason.
     Not(Failed),
     /// The response was lost.
     Unknown(Failed),

@@ -1,5 +1,3 @@
-//! Rows at positions that a ledger has not reached yet.
-
 use rusqlite::{Connection, ToSql};
 use timenav_engine::{Head, StoreError};
 

@@ -1,5 +1,3 @@
-//! Rebuilds the leaves of one timeline from their stored form.
-
 use std::borrow::Cow;
 use std::cell::OnceCell;
 

@@ -1,5 +1,3 @@
-//! Migrates a file to the current schema, one numbered step after the other.
-
 use std::path::Path;
 
 use rusqlite::functions::FunctionFlags;

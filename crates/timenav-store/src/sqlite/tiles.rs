@@ -1,5 +1,3 @@
-//! Tree hashes, in tiles of 256.
-
 use rusqlite::{Connection, OptionalExtension, params};
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{StoreError, TimelineKey};
