@@ -208,7 +208,6 @@ impl Guess {
         of(members, told)
     }
 
-    /// Tries a mapping.
     fn shown(format: Format, mapping: Option<String>, start: &Start<'_>, mut unsure: Vec<String>) -> Self {
         let parsed = Mapping::parse(mapping.as_deref().unwrap_or_default()).unwrap_or_default();
         let (mut events, mut counts, mut refusal) = (Vec::new(), (0, 0), None);

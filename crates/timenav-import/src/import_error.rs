@@ -56,7 +56,7 @@ pub enum ImportError {
     },
     #[error("{what} has more than {bytes_max} bytes; it was being read at line {line}")]
     PartTooLarge {
-        /// Its description: `a trace document`.
+        /// The part that is too long: `a trace document`.
         what: &'static str,
         line: u64,
         bytes_max: usize,
@@ -70,7 +70,7 @@ pub enum ImportError {
     NotOfFormat { format: &'static str, line: u64, detail: String },
     #[error("the file is not UTF-8 text: {what}")]
     NotText {
-        /// Its type, and what to do with it.
+        /// The file's type, and what to do with it.
         what: &'static str,
     },
     #[error("this is not a GeoJSON feature collection: {detail}")]

@@ -1,5 +1,3 @@
-//! NDJSON: one event a line.
-
 #[cfg(test)]
 mod tests;
 
