@@ -39,7 +39,7 @@ pub(crate) enum Answer {
 }
 
 pub(crate) enum Answered {
-    /// It was answered, or is about a timer of another clock and continued.
+    /// The call was answered, or is about a timer of another clock and continued.
     Done,
     /// It continued, and uses host time.
     ByHost(Hidden),

@@ -7,7 +7,7 @@ use crate::kernel::seccomp::Instruction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It continues in the kernel.
+    /// The call continues in the kernel.
     Allow,
     /// It is reported to the supervisor.
     Report,

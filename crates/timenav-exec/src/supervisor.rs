@@ -26,7 +26,7 @@ pub(crate) const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// It was allowed to continue its `execve`.
+    /// The thread was allowed to continue its `execve`.
     Executing,
     /// It has executed a program, and the call has not returned.
     Executed,

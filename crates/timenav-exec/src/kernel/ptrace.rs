@@ -72,7 +72,6 @@ pub(crate) fn seize_for_a_moment(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, pid, 0, 0)
 }
 
-/// Makes a running thread stop.
 pub(crate) fn interrupt(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_INTERRUPT, pid, 0, 0)
 }

@@ -85,7 +85,6 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Handles a process event.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
