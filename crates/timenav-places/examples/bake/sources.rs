@@ -70,7 +70,7 @@ pub(crate) struct Countries {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Geometry {
-    /// Its number in ISO 3166-1.
+    /// The country's number in ISO 3166-1.
     pub(crate) id: Option<String>,
     pub(crate) properties: Properties,
     #[serde(flatten)]
