@@ -26,7 +26,7 @@ const MEMORY_MIB_MAX: f64 = 200.0;
 struct Events {
     ids: Vec<EventId>,
     drafts: Vec<EventDraft>,
-    /// The same causes as plain arrays: the start index of each event's causes, and the causes.
+    /// The causes as plain arrays: the start index of each event's causes, and the causes.
     starts: Vec<u32>,
     targets: Vec<u32>,
 }
