@@ -129,7 +129,6 @@ fn windows_zones(json: &str) -> Option<String> {
     (!zones.is_empty()).then(|| zones.concat())
 }
 
-/// Returns the folder for packages after emptying it.
 fn emptied(root: &Path) -> anyhow::Result<PathBuf> {
     let packages = process::target_folder(root).join(PACKAGES);
     if packages.exists() {

@@ -42,7 +42,6 @@ impl Document {
         }
     }
 
-    /// Returns the command that writes the document.
     const fn written_by(self) -> &'static str {
         match self {
             Self::Openapi => "cargo xtask openapi",

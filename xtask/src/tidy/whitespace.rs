@@ -1,5 +1,3 @@
-//! Checks the ends of lines and files.
-
 use super::Problem;
 use super::tree::{Tree, extension, is_written_by_hand};
 
