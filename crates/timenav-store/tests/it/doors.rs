@@ -40,6 +40,12 @@ impl FakeClock {
         Self { micros: AtomicI64::new(Self::START), tick: AtomicI64::new(1) }
     }
 
+    /// Returns another clock with the same time.
+    pub(crate) fn copied(&self) -> Self {
+        let copy = |of: &AtomicI64| AtomicI64::new(of.load(Ordering::SeqCst));
+        Self { micros: copy(&self.micros), tick: copy(&self.tick) }
+    }
+
     /// Stops the clock, except for the test's own moves.
     pub(crate) fn stop(&self) {
         self.tick.store(0, Ordering::SeqCst);
@@ -63,6 +69,13 @@ impl WallClock for FakeClock {
 /// Predictable bytes that never repeat.
 #[derive(Default)]
 pub(crate) struct CountingEntropy(AtomicU64);
+
+impl CountingEntropy {
+    /// Returns a generator that continues with the same bytes.
+    pub(crate) fn copied(&self) -> Self {
+        Self(AtomicU64::new(self.0.load(Ordering::SeqCst)))
+    }
+}
 
 impl Entropy for CountingEntropy {
     fn fill(&self, buffer: &mut [u8]) {
@@ -129,6 +142,12 @@ pub(crate) struct MemoryOutside {
 }
 
 impl MemoryOutside {
+    /// Returns another place with the same checkpoints.
+    pub(crate) fn copied(&self) -> Self {
+        let (steps, seals) = (self.steps.lock().clone(), self.seals.lock().clone());
+        Self { steps: Mutex::new(steps), seals: Mutex::new(seals), ..Self::default() }
+    }
+
     pub(crate) fn set_failing(&self, fails: bool) {
         self.fails.store(fails, Ordering::SeqCst);
     }

@@ -51,6 +51,46 @@ impl Webhooks for Anywhere {
     }
 }
 
+/// A closed house on SQLite, kept in memory: filling a house takes longer than copying it.
+pub(crate) struct Template {
+    database: Vec<u8>,
+    clock: FakeClock,
+    entropy: CountingEntropy,
+    outside: MemoryOutside,
+    gazetteer: Option<Arc<dyn Gazetteer>>,
+    first_keys: Vec<String>,
+}
+
+impl Template {
+    pub(crate) fn new(house: &House) -> Self {
+        let copy = house.path().with_extension("template");
+        house.copy_database(&copy);
+        rusqlite::Connection::open(&copy).unwrap().pragma_update(None, "journal_mode", "WAL").unwrap();
+        Self {
+            database: std::fs::read(copy).unwrap(),
+            clock: house.clock.copied(),
+            entropy: house.entropy.copied(),
+            outside: house.outside.copied(),
+            gazetteer: house.gazetteer.clone(),
+            first_keys: house.first_keys.lock().clone(),
+        }
+    }
+
+    /// Returns a copy of the house, with its own folder, clock and checkpoints.
+    pub(crate) fn house(&self) -> House {
+        let house = House {
+            clock: Arc::new(self.clock.copied()),
+            entropy: Arc::new(self.entropy.copied()),
+            outside: Arc::new(self.outside.copied()),
+            gazetteer: self.gazetteer.clone(),
+            first_keys: Mutex::new(self.first_keys.clone()),
+            ..House::new()
+        };
+        std::fs::write(house.path(), &self.database).unwrap();
+        house
+    }
+}
+
 /// An open engine.
 pub(crate) struct Home<'a> {
     pub(crate) house: &'a House,

@@ -48,11 +48,12 @@ use timenav_engine::{
     ScanRequest, ScanSource, Signer as _, scan,
 };
 use timenav_store::SqliteArchive;
+use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
 use crate::audit::payload_hash_of;
 use crate::doors::{CountingEntropy, OneCity};
-use crate::house::{Home, House};
+use crate::house::{Home, House, Template};
 use crate::sample::{event_id, host, moment, password, timeline_id, user_id, users};
 
 /// The number of `main` in the database.
@@ -141,14 +142,19 @@ async fn log_in(home: &Home<'_>) {
     }
 }
 
-/// Returns a closed house with data.
+/// Returns a closed house with data. It is filled once per process, and each test gets a copy.
 async fn lived_in() -> House {
-    let mut house = House::new();
-    house.gazetteer = Some(Arc::new(OneCity));
-    let home = house.open().await;
-    fill(&home).await;
-    home.engine.close().await;
-    house
+    static FILLED: OnceCell<Template> = OnceCell::const_new();
+    let filled = FILLED.get_or_init(|| async {
+        let mut house = House::new();
+        house.gazetteer = Some(Arc::new(OneCity));
+        let home = house.open().await;
+        fill(&home).await;
+        home.engine.close().await;
+        drop(home);
+        Template::new(&house)
+    });
+    Box::pin(filled).await.house()
 }
 
 pub(crate) fn connect(house: &House) -> Connection {

@@ -10,13 +10,14 @@ use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
     Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, Signer as _,
 };
+use tokio::sync::OnceCell;
 
 use super::contents::as_before;
 use super::{
     MAIN, Outside, attack, check_found, clean, connect, empty, found, look, rebuild, record, rewrite, sign, told,
 };
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on};
+use crate::house::{Home, House, Template, on};
 use crate::sample::{moment, timeline_id};
 
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -309,16 +310,21 @@ async fn interrupted_sweep_is_completed_later_and_recorded_once() {
     }
 }
 
-/// Returns a house with a sweep, and its position.
+/// Returns a house with a sweep, its position, and the pruned positions. It is filled once per process.
 pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
-    let house = House::new();
-    let home = house.open().await;
-    fill(&home).await;
-    pass(&home, 11).await;
-    let position = prune(&home, "main").await.let_go.unwrap().position;
-    let reads = gone(&home);
-    home.close().await;
-    (house, position, reads)
+    static SWEPT: OnceCell<(Template, u64, BTreeSet<u64>)> = OnceCell::const_new();
+    let swept = SWEPT.get_or_init(|| async {
+        let house = House::new();
+        let home = house.open().await;
+        fill(&home).await;
+        pass(&home, 11).await;
+        let position = prune(&home, "main").await.let_go.unwrap().position;
+        let reads = gone(&home);
+        home.close().await;
+        (Template::new(&house), position, reads)
+    });
+    let (template, position, reads) = Box::pin(swept).await;
+    (template.house(), *position, reads.clone())
 }
 
 /// Changes a sweep with the signing key, so that everything matches except for external checkpoints.

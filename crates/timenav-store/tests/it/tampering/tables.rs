@@ -1,6 +1,7 @@
 //! Attacks on data derived from the ledger, which itself is unchanged.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use timenav_core::access::Role;
 use timenav_core::event::EventDraft;
@@ -81,14 +82,17 @@ async fn t18_tampered_tables_of_a_timeline_are_reported() {
 /// The end of a permission is postponed, removed, or brought forward.
 #[tokio::test]
 async fn t18_changed_permission_expiry_is_reported() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let ends = BTreeMap::from([((Role::Read, user_id("ada")), End::At(host(1 << 52)))]);
+    let change = PermissionsChange { ends, ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+    home.close().await;
+    clean(&house).await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
     for end in ["NULL", "expires_at + 1", "1"] {
-        let house = lived_in().await;
-        let home = house.open().await;
-        let ends = BTreeMap::from([((Role::Read, user_id("ada")), End::At(host(1 << 52)))]);
-        let change = PermissionsChange { ends, ..PermissionsChange::default() };
-        home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
-        home.engine.close().await;
-        clean(&house).await;
+        house.replace_database(&whole);
         attack(&house, &format!("UPDATE permissions SET expires_at = {end} WHERE timeline = 2 AND user_id = 'ada'"));
         let scan = found(&house, "main", FindingKind::StateMismatch, None).await;
         let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
@@ -283,8 +287,9 @@ async fn deleted_timeline_row_is_reported() {
     }
 }
 
-/// Corrects, changes and cancels events, and creates forks.
-async fn with_history(house: &House) {
+/// Returns a house with corrected, changed and canceled events and a fork, and a copy of its database.
+async fn with_history() -> (House, PathBuf) {
+    let house = lived_in().await;
     let home = house.open().await;
     let draft = |id: &str, text: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(7), text) };
     home.engine.record_events(&home.admin, None, vec![draft("h1", "a"), draft("h2", "a")], None).await.unwrap();
@@ -299,6 +304,9 @@ async fn with_history(house: &House) {
         home.engine.manipulate_event(&home.admin, timeline, request, None).await.unwrap();
     }
     home.close().await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    (house, whole)
 }
 
 #[tokio::test]
@@ -307,6 +315,8 @@ async fn tampered_versions_interventions_and_forks_are_reported() {
     let (main, forked) = (of("main"), of("forked"));
     let last = format!("position = (SELECT max(position) FROM events WHERE {main} AND event_id = 'h2')");
     let first = format!("position = (SELECT min(position) FROM interventions WHERE {main})");
+    let (house, whole) = with_history().await;
+    clean(&house).await;
     for (timeline, statement, kind, says) in [
         // A canceled event is in effect again, one in effect is not, and an old version is instead of the new one.
         ("main", format!("UPDATE events SET until = NULL WHERE {main} AND {last}"), "state-mismatch", "h2: "),
@@ -356,9 +366,7 @@ async fn tampered_versions_interventions_and_forks_are_reported() {
         ),
         ("forked", format!("UPDATE timelines SET fork_of = 1 WHERE {forked}"), "state-mismatch", "names another one"),
     ] {
-        let house = lived_in().await;
-        with_history(&house).await;
-        clean(&house).await;
+        house.replace_database(&whole);
         attack(&house, &statement);
         let scan = look(&house, timeline, Depth::Full, Outside::Kept).await;
         let found = scan.findings.iter().any(|one| one.kind.as_str() == kind && one.evidence.contains(says));
@@ -370,9 +378,9 @@ async fn tampered_versions_interventions_and_forks_are_reported() {
 async fn tampered_event_count_of_an_entry_is_reported() {
     let first = "(SELECT timeline << 40 FROM timelines WHERE timeline_id = 'forked')";
     let last = "(SELECT max(entry) FROM entries WHERE entry >> 40 = 2)";
+    let (house, whole) = with_history().await;
     for (timeline, entry) in [("forked", first), ("main", last)] {
-        let house = lived_in().await;
-        with_history(&house).await;
+        house.replace_database(&whole);
         attack(&house, &format!("UPDATE entries SET events_count = events_count + 1 WHERE entry = {entry}"));
         let scan = found(&house, timeline, FindingKind::StateMismatch, None).await;
         assert!(scan.findings[0].evidence.contains("the count of events"), "{:#?}", scan.findings);

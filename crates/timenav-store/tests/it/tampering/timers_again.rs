@@ -33,7 +33,10 @@ async fn gone_back() -> House {
 
 #[tokio::test]
 async fn tampered_rearmed_timers_are_reported() {
-    clean(&gone_back().await).await;
+    let house = gone_back().await;
+    clean(&house).await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
     for (attacked, timeline) in [
         ("UPDATE timers SET round = 0 WHERE timeline = 2 AND timer_id = 'single'", "main"),
         ("UPDATE firings SET state = 1 WHERE timeline = 2 AND due = 5000000 AND state = 3", "main"),
@@ -42,7 +45,7 @@ async fn tampered_rearmed_timers_are_reported() {
         ("UPDATE timers SET next = next + 1 WHERE timeline = 3 AND timer_id = 'other'", "fork"),
         ("DELETE FROM timers WHERE timeline = 3 AND timer_id = 'other'", "fork"),
     ] {
-        let house = gone_back().await;
+        house.replace_database(&whole);
         attack(&house, attacked);
         found(&house, timeline, FindingKind::StateMismatch, None).await;
     }
