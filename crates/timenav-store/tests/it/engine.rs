@@ -6,7 +6,6 @@ mod bounds;
 mod bundles;
 mod checkpoints;
 mod clocks;
-mod concurrency;
 mod counts;
 mod data;
 mod due;

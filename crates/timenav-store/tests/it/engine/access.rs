@@ -11,8 +11,8 @@ use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, DiffOf, EntriesRequest, MonitorEvents, PermissionsChange,
-    ReturnScope, TimelinesDiff, Topic, WallClock as _, WatchLedger,
+    AnchorRequest, ApiKeyRequest, Caller, DiffOf, EntriesRequest, MonitorEvents, PermissionsChange, ReturnScope,
+    TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
 use crate::house::{Home, House, on, told, watch};
@@ -343,26 +343,6 @@ async fn operations_are_allowed_or_rejected_by_key_scope() {
         callers.push(shared.home.caller("admin", Some(scopes)).await);
     }
     shared.check_table(&callers, SCOPES).await;
-    shared.home.close().await;
-}
-
-#[tokio::test]
-async fn unauthenticated_attempts_are_logged_as_unknown() {
-    let house = House::new();
-    let shared = shared(&house).await;
-    let (engine, home) = (&shared.home.engine, &shared.home);
-    for (aimed, expected) in [(on("shared"), "shared"), (on("nowhere"), "system"), (None, "system")] {
-        for failure in [AuthFailure::Missing, AuthFailure::Invalid, AuthFailure::Malformed] {
-            let before = home.lines().await.len();
-            engine.log_unidentified(aimed.clone(), "travel", failure).await.unwrap();
-            let lines = home.lines().await;
-            assert_eq!(lines.len(), before + 1);
-            let line = lines.iter().rfind(|line| line.timeline == expected).unwrap();
-            assert_eq!(line.short(), format!("{expected} unknown unauthorized_access_attempt travel"));
-            assert_eq!(line.payload["code"], failure.code());
-        }
-    }
-    assert_eq!(home.size("nowhere").await, 0);
     shared.home.close().await;
 }
 

@@ -7,12 +7,12 @@ use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::DataId;
 use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FAILURES_FREE_MAX};
-use timenav_engine::{ErasureRequest, Idempotency, Options, ReadLog, Refusal};
+use timenav_engine::{ErasureRequest, Options, Refusal};
 use zeroize::Zeroizing;
 
 use crate::doors::FakeVault;
-use crate::house::{Home, House, on, told};
-use crate::sample::{digest, event_id, moment, timeline_id};
+use crate::house::{Home, House, told};
+use crate::sample::{event_id, moment, timeline_id};
 
 fn key(text: &str) -> EncryptionKey {
     EncryptionKey::new(Zeroizing::new(text.to_owned())).unwrap()
@@ -38,24 +38,6 @@ fn house_with_vault(options: Options) -> (House, Arc<FakeVault>) {
     let mut house = House::with(options);
     house.vault = Some(Arc::clone(&vault) as _);
     (house, vault)
-}
-
-#[tokio::test]
-async fn sealed_data_opens_with_its_key_after_a_restart() {
-    let (house, _) = house_with_vault(Options { read_log: ReadLog::Buffered, ..House::new().options });
-    let home = house.open().await;
-    let data_id = seal(&home, "main").await;
-    let home = home.reopen().await;
-    assert_eq!(open(&home, &data_id, "k").await.unwrap(), "{\"a\":1}");
-    // The entry about opening is durable before the response, even if those of reads are not.
-    let lines = home.lines().await;
-    let last = lines.iter().rfind(|line| line.timeline == "main").unwrap();
-    assert_eq!(last.short(), format!("main admin decrypt_data {data_id}"));
-    assert!(matches!(open(&home, &data_id, "K").await, Err(Refusal::WrongEncryptionKey)));
-    let lines = home.close().await;
-    let last = lines.iter().rfind(|line| line.timeline == "main").unwrap();
-    assert_eq!(last.short(), "main admin unauthorized_access_attempt decrypt_data");
-    assert_eq!(last.payload["code"], "wrong_encryption_key");
 }
 
 #[tokio::test]
@@ -125,26 +107,6 @@ async fn busy_or_disabled_vault_returns_a_specific_error() {
     assert!(matches!(open(&home, &data_id, "k").await, Err(Refusal::FeatureDisabled { .. })));
     home.engine.erase_data(&home.admin, ErasureRequest::Data(None, data_id), None).await.unwrap();
     home.close().await;
-}
-
-#[tokio::test]
-async fn repeated_requests_seal_and_erase_once() {
-    let house = House::new();
-    let home = house.open().await;
-    let asked = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest("asked") });
-    let sealing = || home.engine.encrypt_data(&home.admin, timeline_id("new"), data("{}"), key("k"), asked("seal"));
-    let (first, second) = (sealing().await.unwrap(), sealing().await.unwrap());
-    assert_eq!((&first.data_id, first.replayed), (&second.data_id, false));
-    assert!(second.replayed);
-    let erasure = ErasureRequest::Data(on("new"), first.data_id.clone());
-    let erasing = || home.engine.erase_data(&home.admin, erasure.clone(), asked("erase"));
-    let (one, two) = (erasing().await.unwrap(), erasing().await.unwrap());
-    assert_eq!((one.position, one.ledger), (two.position, two.ledger));
-    assert!(two.replayed);
-    let again = home.engine.erase_data(&home.admin, erasure.clone(), None).await;
-    assert!(matches!(again, Err(Refusal::NotFound { .. })));
-    assert!(matches!(open(&home, &first.data_id, "k").await, Err(Refusal::NotFound { .. })));
-    home.reopen().await.close().await;
 }
 
 #[tokio::test]

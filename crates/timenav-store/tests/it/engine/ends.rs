@@ -144,21 +144,6 @@ async fn name_of_an_ended_timeline_cannot_be_reused() {
 }
 
 #[tokio::test]
-async fn repeated_end_request_returns_the_first_response() {
-    let house = House::new();
-    let home = house.open().await;
-    record(&home, "job", "e").await;
-    let key = || Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
-    let first = home.engine.end_timeline(&home.admin, timeline_id("job"), key()).await.unwrap();
-    let home = home.reopen().await;
-    let again = home.engine.end_timeline(&home.admin, timeline_id("job"), key()).await.unwrap();
-    assert!(again.replayed && !first.replayed);
-    assert_eq!((again.size, again.root, &again.checkpoint), (first.size, first.root, &first.checkpoint));
-    assert_eq!((again.contents_until, again.ledger), (first.contents_until, first.ledger));
-    home.close().await;
-}
-
-#[tokio::test]
 async fn repeated_requests_to_an_ended_timeline_report_the_end() {
     let house = House::new();
     let home = house.open().await;
@@ -383,18 +368,4 @@ async fn writes_in_the_same_group_precede_the_timeline_end() {
     assert_eq!(over.unwrap().size, 3);
     assert_eq!(told(&late), ended("job"));
     home.reopen().await.close().await;
-}
-
-#[tokio::test]
-async fn import_into_an_ended_timeline_is_rejected() {
-    let house = House::new();
-    let home = house.open().await;
-    let batch = |number: i64| vec![EventDraft::at(moment(number), "imported")];
-    home.engine.import_events(&home.admin, &timeline_id("job"), batch(1)).await.unwrap();
-    end(&home, "job").await;
-    assert_eq!(told(&home.engine.import_events(&home.admin, &timeline_id("job"), batch(2)).await), ended("job"));
-    let lines = home.close().await;
-    let last = lines.iter().rev().find(|line| line.timeline == "system").unwrap();
-    assert_eq!(last.short(), "system admin unauthorized_access_attempt record_event");
-    assert_eq!(last.payload["code"], "timeline_ended");
 }

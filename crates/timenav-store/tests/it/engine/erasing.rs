@@ -296,21 +296,6 @@ async fn concurrent_erasures_of_the_same_events_erase_once() {
     clean(&house).await;
 }
 
-#[tokio::test]
-async fn repeated_event_erasure_erases_once() {
-    let house = House::new();
-    let home = house.open().await;
-    record(&home, "main", &["a"]).await;
-    let erase = || home.engine.erase_events(&home.admin, ids("main", &["a"]), asked("erase"));
-    let (first, second) = (erase().await.unwrap(), erase().await.unwrap());
-    assert_eq!((first.ledger, first.payloads_count), (second.ledger, second.payloads_count));
-    assert!(!first.replayed && second.replayed);
-    let home = home.reopen().await;
-    let third = home.engine.erase_events(&home.admin, ids("main", &["a"]), asked("erase")).await.unwrap();
-    assert!(third.replayed);
-    home.close().await;
-}
-
 /// Forks a timeline, and does everything that a fork can do to its parent's events.
 async fn forked(home: &Home<'_>) {
     record(home, "main", &["a", "b", "c", "d"]).await;

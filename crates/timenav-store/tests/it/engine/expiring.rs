@@ -7,12 +7,9 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::ids::UserId;
 use timenav_core::permissions::End;
 use timenav_core::time::{Instant, Span, Wall};
-use timenav_engine::{
-    ApiKeyRequest, Caller, Idempotency, PermissionsAnswer, PermissionsChange, Refusal, Topic, WallClock as _,
-};
-use tokio::time::timeout;
+use timenav_engine::{ApiKeyRequest, Caller, PermissionsAnswer, PermissionsChange, Refusal, WallClock as _};
 
-use crate::house::{Home, House, on, told, watch};
+use crate::house::{Home, House, on, told};
 use crate::sample::{timeline_id, user_id, users};
 
 const HOUR: i64 = 3_600_000_000;
@@ -106,44 +103,6 @@ async fn expired_permission_is_renewed_only_by_a_new_end() {
     home.close().await;
 }
 
-#[tokio::test]
-async fn last_unexpiring_admin_cannot_be_given_an_expiry() {
-    let house = House::new();
-    let home = house.open().await;
-    let ada = home.user("ada", false).await;
-    let refused =
-        set(&home, PermissionsChange { ends: within([(Role::Admin, "admin", 1)]), ..PermissionsChange::default() });
-    let refused = refused.await.unwrap_err();
-    assert!(matches!(refused, Refusal::LastAdmin { expires: true, .. }), "{refused}");
-    let admin = Some(users(["ada", "admin"]));
-    let change = PermissionsChange { admin, ends: within([(Role::Admin, "ada", 1)]), ..PermissionsChange::default() };
-    set(&home, change).await.unwrap();
-    home.engine.access_control(&ada, &timeline_id("main")).await.unwrap();
-    house.clock.advance(HOUR);
-    assert_eq!(told(&home.engine.access_control(&ada, &timeline_id("main")).await), HIDDEN);
-    home.close().await;
-}
-
-/// A repeated request gets the first response, and does not extend the permission.
-#[tokio::test]
-async fn repeated_request_does_not_extend_a_permission() {
-    let house = House::new();
-    let home = house.open().await;
-    home.user("bob", false).await;
-    let asked = || {
-        let key = Some(Idempotency { key: [1; 32], fingerprint: [2; 32] });
-        let change = reading("bob", within([(Role::Read, "bob", 2)]));
-        home.engine.set_access_control(&home.admin, timeline_id("main"), change, key)
-    };
-    let first = asked().await.unwrap();
-    let ends = lists(&home).await.ends;
-    house.clock.advance(HOUR);
-    let second = asked().await.unwrap();
-    assert_eq!((second.tag, second.replayed), (first.tag, true));
-    assert_eq!(lists(&home).await.ends, ends);
-    home.close().await;
-}
-
 /// A fork belongs to its creator: whoever could read could also have copied.
 #[tokio::test]
 async fn fork_belongs_to_its_creator_without_inherited_permissions() {
@@ -165,29 +124,6 @@ async fn fork_belongs_to_its_creator_without_inherited_permissions() {
     home.engine.read_clock(&bob, on("bobs")).await.unwrap();
     let refused = home.engine.fork_timeline(&eve, timeline_id("eves"), &timeline_id("main"), None, None).await;
     assert_eq!(told(&refused), HIDDEN);
-    home.close().await;
-}
-
-/// Listeners are notified if a permission is revoked or gets another end.
-#[tokio::test]
-async fn changed_permission_expiry_notifies_listeners() {
-    let house = House::new();
-    let home = house.open().await;
-    let bob = home.user("bob", false).await;
-    set(&home, reading("bob", within([(Role::Read, "bob", 5)]))).await.unwrap();
-    let mut stream = home.engine.watch_ledger(&bob, watch(&Topic::ALL, None)).await.unwrap();
-    let mut changes = home.engine.access_changes();
-    let main = timeline_id("main");
-    let before = home.engine.access_ends_at(&bob, &main).unwrap();
-    set(&home, reading("bob", within([(Role::Read, "bob", 1)]))).await.unwrap();
-    assert!(timeout(std::time::Duration::from_secs(30), changes.changed()).await.expect("it is told"));
-    assert!(home.engine.access_ends_at(&bob, &main).unwrap() < before);
-    assert!(home.engine.may_watch(&bob, &main));
-    house.clock.advance(HOUR);
-    assert!(!home.engine.may_watch(&bob, &main));
-    // Later news is not sent to him.
-    home.engine.change_clock(&home.admin, on("main"), ClockCommand::Pause, None).await.unwrap();
-    assert!(stream.next().await.is_none());
     home.close().await;
 }
 

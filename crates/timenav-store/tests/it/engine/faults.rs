@@ -4,13 +4,13 @@ use timenav_core::as_of::AsOf;
 use timenav_core::clock::ClockCommand;
 use timenav_core::fault::{Fault, Slew};
 use timenav_core::followers::FollowerPlace;
-use timenav_core::ids::{FollowerId, FollowerName, UserId};
+use timenav_core::ids::{FollowerId, FollowerName};
 use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
 use timenav_core::time::Span;
 use timenav_engine::{ClockStream, FaultRequest, FaultStep, FollowAs, Idempotency, Refusal};
 
 use crate::house::{Home, House};
-use crate::sample::{digest, timeline_id};
+use crate::sample::timeline_id;
 
 fn drift(drift_ppm: i32) -> Option<Fault> {
     let fault = Fault { drift_ppm, ..Fault::default() };
@@ -98,27 +98,6 @@ pub(crate) async fn faults_are_kept(house: House) {
 #[tokio::test(flavor = "multi_thread")]
 async fn fault_is_persisted_and_inherited_by_forks() {
     Box::pin(faults_are_kept(House::new())).await;
-}
-
-/// A repeated request gets the same response, even if the follower is long gone.
-#[tokio::test(flavor = "multi_thread")]
-async fn repeated_fault_request_returns_the_first_response() {
-    let house = House::new();
-    let home = house.open().await;
-    let key = Some(Idempotency { key: digest("a fault"), fingerprint: digest("asked") });
-    let web = follow(&home, "main", "web", true).await;
-    let follower_id = id(&web);
-    let first = set(&home, follower_id.clone(), drift(200), key).await.unwrap();
-    set(&home, follower_id.clone(), None, None).await.unwrap();
-    drop(web);
-    house.pass(3_600_000_000);
-    let again = set(&home, follower_id.clone(), drift(200), key).await.unwrap();
-    assert_eq!((again.ledger.position, again.fault, again.replayed), (first.ledger.position, drift(200), true));
-    assert_eq!((again.name.as_str(), again.user_id), ("web", UserId::new("admin").unwrap()));
-    assert_eq!(wrong(&home, "main", "web"), None, "nothing is set anew");
-    let refused = set(&home, follower_id, drift(200), None).await.unwrap_err();
-    assert!(matches!(&refused, Refusal::NotFound { what: "follower", .. }), "{refused}");
-    home.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use timenav_core::access::{Denial, RestrictionLevel};
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_engine::{AnchorRequest, Options, Refusal};
+use timenav_engine::{AnchorRequest, Refusal};
 
 use crate::house::{House, on, told};
 use crate::sample::{event_id, moment, timeline_id, users};
@@ -114,24 +114,5 @@ async fn unauthorized_first_write_is_logged_on_the_system_timeline() {
     let lines = home.lines().await;
     assert_eq!(lines.len(), before + 1);
     assert_eq!(lines.last().unwrap().short(), "system ada unauthorized_access_attempt pause_time");
-    home.close().await;
-}
-
-#[tokio::test]
-async fn first_write_creates_no_timeline_if_disabled() {
-    let house = House::with(Options {
-        service_name: "timenav.test".to_owned(),
-        timelines_by_first_write: false,
-        ..Options::default()
-    });
-    let home = house.open().await;
-    let ada = home.user("ada", false).await;
-    for caller in [&ada, &home.admin] {
-        let refused = home.engine.change_clock(caller, on("nowhere"), ClockCommand::Pause, None).await;
-        assert_eq!(told(&refused), "Hidden");
-    }
-    assert_eq!(home.size("nowhere").await, 0);
-    home.engine.create_timeline(&ada, timeline_id("nowhere"), None).await.unwrap();
-    home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await.unwrap();
     home.close().await;
 }

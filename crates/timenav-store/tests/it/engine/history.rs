@@ -212,53 +212,6 @@ async fn every_past_state_is_readable_and_isolated_per_timeline() {
 }
 
 #[tokio::test]
-async fn erasure_removes_every_event_version() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.record_events(&home.admin, None, vec![draft(1, 1), draft(2, 2)], None).await.unwrap();
-    home.engine.correct_event(&home.admin, None, draft(1, 3), None, None).await.unwrap();
-    let main = timeline_id("main");
-    intervene(&home, &main, 1, Effect::Describe("secret".to_owned())).await.unwrap();
-    intervene(&home, &main, 1, Effect::Cancel).await.unwrap();
-    let fork = timeline_id("fork");
-    home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
-    let erasure = || ErasureRequest::Event(Some(fork.clone()), event_id("e1"));
-    let refused = home.engine.erase_data(&home.admin, erasure(), None).await;
-    assert!(told(&refused).contains("erase it there"), "{refused:?}");
-    let erasure = ErasureRequest::Event(None, event_id("e1"));
-    home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
-    let lines = home.lines().await;
-    assert!(lines.iter().all(|line| !line.payload.to_string().contains("secret")), "{lines:#?}");
-    for timeline in [&main, &fork] {
-        assert!(home.engine.event(&home.admin, Some(timeline.clone()), &event_id("e1"), None).await.is_err());
-        assert_eq!(found(&home, timeline, None).await, [(2, "e2".to_owned())]);
-    }
-    home.close().await;
-}
-
-#[tokio::test]
-async fn correction_with_a_stale_tag_is_rejected() {
-    let house = House::new();
-    let home = house.open().await;
-    let made = home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
-    let correct = async |time, expected: Option<u64>| {
-        let tag = expected.map(|position| Expected::Tag(position.to_string()));
-        home.engine.correct_event(&home.admin, None, draft(1, time), tag, None).await
-    };
-    let position = made.ledger.position;
-    assert!(matches!(correct(2, Some(position + 1)).await, Err(Refusal::TagDiffers { .. })));
-    let corrected = correct(2, Some(position)).await.unwrap();
-    assert!(matches!(correct(3, Some(position)).await, Err(Refusal::TagDiffers { .. })));
-    assert!(correct(3, Some(corrected.ledger.position)).await.unwrap().changed);
-    let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
-    let positions: Vec<_> = history.known.versions.iter().map(|version| (version.position, version.until)).collect();
-    assert_eq!(positions.len(), 3);
-    assert_eq!(positions[0].1, Some(positions[1].0));
-    assert_eq!(positions[2].1, None);
-    home.close().await;
-}
-
-#[tokio::test]
 async fn return_of_too_many_events_is_rejected() {
     let house = House::new();
     let home = house.open().await;

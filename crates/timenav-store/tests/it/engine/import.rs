@@ -1,7 +1,6 @@
 //! Imported events, together or one by one.
 
-use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
-use timenav_core::place::{Geo, Point};
+use timenav_core::event::EventDraft;
 use timenav_engine::{Refusal, RefusedRecord};
 
 use crate::house::{House, told};
@@ -69,54 +68,4 @@ async fn record_request_is_atomic() {
     let thousand = (0..1_000).map(|number| draft(&format!("n{number}"), "x")).collect();
     assert_eq!(record(thousand).await.unwrap().ledger.size, size + 1_001);
     home.close().await;
-}
-
-#[tokio::test]
-async fn event_with_every_field_is_returned_as_hashed() {
-    let house = House::new();
-    let home = house.open().await;
-    let full = EventDraft {
-        event_id: Some(event_id("e")),
-        time: moment(1),
-        end_time: Some(moment(2)),
-        precision: Some(Precision::Second),
-        description: "\"quoted\" \\ \u{1} 東京".to_owned(),
-        name: Some("n".to_owned()),
-        location: Some("New Orleans".to_owned()),
-        geo: Some(Geo { point: Point::new(29.95, -90.07).unwrap(), radius_m: Some(0.1) }),
-        causes: vec![Cause { event_id: event_id("later"), kind: CauseKind::Contributes }],
-        actors: vec!["ada".to_owned()],
-        kind: Some(EventKind::Predicted),
-        asserts: vec![Assertion {
-            subject: "door".to_owned(),
-            predicate: "state".to_owned(),
-            value: r#"{"open":true}"#.to_owned(),
-        }],
-        attributes: Some(r#"{"a":1e21,"b":[null,"é"]}"#.to_owned()),
-        source: Some("s".to_owned()),
-        sequence: Some(7),
-    };
-    home.engine.record_events(&home.admin, None, vec![full.clone()], None).await.unwrap();
-    let same = home.engine.import_events(&home.admin, &timeline_id("main"), vec![full]).await.unwrap();
-    assert_eq!((same.taken, same.unchanged), (0, 1));
-    let lines = home.close().await;
-    let recorded = lines.iter().find(|line| line.action == "record_event").unwrap();
-    let expected = serde_json::json!({
-        "event_id": "e",
-        "time": "1970-01-01T00:00:00.000001Z",
-        "end_time": "1970-01-01T00:00:00.000002Z",
-        "precision": "second",
-        "description": "\"quoted\" \\ \u{1} 東京",
-        "name": "n",
-        "location": "New Orleans",
-        "geo": {"lat": 29.95, "lon": -90.07, "radius_m": 0.1},
-        "causes": [{"event_id": "later", "kind": "contributes"}],
-        "actors": ["ada"],
-        "kind": "predicted",
-        "asserts": [{"subject": "door", "predicate": "state", "value": {"open": true}}],
-        "attributes": {"a": 1e21, "b": [null, "é"]},
-        "source": "s",
-        "sequence": 7,
-    });
-    assert_eq!(recorded.payload, expected);
 }

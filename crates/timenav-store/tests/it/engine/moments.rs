@@ -9,7 +9,6 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
 use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, MonitorEvents, MonitorParadox};
 
-use crate::doors::OneCity;
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment};
@@ -125,21 +124,6 @@ async fn both_parts_of_a_dry_run_use_one_position() {
     let main = crate::sample::timeline_id("main");
     let proof = home.engine.consistency_proof(&home.admin, &main, preview.ledger.size).await.unwrap();
     assert_eq!(proof.from_root, preview.ledger.root);
-    home.close().await;
-}
-
-#[tokio::test]
-async fn empty_page_suggests_similar_place_names() {
-    let mut house = House::new();
-    house.gazetteer = Some(Arc::new(OneCity));
-    let home = house.open().await;
-    let page = home.engine.monitor_events(&home.admin, at("New Orlean")).await.unwrap();
-    assert_eq!((page.events.len(), page.near_spellings), (0, vec!["New Orleans".to_owned()]));
-    assert_eq!(reads_of(&home, "monitor_events").await, [1]);
-    let (page, _, summary) = home.engine.scan_events(&home.admin, at("New Orlean")).await.unwrap();
-    assert_eq!((page.near_spellings.len(), summary.unwrap().count), (1, 0));
-    assert_eq!(reads_of(&home, "scan_events").await, [2]);
-    assert_eq!(home.size("main").await, 3);
     home.close().await;
 }
 

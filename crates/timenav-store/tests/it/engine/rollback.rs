@@ -259,19 +259,6 @@ async fn every_earlier_checkpoint_is_accepted_for_a_later_database() {
 }
 
 #[tokio::test]
-async fn crash_before_storing_a_checkpoint_keeps_the_commit() {
-    let house = House::new();
-    let home = house.open().await;
-    record(&home, 300).await;
-    write(&home, ClockCommand::Pause).await;
-    home.close().await;
-    house.outside.lose_last();
-    let home = house.open().await;
-    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
-    write_everywhere_and_close(home).await;
-}
-
-#[tokio::test]
 async fn invalid_checkpoint_is_rejected_even_if_rollback_is_accepted() {
     let house = accepting(House::new());
     house.open().await.close().await;

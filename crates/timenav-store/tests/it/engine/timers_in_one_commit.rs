@@ -8,14 +8,12 @@ use timenav_core::ids::{AdvanceId, FiringId, LeaseId, QueueId, TimelineId, Timer
 use timenav_core::limits::ATTEMPTS_IN_ADVANCE_MAX;
 use timenav_core::time::Span;
 use timenav_core::timers::{AdvanceState, Counts, FiringState, Schedule};
-use timenav_engine::{
-    Claim, ClaimedFiring, FiringAnswer, FiringsRequest, HoldRequest, Idempotency, Refusal, TimerRequest,
-};
+use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest, HoldRequest, Refusal, TimerRequest};
 use tokio::time::timeout;
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, is_unavailable};
-use crate::sample::{digest, moment};
+use crate::sample::moment;
 
 const SECOND: i64 = 1_000_000;
 /// Long enough for everything that does not wait to finish.
@@ -185,21 +183,6 @@ pub(crate) async fn no_step_while_held(house: House) {
 #[tokio::test]
 async fn outcome_does_not_step_the_clock_during_a_hold() {
     Box::pin(no_step_while_held(House::new())).await;
-}
-
-#[tokio::test]
-async fn repeated_acknowledgment_returns_the_first_response() {
-    let house = House::new();
-    let home = house.open().await;
-    let advance = advancing(&home, [1, 2, 3]).await;
-    let claimed = claim(&home).await;
-    let key = Some(Idempotency { key: digest("done"), fingerprint: digest("asked") });
-    let first = home.engine.acknowledge(&home.admin, done(ids(&claimed)), key).await.unwrap();
-    assert_eq!(advance.step().await, 2);
-    let again = home.engine.acknowledge(&home.admin, done(ids(&claimed)), key).await.unwrap();
-    assert_eq!((again.firings, again.ledger, again.replayed), (first.firings, first.ledger, true));
-    assert_eq!(advance.step().await, 2, "the repetition moves nothing");
-    home.close().await;
 }
 
 /// Concurrent outcomes of several workers are written in groups, each with its own firings.

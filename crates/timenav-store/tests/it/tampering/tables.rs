@@ -129,16 +129,6 @@ async fn t18_tampered_tables_of_system_are_reported() {
 }
 
 #[tokio::test]
-async fn forged_event_row_is_reported() {
-    let house = lived_in().await;
-    attack(
-        &house,
-        "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 7, 50, 'forged', '{}')",
-    );
-    found(&house, "main", FindingKind::StateMismatch, None).await;
-}
-
-#[tokio::test]
 async fn invalid_row_values_are_reported() {
     for statement in [
         "UPDATE timelines SET frontier = x'00' WHERE timeline = 2",
@@ -180,19 +170,6 @@ async fn t20_swapped_or_changed_sealed_records_are_reported() {
         let scan = found(&house, "main", FindingKind::StateMismatch, None).await;
         assert!(scan.findings.iter().any(|finding| finding.evidence.contains(says)), "{statement}: {scan:#?}");
     }
-}
-
-#[tokio::test]
-async fn payload_missing_without_an_erasure_is_reported() {
-    let house = lived_in().await;
-    let position = 10;
-    let statement =
-        format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {}", super::entry(super::MAIN, position));
-    attack(&house, &statement);
-    found(&house, "main", FindingKind::PayloadMismatch, Some(position)).await;
-    let house = lived_in().await;
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
-    assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 2));
 }
 
 /// Without the payload of some entries the state cannot be replayed. That does not hide that they are missing.
