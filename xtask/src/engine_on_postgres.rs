@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process;
 
 /// Engine tests that change the database file directly, or rely on a store that responds immediately.
-const OF_THE_FILE: [&str; 22] = [
+const OF_THE_FILE: [&str; 21] = [
     "bundles::missing_unerased_contents_end_a_bundle_export",
     "checkpoints::database_with_embedded_checkpoints_is_migrated",
     "checkpoints::failed_group_leaves_no_checkpoint",
@@ -18,7 +18,6 @@ const OF_THE_FILE: [&str; 22] = [
     "engine::erasing::",
     "engine::rollback::",
     "engine::whole_lives::",
-    "failures::second_engine_on_one_file_cannot_overwrite_the_first",
     "first_start::first_key_is_stored_before_the_first_commit",
     "host_clock::contents_of_ended_timelines_survive_a_doubted_host_clock",
     "host_clock::start_after_three_weeks_doubts_the_host_clock",

@@ -136,7 +136,26 @@ async fn confirmed_writes_are_visible_on_the_other_replica() {
         let restricted = two.engine.restrictions(&two.admin).await.unwrap();
         assert!(restricted.iter().any(|user| user.user_id == user_id(&name)));
     }
+    Box::pin(check_session(&left, &right)).await;
     end(&house, [left, right]).await;
+}
+
+/// A session is valid on every replica, and can be ended on every one.
+async fn check_session(left: &Home<'_>, right: &Home<'_>) {
+    left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
+    let request = timenav_engine::PasswordRequest {
+        user_id: Some(user_id("ada")),
+        password: password("correct horse battery staple"),
+        current: None,
+    };
+    left.engine.set_password(&left.admin, request).await.unwrap();
+    let session = right.engine.log_in(user_id("ada"), password("correct horse battery staple"), None).await;
+    let session = session.unwrap().unwrap();
+    let ada = left.engine.identify_session(&session.secret).await.unwrap().unwrap();
+    left.engine.sessions(&ada, None).await.unwrap();
+    right.engine.log_out(&session.caller, false).await.unwrap();
+    assert!(left.engine.sessions(&ada, None).await.is_err());
+    assert!(left.engine.identify_session(&session.secret).await.unwrap().is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -164,28 +183,6 @@ async fn revoked_key_is_rejected_on_every_replica() {
         }
         end(&house, [left, right]).await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn session_is_valid_and_can_be_ended_on_every_replica() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
-    let request = timenav_engine::PasswordRequest {
-        user_id: Some(user_id("ada")),
-        password: password("correct horse battery staple"),
-        current: None,
-    };
-    left.engine.set_password(&left.admin, request).await.unwrap();
-    let session = right.engine.log_in(user_id("ada"), password("correct horse battery staple"), None).await;
-    let session = session.unwrap().unwrap();
-    let ada = left.engine.identify_session(&session.secret).await.unwrap().unwrap();
-    left.engine.sessions(&ada, None).await.unwrap();
-    right.engine.log_out(&session.caller, false).await.unwrap();
-    assert!(left.engine.sessions(&ada, None).await.is_err());
-    assert!(left.engine.identify_session(&session.secret).await.unwrap().is_err());
-    end(&house, [left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

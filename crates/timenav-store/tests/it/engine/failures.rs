@@ -203,17 +203,3 @@ async fn failed_checkpoint_write_stops_durable_requests_until_a_restart() {
 async fn failed_checkpoint_write_stops_buffered_reads_too() {
     Box::pin(check_outside_failing(ReadLog::Buffered)).await;
 }
-
-#[tokio::test]
-async fn second_engine_on_one_file_cannot_overwrite_the_first() {
-    let house = House::new();
-    let left = house.open().await;
-    let right = house.open().await;
-    left.engine.change_clock(&left.admin, None, ClockCommand::Pause, None).await.unwrap();
-    let refused = right.engine.change_clock(&right.admin, None, ClockCommand::Pause, None).await;
-    assert!(is_unavailable(&refused), "{refused:?}");
-    right.engine.close().await;
-    drop(right);
-    left.engine.change_clock(&left.admin, None, ClockCommand::Resume, None).await.unwrap();
-    left.close().await;
-}

@@ -276,7 +276,7 @@ fn deciding(folder: &Path) -> BTreeSet<String> {
 
 #[test]
 fn every_decision_has_an_interference_test() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-engine/src/deciding");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-engine/src/writer/deciding");
     let listed: BTreeSet<String> = DECISIONS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(deciding(&sources), listed, "name the requests of a new one, and interfere with them");
     let asked: BTreeSet<Request> = DECISIONS.iter().flat_map(|(_, requests)| *requests).copied().collect();

@@ -280,15 +280,22 @@ async fn changed_row_must_match_its_entry() {
     }
 }
 
-/// A password that was set twice in the meantime is the last one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn password_changed_twice_is_read_in_its_latest_state() {
+async fn changes_unseen_by_this_replica_are_read_without_a_reload() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
+    Box::pin(password_is_read_in_its_latest_state(&left, &right)).await;
+    Box::pin(fork_of_an_ended_timeline_has_full_lineage(&left, &right)).await;
+    Box::pin(fork_inherits_unseen_changes(&left, &right)).await;
+    end(&house, [left, right]).await;
+}
+
+/// A password that was set twice in the meantime is the last one.
+async fn password_is_read_in_its_latest_state(left: &Home<'_>, right: &Home<'_>) {
     left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
     for secret in ["one correct horse battery", "another correct horse battery"] {
-        set_password(&left, "ada", secret).await.unwrap();
+        set_password(left, "ada", secret).await.unwrap();
     }
     right.engine.hear_of(&TimelineId::system()).await.unwrap();
     let first = right.engine.log_in(user_id("ada"), password("one correct horse battery"), None).await.unwrap();
@@ -296,15 +303,10 @@ async fn password_changed_twice_is_read_in_its_latest_state() {
     let second = right.engine.log_in(user_id("ada"), password("another correct horse battery"), None).await.unwrap();
     assert!(second.is_some());
     assert_eq!(right.engine.replica().unwrap().loads, 0);
-    end(&house, [left, right]).await;
 }
 
 /// A timeline forked from one that has ended since, before this service knew of either.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn fork_of_an_ended_unseen_timeline_has_full_lineage() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+async fn fork_of_an_ended_timeline_has_full_lineage(left: &Home<'_>, right: &Home<'_>) {
     for name in ["parent", "child", "grandchild"] {
         let timeline = timeline_id(name);
         match name {
@@ -320,26 +322,21 @@ async fn fork_of_an_ended_unseen_timeline_has_full_lineage() {
     for name in ["parent", "child"] {
         left.engine.end_timeline(&left.admin, timeline_id(name), None).await.unwrap();
     }
-    read_list(&left, "grandchild", &[]).await;
+    read_list(left, "grandchild", &[]).await;
     right.engine.hear_of_all().await.unwrap();
     assert_eq!(right.engine.replica().unwrap().loads, 0);
     let lineage = async |home: &Home<'_>| {
         let seen = home.engine.timeline(&home.admin, &timeline_id("grandchild")).await.unwrap();
         (seen.state.ancestors.to_vec(), seen.state.lineage.to_vec())
     };
-    let (here, there) = (lineage(&right).await, lineage(&left).await);
+    let (here, there) = (lineage(right).await, lineage(left).await);
     assert_eq!(here, there);
     assert_eq!(here.1, [timeline_id("parent"), timeline_id("child")]);
-    end(&house, [left, right]).await;
 }
 
 /// Events of `main` are changed on a fork of it, which another service knows in its earlier state.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn fork_inherits_changes_unseen_by_this_replica() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    let (parent, child) = (timeline_id("parent"), timeline_id("child"));
+async fn fork_inherits_unseen_changes(left: &Home<'_>, right: &Home<'_>) {
+    let (parent, child) = (timeline_id("changed"), timeline_id("child-of-changed"));
     left.engine.record_events(&left.admin, None, vec![draft("launch")], None).await.unwrap();
     left.engine.fork_timeline(&left.admin, parent.clone(), &timeline_id("main"), None, None).await.unwrap();
     right.engine.hear_of_all().await.unwrap();
@@ -349,7 +346,6 @@ async fn fork_inherits_changes_unseen_by_this_replica() {
     right.engine.hear_of(&TimelineId::system()).await.unwrap();
     let layers =
         async |home: &Home<'_>| home.engine.timeline(&home.admin, &child).await.unwrap().state.ancestors.to_vec();
-    assert_eq!(layers(&right).await, layers(&left).await);
-    assert!(layers(&right).await.iter().any(|layer| layer.overrides));
-    end(&house, [left, right]).await;
+    assert_eq!(layers(right).await, layers(left).await);
+    assert!(layers(right).await.iter().any(|layer| layer.overrides));
 }

@@ -18,10 +18,20 @@ async fn record(home: &Home<'_>, name: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn fork_contains_writes_confirmed_by_another_replica() {
+async fn decisions_include_writes_confirmed_by_another_replica() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let homes = [house.open().await, other.open().await];
+    let [left, right] = &homes;
+    Box::pin(fork_contains_confirmed_writes(&homes)).await;
+    Box::pin(returned_position_is_readable(left, right)).await;
+    Box::pin(import_can_be_undone(left, right)).await;
+    Box::pin(erasure_includes_confirmed_events(left, right)).await;
+    Box::pin(timers_rearm_from_a_moved_clock(left, right)).await;
+    end(&house, homes).await;
+}
+
+async fn fork_contains_confirmed_writes(homes: &[Home<'_>; 2]) {
     for turn in 0..4 {
         let [writes, forks] = [&homes[turn % 2], &homes[1 - turn % 2]];
         let (name, host) = (format!("event-{turn}"), AsOf::Host(writes.engine.now()));
@@ -33,56 +43,36 @@ async fn fork_contains_writes_confirmed_by_another_replica() {
         let seen = forks.engine.event(&forks.admin, Some(fork), &event_id(&name), None).await;
         assert_eq!(seen.is_ok(), turn != 2, "{turn}: {seen:?}");
     }
-    end(&house, homes).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn position_returned_by_another_replica_is_readable() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+async fn returned_position_is_readable(left: &Home<'_>, right: &Home<'_>) {
     let (engine, admin) = (&right.engine, &right.admin);
-    let position = AsOf::Position(record(&left, "first").await);
+    let position = AsOf::Position(record(left, "first").await);
     engine.event(admin, None, &event_id("first"), Some(&position)).await.unwrap();
     let later = AsOf::Position(left.size("main").await + 100);
     let refused = engine.event(admin, None, &event_id("first"), Some(&later)).await.unwrap_err().to_string();
     assert!(refused.contains("the last position of the ledger is"), "{refused}");
-    end(&house, [left, right]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn import_of_another_replica_can_be_undone() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+async fn import_can_be_undone(left: &Home<'_>, right: &Home<'_>) {
     let drafts = vec![draft("one"), draft("two")];
     let batch = left.engine.import_events(&left.admin, &timeline_id("main"), drafts).await.unwrap();
     let last = batch.ledger.position + 1;
     let import = ImportId::new(last - batch.taken, last, batch.taken).unwrap();
     assert_eq!(right.engine.undo_import(&right.admin, None, import, None).await.unwrap().undone, 2);
-    end(&house, [left, right]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn erasure_includes_events_recorded_by_another_replica() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    record(&left, "one").await;
-    right.engine.event(&right.admin, None, &event_id("one"), None).await.unwrap();
-    record(&left, "two").await;
-    let which = WhichEvents::Ids(vec![event_id("one"), event_id("two")]);
+async fn erasure_includes_confirmed_events(left: &Home<'_>, right: &Home<'_>) {
+    record(left, "three").await;
+    right.engine.event(&right.admin, None, &event_id("three"), None).await.unwrap();
+    record(left, "four").await;
+    let which = WhichEvents::Ids(vec![event_id("three"), event_id("four")]);
     let request = EventErasure { timeline: None, which, include_forks: false, evaluated_at: None };
     assert_eq!(right.engine.erase_events(&right.admin, request, None).await.unwrap().events_count, 2);
-    end(&house, [left, right]).await;
 }
 
 /// Whether a clock goes back is decided from the position where another service has moved it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn timers_rearm_from_a_clock_moved_by_another_replica() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+async fn timers_rearm_from_a_moved_clock(left: &Home<'_>, right: &Home<'_>) {
     let go = |seconds: i64| {
         let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
         ClockChange { settle: false, refire: true, ..ClockChange::from(to) }
@@ -99,5 +89,4 @@ async fn timers_rearm_from_a_clock_moved_by_another_replica() {
     right.engine.change_clock(&right.admin, None, go(1), None).await.unwrap();
     let timer = right.engine.timer(&right.admin, None, &TimerId::new("single").unwrap()).await.unwrap().timer.row;
     assert_eq!((timer.next, timer.round), (Some(moment(5 * SECOND)), 1));
-    end(&house, [left, right]).await;
 }
