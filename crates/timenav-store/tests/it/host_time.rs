@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::time::{Duration, Span};
+use timenav_core::time::Span;
 use timenav_engine::{NewTimeline, OpenError, Refusal, Store, WallClock as _};
 
 use crate::doors::FakeClock;
 use crate::house::{Home, House};
-use crate::sample::{timeline_id, user_id};
+use crate::sample::{hour, timeline_id, user_id};
 
 const SECOND: i64 = 1_000_000;
 
@@ -23,10 +22,6 @@ fn house() -> House {
 async fn set(clock: &FakeClock, store: &dyn Store, ahead: i64) {
     let database = store.database_clock().await.unwrap().unwrap();
     clock.advance(database.micros() + ahead - clock.now().micros());
-}
-
-fn hour() -> ClockCommand {
-    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600 * SECOND)).unwrap())
 }
 
 async fn change(home: &Home<'_>) -> Result<(), Refusal> {

@@ -7,9 +7,10 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
+use timenav_core::scan::Depth;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, ScanSource, Seen, Store, Topic,
-    Vault, WatchLedger, WatchedParadoxes, Webhooks,
+    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, ScanSource, Seen, Store, TimelineKey,
+    Topic, Vault, WatchLedger, WatchedParadoxes, Webhooks,
 };
 use timenav_store::{SqliteArchive, SqliteStore};
 use tokio::runtime::Handle;
@@ -271,6 +272,19 @@ impl<'a> Home<'a> {
         };
         let made = self.engine.create_api_key(&self.admin, request, None).await.unwrap();
         self.engine.authenticate(&made.secret.unwrap()).unwrap()
+    }
+
+    /// Returns the key of a timeline in the store.
+    pub(crate) async fn key(&self, timeline: &TimelineId) -> TimelineKey {
+        let heads = self.store.open().await.unwrap().heads;
+        heads.iter().find(|head| head.id == *timeline).expect("there is such a timeline").key
+    }
+
+    /// Fails if a full scan of a timeline has findings.
+    pub(crate) async fn check_clean(&self, timeline: &TimelineId) {
+        let scan = Box::pin(self.engine.detect_tampering(&self.admin, timeline, Depth::Full, &mut |_| ())).await;
+        let scan = scan.unwrap().scan;
+        assert!(!scan.tampering_detected(), "{timeline}: {:#?}", scan.findings);
     }
 
     /// Returns the number of entries of a ledger; 0 if it does not exist.

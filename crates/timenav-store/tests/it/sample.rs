@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use timenav_core::access::{Permissions, RestrictionLevel};
-use timenav_core::clock::{Clock, Moment, Rate};
+use timenav_core::clock::{Clock, ClockCommand, Moment, Rate};
 use timenav_core::event::EventDraft;
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, leaf_hash, sha256};
 use timenav_core::password::Password;
-use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Duration, Instant, Span, TimeRange, Virtual, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Caller, Commit, Credential, EventColumns, EventRow, Head, IdempotencyRecord, Layer, StoredEntry,
-    TimelineCommit, TimelineKey, TimerRows, User,
+    Anchor, ApiKey, Caller, Commit, Credential, EventColumns, EventRow, Head, IdempotencyRecord, Layer, MonitorEvents,
+    StoredEntry, TimelineCommit, TimelineKey, TimerRows, User,
 };
 use zeroize::Zeroizing;
 
@@ -101,6 +102,27 @@ pub(crate) fn entry(seq: u64, text: &str) -> StoredEntry {
     salt[..8].copy_from_slice(&seq.to_be_bytes());
     let (leaf, payload) = (text.as_bytes().to_vec(), b"{}".to_vec());
     StoredEntry { seq, leaf, salt: Salt::from_bytes(salt), payload, events_count: seq * 2, clock_entry: seq / 2 }
+}
+
+/// Returns a query for every event of a timeline, on pages of a thousand.
+pub(crate) fn every_event(timeline: Option<TimelineId>) -> MonitorEvents {
+    MonitorEvents {
+        timeline,
+        location_text: "*".to_owned(),
+        location: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+        as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
+        overlapping: false,
+        items_max: 1_000,
+        cursor: None,
+    }
+}
+
+/// Returns a clock command that moves an hour forward.
+pub(crate) fn hour() -> ClockCommand {
+    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
 }
 
 /// Returns the single layer of a timeline that is not a fork.

@@ -2,21 +2,18 @@
 //!
 //! Every rejection is recorded as one entry, `unauthorized_access_attempt`, on the timeline it was aimed at.
 
-use std::sync::Arc;
-
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, KeyId};
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Instant, Span, TimeRange, Virtual};
+use timenav_core::time::{Instant, Span, Virtual};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, Caller, DiffOf, EntriesRequest, MonitorEvents, PermissionsChange, ReturnScope,
     TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
 use crate::house::{Home, House, on, told, watch};
-use crate::sample::{timeline_id, user_id, users};
+use crate::sample::{every_event, timeline_id, user_id, users};
 
 /// Initial state of every test here: a timeline of the owner's, with permissions and anchors.
 struct Shared<'a> {
@@ -171,18 +168,7 @@ impl Shared<'_> {
 }
 
 fn everything() -> MonitorEvents {
-    MonitorEvents {
-        timeline: on("shared"),
-        location_text: "*".to_owned(),
-        location: LocationQuery::Anywhere,
-        range: TimeRange::everything(),
-        as_of: None,
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
-        items_max: 10,
-        cursor: None,
-    }
+    MonitorEvents { items_max: 10, ..every_event(on("shared")) }
 }
 
 fn key_for(name: Option<&str>) -> ApiKeyRequest {

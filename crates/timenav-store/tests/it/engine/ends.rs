@@ -5,15 +5,14 @@ use std::sync::Arc;
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::limits::EXPIRED_ENDED_AT_ONCE_MAX;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Span, TimeRange};
+use timenav_core::time::Span;
 use timenav_engine::{
     Engine, Idempotency, LedgerStream, MonitorEvents, NewTimeline, Options, Refusal, TimelineKey, Topic, WatchLedger,
 };
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on, told, watch};
-use crate::sample::{event_id, moment, timeline_id};
+use crate::sample::{event_id, every_event, moment, timeline_id};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
@@ -40,18 +39,7 @@ async fn read(home: &Home<'_>, name: &str) -> String {
 }
 
 fn all_events(timeline: &str) -> MonitorEvents {
-    MonitorEvents {
-        timeline: on(timeline),
-        location_text: "*".to_owned(),
-        location: LocationQuery::Anywhere,
-        range: TimeRange::everything(),
-        as_of: None,
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
-        items_max: 100,
-        cursor: None,
-    }
+    MonitorEvents { items_max: 100, ..every_event(on(timeline)) }
 }
 
 fn ended(name: &str) -> String {
@@ -65,11 +53,6 @@ fn contents(house: &House, key: TimelineKey) -> (i64, i64) {
         + (SELECT count(*) FROM contents WHERE entry >> 40 = ?1),
         (SELECT count(*) FROM events WHERE timeline = ?1) + (SELECT count(*) FROM anchors WHERE timeline = ?1)";
     connection.query_row(select, [key.0], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
-}
-
-async fn key_of(home: &Home<'_>, name: &str) -> TimelineKey {
-    let heads = home.store.open().await.unwrap().heads;
-    heads.iter().find(|head| head.id.as_str() == name).map(|head| head.key).unwrap()
 }
 
 #[tokio::test]
@@ -173,7 +156,7 @@ async fn contents_of_ended_timeline_are_pruned_after_the_grace_period() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job", "e").await;
-    let key = key_of(&home, "job").await;
+    let key = home.key(&timeline_id("job")).await;
     end(&home, "job").await;
     pass_days(&home, 6).await;
     let before = contents(&house, key);
@@ -192,7 +175,7 @@ async fn interrupted_pruning_is_completed_later() {
     for number in 0..20 {
         record(&home, "job", &format!("e{number}")).await;
     }
-    let key = key_of(&home, "job").await;
+    let key = home.key(&timeline_id("job")).await;
     end(&home, "job").await;
     home.engine.close().await;
     // Nothing was pruned before the process ended. Then it ends after each piece of the work.
@@ -237,7 +220,7 @@ async fn inherited_contents_are_kept_until_the_last_fork_ends() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "parent", "e").await;
-    let key = key_of(&home, "parent").await;
+    let key = home.key(&timeline_id("parent")).await;
     for (name, of) in [("child", "parent"), ("grandchild", "child")] {
         home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
     }
@@ -347,7 +330,7 @@ async fn ended_timelines_do_not_count_against_quotas() {
     assert_eq!((opened.heads.len(), opened.ended.len()), (2, 50));
     // The number of an ended timeline, which identifies its entries, is not reused.
     home.engine.create_timeline(&ada, timeline_id("one-more"), None).await.unwrap();
-    assert!(key_of(&home, "one-more").await > opened.ended.iter().map(|ended| ended.key).max().unwrap());
+    assert!(home.key(&timeline_id("one-more")).await > opened.ended.iter().map(|ended| ended.key).max().unwrap());
     home.close().await;
 }
 

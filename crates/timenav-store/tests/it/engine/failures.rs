@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
 use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, WRITE_WAIT_READY_SECONDS_MAX};
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, is_unavailable, on, told};
-use crate::sample::{digest, event_id, moment, timeline_id, user_id};
+use crate::sample::{digest, event_id, every_event, moment, timeline_id, user_id};
 
 fn draft(name: &str) -> EventDraft {
     EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }
@@ -146,18 +144,7 @@ async fn requests_that_need_an_unreadable_store_are_rejected() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
-    let request = MonitorEvents {
-        timeline: None,
-        location_text: "*".to_owned(),
-        location: LocationQuery::Anywhere,
-        range: TimeRange::everything(),
-        as_of: None,
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
-        items_max: 5,
-        cursor: None,
-    };
+    let request = MonitorEvents { items_max: 5, ..every_event(None) };
     store.set_reads_failing(true);
     assert!(is_unavailable(&home.engine.record_events(&home.admin, None, vec![draft("one")], None).await));
     assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, key()).await));

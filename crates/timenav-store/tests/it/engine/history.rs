@@ -13,7 +13,6 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
 use timenav_core::limits::{FORK_DEPTH_MAX, RETURN_EVENTS_MAX};
-use timenav_core::scan::Depth;
 use timenav_core::time::parse_duration;
 use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionRequest, Refusal, ReturnScope};
 
@@ -204,8 +203,7 @@ async fn every_past_state_is_readable_and_isolated_per_timeline() {
                 let as_of = Some(AsOf::Anchor(anchor_id.clone()));
                 assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {anchor_id}", life.name);
             }
-            let scan = home.engine.detect_tampering(&home.admin, &life.name, Depth::Full, &mut |_| ()).await;
-            assert!(scan.unwrap().scan.findings.is_empty());
+            home.check_clean(&life.name).await;
         }
         home.close().await;
     });

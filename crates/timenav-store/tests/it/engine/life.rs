@@ -1,19 +1,16 @@
 //! A model of a timeline's events, with every past state.
 
-use std::sync::Arc;
-
 use std::collections::BTreeMap;
 
 use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
-use timenav_core::place::{Geo, LocationQuery, Point};
-use timenav_core::time::TimeRange;
+use timenav_core::place::{Geo, Point};
 use timenav_engine::{Caller, EventPage, MonitorEvents};
 
 use crate::house::Home;
-use crate::sample::{event_id, moment};
+use crate::sample::{event_id, every_event, moment};
 
 /// One event in the model, in seconds: as recorded, and as in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,18 +131,8 @@ async fn page_as(
     loop {
         let cursor = pages.last().map(|page| page.next_cursor.clone());
         let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return pages };
-        let request = MonitorEvents {
-            timeline: Some(timeline.clone()),
-            location_text: "*".to_owned(),
-            location: LocationQuery::Anywhere,
-            range: TimeRange::everything(),
-            as_of: as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of)),
-            filter: Arc::default(),
-            newest_first: false,
-            overlapping: false,
-            items_max,
-            cursor,
-        };
+        let as_of = as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of));
+        let request = MonitorEvents { as_of, items_max, cursor, ..every_event(Some(timeline.clone())) };
         pages.push(home.engine.monitor_events(caller, request).await.unwrap());
     }
 }

@@ -108,7 +108,7 @@ async fn concurrent_long_reads_are_limited_and_scheduled_fairly() {
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
     let other = home.user("other", false).await;
     home.engine.create_timeline(&other, timeline_id("theirs"), None).await.unwrap();
-    let theirs = home.store.open().await.unwrap().heads.iter().find(|head| head.id.as_str() == "theirs").unwrap().key;
+    let theirs = home.key(&timeline_id("theirs")).await;
     store.scan_gate.forget_permits(OPEN_PERMITS);
 
     let before = reads(&home).await;
@@ -198,7 +198,7 @@ async fn concurrent_view_builds_are_limited_and_scheduled_fairly() {
         home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
     }
     home.engine.create_timeline(&other, timeline_id("theirs"), None).await.unwrap();
-    let theirs = home.store.open().await.unwrap().heads.iter().find(|head| head.id.as_str() == "theirs").unwrap().key;
+    let theirs = home.key(&timeline_id("theirs")).await;
     store.scan_gate.forget_permits(OPEN_PERMITS);
 
     let before = reads(&home).await;

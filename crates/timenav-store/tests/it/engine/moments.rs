@@ -11,23 +11,17 @@ use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, Monitor
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House};
-use crate::sample::{event_id, moment};
+use crate::sample::{event_id, every_event, moment};
 
 /// Rounds in which started tasks reach what they wait for.
 const ROUNDS: usize = 100;
 
 fn at(place: &str) -> MonitorEvents {
     MonitorEvents {
-        timeline: None,
         location_text: place.to_owned(),
         location: LocationQuery::Named(place.to_owned()),
-        range: TimeRange::everything(),
-        as_of: None,
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
         items_max: 5,
-        cursor: None,
+        ..every_event(None)
     }
 }
 

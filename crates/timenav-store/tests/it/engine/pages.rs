@@ -4,26 +4,14 @@ use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
 use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
-use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
 use timenav_engine::{AnchorRequest, EVENTS_PAGE_BYTES_MAX, EventFilter, FilterTexts, MonitorEvents};
 
 use crate::house::{House, on, told};
-use crate::sample::moment;
+use crate::sample::{every_event, moment};
 
 fn asked(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) -> MonitorEvents {
-    MonitorEvents {
-        timeline: None,
-        location_text: "*".to_owned(),
-        location: LocationQuery::Anywhere,
-        range,
-        as_of: None,
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
-        items_max: 7,
-        cursor,
-    }
+    MonitorEvents { range, items_max: 7, cursor, ..every_event(None) }
 }
 
 #[tokio::test]

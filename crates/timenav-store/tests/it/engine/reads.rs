@@ -1,14 +1,11 @@
 //! Every read is an entry too, written before or soon after its response.
 
-use std::sync::Arc;
-
 use timenav_core::clock::ClockCommand;
 use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
 use timenav_engine::{DiffOf, EntriesRequest, MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
 
 use crate::house::{Home, House, on, told, watch};
-use crate::sample::timeline_id;
+use crate::sample::{every_event, timeline_id};
 
 /// Reads in every possible way. Returns the expected entries.
 async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
@@ -20,16 +17,10 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     engine.timelines_diff(admin, diff).await.unwrap();
     engine.anchors(admin, None, 5, None).await.unwrap();
     let request = MonitorEvents {
-        timeline: None,
         location_text: "New \"Orleans\"".to_owned(),
         location: LocationQuery::Named("New \"Orleans\"".to_owned()),
-        range: TimeRange::everything(),
-        as_of: None,
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
         items_max: 5,
-        cursor: None,
+        ..every_event(None)
     };
     engine.monitor_events(admin, request).await.unwrap();
     engine.timeline(admin, &main).await.unwrap();

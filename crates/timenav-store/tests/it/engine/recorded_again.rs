@@ -2,7 +2,6 @@
 
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
-use timenav_core::scan::Depth;
 use timenav_engine::{AnchorRequest, EventErasure, InterventionRequest, Refusal, ReturnScope, WhichEvents};
 
 use super::life::{draft, found};
@@ -29,11 +28,6 @@ async fn intervene(home: &Home<'_>, on: &TimelineId, effect: Effect) {
     home.engine.manipulate_event(&home.admin, Some(on.clone()), request, None).await.unwrap();
 }
 
-async fn is_clean(home: &Home<'_>, on: &TimelineId) {
-    let scan = home.engine.detect_tampering(&home.admin, on, Depth::Full, &mut |_| ()).await.unwrap().scan;
-    assert!(scan.findings.is_empty(), "{on}");
-}
-
 #[tokio::test]
 async fn event_id_is_reusable_after_a_return_removes_the_event() {
     let house = House::new();
@@ -58,7 +52,7 @@ async fn event_id_is_reusable_after_a_return_removes_the_event() {
     home = home.reopen().await;
     record(&home, &main, 4).await.unwrap();
     assert_eq!(found(&home, &main, None).await, [(4, "e1".to_owned())]);
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     home.close().await;
 }
 
@@ -77,7 +71,7 @@ async fn canceled_event_keeps_its_id_after_a_return() {
     back(&home, &main, &before).await;
     intervene(&home, &main, Effect::Note).await;
     record(&home, &main, 2).await.unwrap();
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     home.close().await;
 }
 
@@ -101,7 +95,7 @@ async fn event_id_is_reusable_on_forks_without_the_event() {
     let home = home.reopen().await;
     for (on, time) in [(&main, 4), (&early, 5), (&late, 3)] {
         assert_eq!(found(&home, on, None).await, [(time, "e1".to_owned())], "{on}");
-        is_clean(&home, on).await;
+        home.check_clean(on).await;
     }
     home.close().await;
 }
@@ -123,7 +117,7 @@ async fn erasing_an_event_recorded_again_keeps_other_fork_changes() {
     let which = WhichEvents::Ids(vec![event_id("e2")]);
     let erasure = EventErasure { timeline: Some(main), which, include_forks: true, evaluated_at: None };
     home.engine.erase_events(&home.admin, erasure, None).await.unwrap();
-    is_clean(&home, &fork).await;
+    home.check_clean(&fork).await;
     assert_eq!(found(&home, &fork, None).await, [], "what it canceled stays so");
     home.close().await;
 }
@@ -143,7 +137,7 @@ async fn reimport_after_a_return_records_the_events_again() {
     back(&home, &main, &before).await;
     assert_eq!(import().await, (2, 0, 0));
     assert_eq!(import().await, (0, 2, 0));
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     home.close().await;
 }
 
@@ -166,6 +160,6 @@ async fn concurrent_return_and_recording_are_serialized() {
         }
         self::back(&home, &main, &before).await;
     }
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     home.close().await;
 }

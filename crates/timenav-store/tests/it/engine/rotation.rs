@@ -8,14 +8,13 @@ use timenav_core::event::EventDraft;
 use timenav_core::ledger::{
     Checkpoint, LeafRecord, Note, NoteSignature, VerifierKey, leaf_hash, origin, verify_inclusion,
 };
-use timenav_core::time::{Duration, Span};
 use timenav_engine::{Idempotency, OpenError, PasswordRequest, Refusal, Signer as _};
 
 use crate::audit::{Line, open_note};
 use crate::doors::SeedSigner;
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, told};
-use crate::sample::{digest, moment, password, timeline_id, user_id};
+use crate::sample::{digest, hour, moment, password, timeline_id, user_id};
 use crate::tampering::clean;
 
 const SECRET: &str = "correct horse battery staple";
@@ -251,7 +250,6 @@ async fn forged_signature_of_the_next_key_is_ignored() {
 async fn repeated_request_across_a_rotation_is_executed_once() {
     let mut house = House::new();
     let home = house.open().await;
-    let hour = || ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap());
     let asked = |home: &Home<'_>, key: &str, request: &str| {
         let fingerprint = home.engine.fingerprint(&digest(request));
         Some(Idempotency { key: digest(key), fingerprint })

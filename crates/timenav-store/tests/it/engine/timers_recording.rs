@@ -7,8 +7,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Instant, Span, TimeRange, Virtual};
+use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::{AdvanceState, Counts, FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
     AnchorRequest, Caller, Claim, ClockChange, Delivery, FiringRow, FiringsRequest, MonitorEvents, PermissionsChange,
@@ -16,7 +15,7 @@ use timenav_engine::{
 };
 
 use crate::house::{Home, House};
-use crate::sample::{event_id, moment, timeline_id, users};
+use crate::sample::{event_id, every_event, moment, timeline_id, users};
 
 const SECOND: i64 = 1_000_000;
 
@@ -92,18 +91,7 @@ impl<'a> Line<'a> {
         let mut events = Vec::new();
         let mut cursor = None;
         loop {
-            let request = MonitorEvents {
-                timeline: Some(self.id.clone()),
-                location_text: "*".to_owned(),
-                location: LocationQuery::Anywhere,
-                range: TimeRange::everything(),
-                as_of: None,
-                filter: Arc::default(),
-                newest_first: false,
-                overlapping: false,
-                items_max: 1_000,
-                cursor,
-            };
+            let request = MonitorEvents { cursor, ..every_event(Some(self.id.clone())) };
             let page = self.home.engine.monitor_events(&self.home.admin, request).await.unwrap();
             let told = |event: &timenav_engine::StoredEvent| {
                 let content: serde_json::Value = serde_json::from_str(&event.content).unwrap();
@@ -119,8 +107,7 @@ impl<'a> Line<'a> {
     }
 
     async fn firings(&self) -> Vec<FiringRow> {
-        let heads = self.home.store.open().await.unwrap().heads;
-        let key = heads.into_iter().find(|head| head.id == self.id).unwrap().key;
+        let key = self.home.key(&self.id).await;
         self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
@@ -234,8 +221,7 @@ async fn disallowed_recording_fails_with_a_reason() {
     let reason = before[0].reason.clone().unwrap();
     assert_eq!(before[0].state, FiringState::Failed);
     assert!(reason.starts_with("permission: `bob`"), "{reason}");
-    let heads = home.store.open().await.unwrap().heads;
-    let key = heads.into_iter().find(|head| head.id == line.id).unwrap().key;
+    let key = home.key(&line.id).await;
     let named = TimersWanted::Named(TimerId::new("taken").unwrap());
     let position = home.store.timer_rows(key, named).await.unwrap().timers[0].position;
     let fallen = timenav_core::timers::Fallen { due: at(7), position, round: 0 };

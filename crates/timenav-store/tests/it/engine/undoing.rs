@@ -4,7 +4,6 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::intervention::Effect;
 use timenav_core::limits::RETURN_EVENTS_MAX;
-use timenav_core::scan::Depth;
 use timenav_engine::{Caller, Idempotency, ImportId, InterventionRequest, Refusal, UndoneImport};
 
 use super::life::{draft, found};
@@ -39,11 +38,6 @@ async fn intervene(home: &Home<'_>, id: &str, effect: Effect) {
     home.engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
 }
 
-async fn is_clean(home: &Home<'_>, on: &TimelineId) {
-    let scan = home.engine.detect_tampering(&home.admin, on, Depth::Full, &mut |_| ()).await.unwrap().scan;
-    assert!(scan.findings.is_empty(), "{on}: {:?}", scan.findings);
-}
-
 #[tokio::test]
 async fn undone_import_keeps_events_changed_since() {
     let house = House::new();
@@ -57,7 +51,7 @@ async fn undone_import_keeps_events_changed_since() {
     assert_eq!((undone.undone, undone.kept, undone.rest), (2, 1, None));
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned()), (9, "e9".to_owned())]);
     let home = home.reopen().await;
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     // The ids of undone events are available, and the others are still taken.
     let again = (1..=4).map(|event| draft(event, 50 + i64::from(event))).collect();
     let batch = home.engine.import_events(&home.admin, &main, again).await.unwrap();
@@ -66,7 +60,7 @@ async fn undone_import_keeps_events_changed_since() {
     // Events recorded again do not belong to the first import.
     let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
     assert_eq!((undone.undone, undone.kept), (0, 3));
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
     assert_eq!(history.interventions.len(), 1);
     assert!(history.interventions[0].payload.contains(&format!(r#""import_id":"{bad}""#)));
@@ -98,7 +92,7 @@ async fn undo_excludes_events_recorded_by_others_during_the_import() {
     let undone = undo(&home, &ada, &main, whole).await.unwrap();
     assert_eq!((undone.undone, undone.kept), (2, 0));
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned())]);
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     home.close().await;
 }
 
@@ -113,7 +107,7 @@ async fn fork_cannot_undo_an_import_of_its_parent() {
     assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", told(&refused));
     undo(&home, &home.admin, &main, bad).await.unwrap();
     assert_eq!(found(&home, &fork, None).await, [(1, "e1".to_owned())]);
-    is_clean(&home, &fork).await;
+    home.check_clean(&fork).await;
     home.close().await;
 }
 
@@ -137,6 +131,6 @@ async fn large_import_is_undone_in_idempotent_steps() {
     let last = undo(&home, &home.admin, &main, first.rest.unwrap()).await.unwrap();
     assert_eq!((last.undone, last.rest), (2, None));
     assert_eq!(found(&home, &main, None).await, []);
-    is_clean(&home, &main).await;
+    home.check_clean(&main).await;
     home.close().await;
 }

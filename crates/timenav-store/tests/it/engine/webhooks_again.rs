@@ -59,7 +59,7 @@ async fn waits(home: &Home<'_>, name: &str) {
 }
 
 async fn state(home: &Home<'_>, claimed: &ClaimedFiring) -> FiringState {
-    let key = home.store.open().await.unwrap().heads.iter().find(|head| head.id == TimelineId::main()).unwrap().key;
+    let key = home.key(&TimelineId::main()).await;
     let wanted = TimersWanted::Firings(vec![claimed.firing.firing_id.clone()]);
     home.store.timer_rows(key, wanted).await.unwrap().firings[0].state
 }

@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use timenav_core::clock::ClockCommand;
 use timenav_core::ledger::{Checkpoint, HeadStatement, Note, VerifierKey};
-use timenav_core::time::{Duration, Span};
 use timenav_engine::Signer as _;
 
 use crate::cluster::{Cluster, execute, is_spread};
 use crate::doors::SeedSigner;
 use crate::house::{Home, House};
+use crate::sample::hour;
 
 const SEEDS: [[u8; 32]; 2] = [[7; 32], [8; 32]];
 /// Prefixes of head statements, and of checkpoints of the house.
@@ -20,10 +19,6 @@ const STATEMENT: &[u8] = b"timenav-head/v1\n";
 const CHECKPOINT: &[u8] = b"timenav.test/";
 /// None of these statements and notes is longer.
 const LENGTH_MAX: usize = 1_000;
-
-fn hour() -> ClockCommand {
-    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
-}
 
 /// Returns the contents of each file in a server's tables and log.
 fn files(folder: &Path) -> Vec<Vec<u8>> {

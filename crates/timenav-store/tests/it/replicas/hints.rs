@@ -41,8 +41,7 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
     assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
     // From the new connection.
     assert_eq!(right.engine.hint().await, Hint::All);
-    let heads = left.store.open().await.unwrap().heads;
-    let key = heads.iter().find(|head| head.id == busy).unwrap().key;
+    let key = left.key(&busy).await;
     for number in 0..3 {
         let drafts = vec![draft(&format!("event{number}"))];
         let recorded = left.engine.record_events(&left.admin, Some(busy.clone()), drafts, None).await.unwrap();
@@ -87,7 +86,7 @@ async fn invalid_hints_are_harmless() {
     right.engine.hear_of_all().await.unwrap();
     let (gone, new) = (timeline_id("gone"), timeline_id("new"));
     left.engine.create_timeline(&left.admin, gone.clone(), None).await.unwrap();
-    let key = left.store.open().await.unwrap().heads.iter().find(|head| head.id == gone).unwrap().key;
+    let key = left.key(&gone).await;
     left.engine.end_timeline(&left.admin, gone, None).await.unwrap();
     left.engine.create_timeline(&left.admin, new.clone(), None).await.unwrap();
     right.engine.hear_of_hinted(Hint::of([key])).await.unwrap();

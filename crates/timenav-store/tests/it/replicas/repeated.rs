@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::KeyId;
-use timenav_engine::{Caller, Engine, Idempotency, Refusal, Store, TimelineKey};
+use timenav_engine::{Caller, Engine, Idempotency, Refusal, Store};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 
 use super::{end, key_of, two};
-use crate::house::{Home, House};
+use crate::house::House;
 use crate::sample::{digest, key_id, timeline_id, user_id};
 
 /// A repetition that does not wait returns within this time. The server keeps a lock for longer.
@@ -63,11 +63,6 @@ const WAYS: [(&str, Take, &str); 3] = [
     ),
 ];
 
-async fn main_key(home: &Home<'_>) -> TimelineKey {
-    let heads = home.store.open().await.unwrap().heads;
-    heads.iter().find(|head| head.id == timeline_id("main")).expect("there is a `main`").key
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn repeated_revocation_waits_for_all_replicas() {
     for (name, take, second_time) in WAYS {
@@ -79,7 +74,7 @@ async fn repeated_revocation_waits_for_all_replicas() {
         let ada = key_id(&left.engine.identify(&secret).await.unwrap().unwrap());
         // A commit that may have read the directory before.
         let slow: Arc<dyn Store> = house.store();
-        slow.lock(&[main_key(&left).await]).await.unwrap().unwrap();
+        slow.lock(&[left.key(&timeline_id("main")).await]).await.unwrap().unwrap();
         let before = left.size("system").await;
         let first = take(left.engine.clone(), left.admin.clone(), ada.clone());
         while left.size("system").await == before {

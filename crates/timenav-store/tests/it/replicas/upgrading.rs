@@ -2,13 +2,10 @@
 //! one stops.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use timenav_core::access::Role;
 use timenav_core::event::EventDraft;
 use timenav_core::permissions::End;
-use timenav_core::place::LocationQuery;
-use timenav_core::scan::Depth;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
     FEATURE_LEVEL, KeptFor, MonitorEvents, Options, PermissionsChange, Presence, Refusal, RetentionRequest,
@@ -18,7 +15,7 @@ use timenav_store::{Finished, PostgresUpgrade, SeenService};
 use super::{end, hour, two};
 use crate::cluster::{execute, open};
 use crate::house::{Home, House, is_unavailable, told};
-use crate::sample::{event_id, moment, timeline_id, user_id, users};
+use crate::sample::{event_id, every_event, moment, timeline_id, user_id, users};
 
 fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
     services.iter().map(|one| (one.name.as_str(), one.version.as_str(), one.level, one.is_there())).collect()
@@ -149,25 +146,17 @@ async fn overlapping_events_are_found_once_an_upgrade_is_finished() {
     };
     let found = async |home: &Home<'_>| {
         let request = MonitorEvents {
-            timeline: None,
-            location_text: "*".to_owned(),
-            location: LocationQuery::Anywhere,
             range: TimeRange::new(Some(moment(500)), None).unwrap(),
-            as_of: None,
-            filter: Arc::default(),
-            newest_first: false,
             overlapping: true,
             items_max: 5,
-            cursor: None,
+            ..every_event(None)
         };
         home.engine.monitor_events(&home.admin, request).await.map(|page| page.events.len())
     };
     lasting(&left, "before").await;
     let refused = found(&left).await.unwrap_err();
     assert!(matches!(refused, Refusal::NotUpgraded { level: 6, .. }), "{refused}");
-    let name = timeline_id("main");
-    let scan = Box::pin(left.engine.detect_tampering(&left.admin, &name, Depth::Full, &mut |_| {})).await.unwrap().scan;
-    assert!(!scan.tampering_detected(), "{}", scan.details);
+    left.check_clean(&timeline_id("main")).await;
     // The previous schema, which is not reported as tampering.
     drop(open(&url).unwrap());
     assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);

@@ -2,12 +2,12 @@
 
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::AnchorId;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Duration, Span, TimeRange};
+use timenav_core::time::{Duration, Span};
 use timenav_engine::{MonitorEvents, Refusal, ReturnScope};
 
 use super::rows::anchor;
 use super::*;
+use crate::sample::every_event;
 
 /// Changes of an anchor's row.
 const ATTACKS: [&str; 7] = [
@@ -54,16 +54,10 @@ async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usiz
         tell(engine.return_to_anchor(admin, Some(named.clone()), anchor_id, scope, None).await.err());
     }
     let query = MonitorEvents {
-        timeline: Some(named.clone()),
         location_text: String::new(),
-        location: LocationQuery::Anywhere,
-        range: TimeRange::everything(),
         as_of: as_of().map(|as_of| (anchor_id.to_string(), as_of)),
-        filter: Arc::default(),
-        newest_first: false,
-        overlapping: false,
         items_max: 5,
-        cursor: None,
+        ..every_event(Some(named.clone()))
     };
     tell(engine.monitor_events(admin, query).await.err());
     let fork = timeline_id(&format!("{timeline}-{round}"));

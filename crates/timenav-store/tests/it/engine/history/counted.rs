@@ -11,6 +11,7 @@ use timenav_engine::{
 };
 
 use super::*;
+use crate::sample::every_event;
 
 /// A query.
 #[derive(Clone, Debug)]
@@ -106,16 +107,13 @@ impl Asked {
         let (mut events, mut cursor) = (Vec::new(), None);
         loop {
             let request = MonitorEvents {
-                timeline: Some(life.name.clone()),
                 location_text: "asked".to_owned(),
                 location: self.location.clone(),
                 range: self.range,
                 as_of: self.as_of(life),
                 filter: self.filter(),
-                newest_first: false,
-                overlapping: false,
-                items_max: 1_000,
                 cursor,
+                ..every_event(Some(life.name.clone()))
             };
             let (page, ..) = home.engine.scan_events(caller, request).await.unwrap();
             events.extend(page.events);

@@ -8,7 +8,7 @@ use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId, UserId
 use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
-    Caller, Claim, Delivery, Engine, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange, TimelineKey,
+    Caller, Claim, Delivery, Engine, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange,
     TimerChangeRequest, TimerRequest, TimerRow, TimerSetStep, TimersWanted, WebhookTarget,
 };
 
@@ -237,7 +237,7 @@ impl Timings {
             .collect();
         assert_eq!(timers, expected, "timers of {timeline}");
         let wanted = TimersWanted::FiringsAfter(None, ROWS_MAX);
-        let rows = home.store.timer_rows(key_of(home, timeline).await, wanted).await.unwrap().firings;
+        let rows = home.store.timer_rows(home.key(timeline).await, wanted).await.unwrap().firings;
         let fired = |row: &FiringRow| {
             let fired = (row.fallen.due.micros() / SECOND, row.fallen.position, row.fallen.round);
             assert_eq!(row.firing_id, firing_id(fired, timeline));
@@ -248,14 +248,9 @@ impl Timings {
     }
 }
 
-async fn key_of(home: &Home<'_>, timeline: &TimelineId) -> TimelineKey {
-    let heads = home.store.open().await.unwrap().heads;
-    heads.iter().find(|head| head.id == *timeline).expect("it stands").key
-}
-
 async fn timer_rows(home: &Home<'_>, timeline: &TimelineId) -> Vec<TimerRow> {
     let wanted = TimersWanted::ByPosition(None, ROWS_MAX);
-    home.store.timer_rows(key_of(home, timeline).await, wanted).await.unwrap().timers
+    home.store.timer_rows(home.key(timeline).await, wanted).await.unwrap().timers
 }
 
 fn schedule(when: &When) -> Schedule {
