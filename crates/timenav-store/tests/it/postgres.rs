@@ -138,9 +138,9 @@ fn commit_without_visible_entries_yet_is_not_considered_failed() {
     assert_eq!(size(&store), 5);
 }
 
-/// The server has it by then and shows it to everyone, but a failover would lose it.
+/// The server has the commit by then and shows it to everyone, but a failover would lose it.
 #[test]
-fn commit_is_not_confirmed_before_the_standby_has_it() {
+fn commits_and_connections_wait_for_the_standby() {
     let own = Cluster::start();
     let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
     commit(&store, ledger.grow(2)).unwrap();
@@ -159,6 +159,24 @@ fn commit_is_not_confirmed_before_the_standby_has_it() {
         committing.join().unwrap().unwrap();
     });
     assert_eq!(size(&store), 5);
+    check_abandoned_connections(&own);
+}
+
+/// Waiting for a standby has no timeout. Requests that need a connection in the meantime fail, and leave no session
+/// behind.
+fn check_abandoned_connections(own: &Cluster) {
+    wait_for_a_standby_that_is_not_there(&own.url);
+    for _ in 0..2 {
+        let refused = open(&own.url).err().expect("nothing it shows is safe").to_string();
+        assert!(refused.contains("`synchronous_standby_names`"), "{refused}");
+    }
+    // The background work of a distributed engine waits too, for as long as the standby is away.
+    let none_waits = "SELECT 1 / (count(*) = 0)::int FROM pg_stat_activity
+        WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
+    wait_until(|| try_execute(&own.url, none_waits));
+    execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
+    execute(&own.url, "SELECT pg_reload_conf()");
+    drop(open(&own.url).unwrap());
 }
 
 /// After a crash the server shows data that it had not yet sent to its standby, and a failover would lose that again.
@@ -192,26 +210,6 @@ fn commit_visible_after_a_crash_is_confirmed_once_replicated() {
     });
     assert_eq!(size(&store), 5);
     assert!(store.connections_use().unwrap().made > 2);
-}
-
-/// Waiting for a standby has no timeout. Requests that need a connection in the meantime fail, and leave no session
-/// behind.
-#[test]
-fn connection_is_abandoned_if_the_standby_does_not_respond() {
-    let own = Cluster::start();
-    drop(open(&own.url).unwrap());
-    wait_for_a_standby_that_is_not_there(&own.url);
-    for _ in 0..2 {
-        let refused = open(&own.url).err().expect("nothing it shows is safe").to_string();
-        assert!(refused.contains("`synchronous_standby_names`"), "{refused}");
-    }
-    // The background work of a distributed engine waits too, for as long as the standby is away.
-    let none_waits = "SELECT 1 / (count(*) = 0)::int FROM pg_stat_activity
-        WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
-    wait_until(|| try_execute(&own.url, none_waits));
-    execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
-    execute(&own.url, "SELECT pg_reload_conf()");
-    drop(open(&own.url).unwrap());
 }
 
 /// Prevents commits from being acknowledged. A reload is asynchronous, and a new session shows that it has happened.

@@ -6,42 +6,10 @@ use timenav_core::event::EventDraft;
 use timenav_engine::{AnchorRequest, Refusal};
 
 use crate::house::{House, on, told};
-use crate::sample::{event_id, moment, timeline_id, users};
+use crate::sample::{event_id, moment};
 
 fn nowhere() -> ClockCommand {
     ClockCommand::Travel { to: moment(0), location: Some(String::new()) }
-}
-
-#[tokio::test]
-async fn first_write_creates_a_timeline_administered_by_its_writer() {
-    let house = House::new();
-    let home = house.open().await;
-    let ada = home.user("ada", false).await;
-    let engine = &home.engine;
-    let step = engine.change_clock(&ada, on("by-clock"), ClockCommand::Pause, None).await.unwrap();
-    assert_eq!((step.ledger.position, step.ledger.size), (1, 2));
-    assert_eq!(step.view.clock.generation, 1);
-    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-    engine.set_anchor(&ada, on("by-anchor"), request, None).await.unwrap();
-    engine.record_events(&ada, on("by-event"), vec![EventDraft::at(moment(1), "x")], None).await.unwrap();
-    engine.import_events(&ada, &timeline_id("by-import"), vec![EventDraft::at(moment(1), "x")]).await.unwrap();
-    engine.create_timeline(&ada, timeline_id("by-name"), None).await.unwrap();
-    let again = engine.create_timeline(&ada, timeline_id("by-name"), None).await;
-    assert_eq!(told(&again), r#"AlreadyExists { what: "timeline", id: "by-name" }"#);
-    let heads = home.store.open().await.unwrap().heads;
-    for name in ["by-clock", "by-anchor", "by-event", "by-import", "by-name"] {
-        let head = heads.iter().find(|head| head.id.as_str() == name).unwrap();
-        assert_eq!(head.permissions.admin, users(["ada"]), "{name}");
-    }
-    let home = home.reopen().await;
-    assert_eq!(told(&home.engine.read_clock(&ada, on("by-clock")).await), "ok");
-    let lines = home.close().await;
-    let of_clock: Vec<String> =
-        lines.iter().filter(|line| line.timeline == "by-clock").map(crate::audit::Line::short).collect();
-    assert_eq!(
-        of_clock,
-        ["by-clock ada create_timeline by-clock", "by-clock ada pause_time clock", "by-clock ada read clock"]
-    );
 }
 
 #[tokio::test]

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::Retention;
 use timenav_core::time::TimeRange;
-use timenav_engine::{
-    AccessLogs, KeptFor, LogEntry, LogGap, LogGapReason, LogOrder, ReadErasure, RetentionRequest, WhichReads,
-};
+use timenav_engine::{AccessLogs, KeptFor, LogEntry, LogGap, LogGapReason, LogOrder, RetentionRequest};
 
 use crate::house::{Home, House, on};
 use crate::sample::{event_id, moment, timeline_id};
@@ -118,24 +116,5 @@ async fn log_reports_pruned_reads_with_the_reason() {
     assert_eq!(filtered((None, Some("record_event"))).await, 0);
     let (_, gone) = log(&home, (LogOrder::Oldest, 1_000), (None, Some("read")), size).await;
     assert_eq!(gone.iter().map(|gap| gap.entries).collect::<Vec<_>>(), [10]);
-    home.close().await;
-}
-
-#[tokio::test]
-async fn log_reports_erased_single_reads() {
-    let house = House::new();
-    let home = house.open().await;
-    live(&home, 3, "a").await;
-    let size = home.size("main").await;
-    let (logs, _) = log(&home, (LogOrder::Oldest, 1_000), (None, Some("read")), size).await;
-    for entry in &logs[..2] {
-        let which = WhichReads::Of("admin".to_owned());
-        let erasure = ReadErasure { timeline: on("main"), position: entry.position, which };
-        home.engine.erase_reads(&home.admin, erasure, None).await.unwrap();
-    }
-    let (left, gone) = log(&home, (LogOrder::Newest, 1), (None, None), size).await;
-    assert_eq!((left.len() as u64, entries(&gone)), (size - 2, 2));
-    let reads = |gap: &LogGap| if let LogGapReason::Erased { reads } = gap.reason { reads } else { 0 };
-    assert_eq!(gone.iter().map(reads).sum::<u64>(), 2);
     home.close().await;
 }

@@ -28,38 +28,34 @@ fn attack(house: &House, statements: &str) {
     connect(house).execute_batch(statements).unwrap();
 }
 
-/// Checks that every scan reports the difference in the schema, and that the service does not start.
-async fn check(statements: &str, says: &str) {
-    let house = lived_in().await;
-    attack(&house, statements);
-    for timeline in ["system", "main", "one"] {
-        for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
-            let scan = look(&house, timeline, depth, Outside::Kept).await;
-            check_found(&scan, FindingKind::SchemaMismatch, None);
-            let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
-            assert!(all.iter().any(|evidence| evidence.starts_with(says)), "{statements}: {all:#?}");
-        }
-    }
-    let refused = SqliteStore::open(&house.path()).err().expect("it is refused").to_string();
-    assert!(refused.contains(says), "{refused}");
-}
-
 #[tokio::test]
-async fn hiding_triggers_are_reported() {
-    check(HIDING_TRIGGERS, "trigger `hide` on `entries` is not part of timenav's schema").await;
-}
-
-#[tokio::test]
-async fn view_replacing_a_table_is_reported() {
-    check(VIEW, "table `permitted` is not part of timenav's schema").await;
-    check(VIEW, "trigger `take` on `permissions` is not part of timenav's schema").await;
-}
-
-#[tokio::test]
-async fn trigger_dropping_entries_is_reported() {
-    let statement = "CREATE TRIGGER swallow BEFORE INSERT ON entries
+async fn triggers_and_views_are_reported_by_every_scan() {
+    let swallow = "CREATE TRIGGER swallow BEFORE INSERT ON entries
         WHEN instr(new.leaf, CAST('unauthorized' AS BLOB)) > 0 BEGIN SELECT RAISE(IGNORE); END";
-    check(statement, "trigger `swallow` on `entries` is not part of timenav's schema").await;
+    for (statements, says) in [
+        (HIDING_TRIGGERS, &["trigger `hide` on `entries` is not part of timenav's schema"][..]),
+        (
+            VIEW,
+            &[
+                "table `permitted` is not part of timenav's schema",
+                "trigger `take` on `permissions` is not part of timenav's schema",
+            ],
+        ),
+        (swallow, &["trigger `swallow` on `entries` is not part of timenav's schema"]),
+    ] {
+        let house = lived_in().await;
+        attack(&house, statements);
+        for timeline in ["system", "main", "one"] {
+            for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
+                let scan = look(&house, timeline, depth, Outside::Kept).await;
+                check_found(&scan, FindingKind::SchemaMismatch, None);
+                let is_told = |says: &&str| scan.findings.iter().any(|finding| finding.evidence.starts_with(*says));
+                assert!(says.iter().all(is_told), "{statements}: {:#?}", scan.findings);
+            }
+        }
+        let refused = SqliteStore::open(&house.path()).err().expect("it is refused").to_string();
+        assert!(says.iter().all(|says| refused.contains(says)), "{refused}");
+    }
 }
 
 #[tokio::test]
