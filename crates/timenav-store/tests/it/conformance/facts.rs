@@ -106,6 +106,7 @@ async fn check_facts_are_returned_in_request_order(backend: &dyn Backend) {
         assert_eq!(found.rotation_notes, [None, None, Some("both keys".to_owned())]);
         let nothing = facts(&*store, &Wanted::default()).await;
         assert_eq!(format!("{nothing:?}"), format!("{:?}", Facts::default()));
+        assert!(Wanted::default().is_empty());
     }
 }
 

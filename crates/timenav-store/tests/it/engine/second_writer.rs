@@ -232,6 +232,7 @@ async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>, req
     drop((left, right));
     let home = house.open().await;
     for timeline in ["main", "system"] {
+        println!("scan of `{timeline}` after {request:?}");
         home.check_clean(&timeline_id(timeline)).await;
     }
     home.close().await;
