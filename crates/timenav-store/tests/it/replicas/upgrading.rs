@@ -61,7 +61,7 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
     assert!(is_unavailable(&refused), "{}", told(&refused));
     let reason = right.engine.ready().await.unwrap_err().to_string();
     let expected =
-        format!("upgraded to the feature level {}, and this version knows {FEATURE_LEVEL}", FEATURE_LEVEL + 1);
+        format!("upgraded to the feature level {}, but this version knows only {FEATURE_LEVEL}", FEATURE_LEVEL + 1);
     assert!(reason.contains(&expected), "{reason}");
     assert_eq!(right.size("main").await, before, "nothing was written");
     let refused = open(&url).err().expect("it is of another time").to_string();

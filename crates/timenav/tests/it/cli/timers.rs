@@ -348,6 +348,6 @@ fn clock_moves_settle_due_timers_unless_no_settle_is_given() {
     let text = done(&service, &["clock", "forward", "1d"]);
     assert!(text.contains("current time  2027-03-02T00:00:00Z\n"), "{text}");
     let (code, _, stderr) = run(&mut command(&service, &["clock", "forward", "1d", "--wait", "1h"]), "");
-    assert!(code == Some(2) && stderr.contains("at most 600s"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("the maximum wait is 600s"), "{stderr}");
     service.audit();
 }

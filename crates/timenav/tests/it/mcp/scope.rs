@@ -70,7 +70,7 @@ fn agent_bound_to_timeline_cannot_reach_others() {
         ("spend", json!({ "timeline_id": "other", "duration": "1h" })),
     ] {
         let text = agent.refused(tool, &arguments);
-        assert!(text.contains("`mine` alone"), "{tool}: {text}");
+        assert!(text.contains("uses only the timeline `mine`"), "{tool}: {text}");
     }
     assert!(agent.refused("event", &json!({ "event_id": "secret" })).contains("(not_found)"));
     assert!(agent.refused("erase_events", &json!({ "include_forks": true })).contains("there is no argument"));

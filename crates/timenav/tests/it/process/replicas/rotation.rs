@@ -98,7 +98,7 @@ fn replica_paused_during_key_rotation_stops_writing() {
         // It does not start with the retired key either.
         let data = second.folder.path().join("data");
         let refused = refused_start(&data, &["--store", &cluster.url, "--replicas"]);
-        let expected = if is_written_since { "is signed by another key" } else { "the signing key was rotated" };
+        let expected = if is_written_since { "is not signed with the key" } else { "the signing key was rotated" };
         assert!(refused.contains(expected), "{refused}");
         assert!(ask(&mut cluster, NOTHING_WRITTEN));
         std::fs::copy(&new, data.join("signing.key")).unwrap();
