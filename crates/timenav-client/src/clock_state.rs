@@ -61,6 +61,7 @@ impl ClockState {
 }
 
 impl Clock {
+    /// Returns the state in a response.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

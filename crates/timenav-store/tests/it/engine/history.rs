@@ -18,7 +18,7 @@ use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionReques
 
 use super::life::{Known, Life, Mark, State, draft, found, is_free, listed, page, standing};
 use crate::cases::check_cases;
-use crate::house::{Home, House, told};
+use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 
 /// One step of a random life.

@@ -7,7 +7,7 @@ use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
 use timenav_core::time::TimeRange;
 use timenav_engine::{AnchorRequest, EVENTS_PAGE_BYTES_MAX, EventFilter, FilterTexts, MonitorEvents};
 
-use crate::house::{House, on, told};
+use crate::house::{House, told};
 use crate::sample::{every_event, moment};
 
 fn asked(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) -> MonitorEvents {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
-use timenav_engine::{Caller, Commit, DirectoryChange, NewSession, OpenError, PasswordRequest, Session, SessionView};
+use timenav_engine::{Caller, Commit, DirectoryChange, NewSession, OpenError, PasswordRequest, SessionView};
 
 use crate::house::{Home, House, told};
 use crate::sample::{password, user_id};
