@@ -73,7 +73,7 @@ for (const [name, most] of [
       await dialog.getByLabel('Attribute', { exact: true }).fill('status');
       await dialog.getByRole('list', { name: 'Values in view' }).getByRole('button', { name: /^HU/ }).waitFor();
       await expectAccessible(page);
-      await dialog.getByLabel('Value').fill('TS');
+      await dialog.getByLabel('Value', { exact: true }).fill('TS');
       await dialog.getByRole('button', { name: 'Show only these' }).click();
       await counted(page, '2 events');
       expect(param(page, 'attribute.status')).toBe('TS');
@@ -111,10 +111,10 @@ for (const [name, most] of [
         'local, local, scroll, scroll',
       );
       // A value and a range exclude each other: what is typed last counts.
-      await dialog.getByLabel('Value').fill('50');
+      await dialog.getByLabel('Value', { exact: true }).fill('50');
       await dialog.getByLabel('At least').fill('52');
-      expect(await dialog.getByLabel('Value').inputValue()).toBe('');
-      await dialog.getByLabel('Value').fill('50');
+      expect(await dialog.getByLabel('Value', { exact: true }).inputValue()).toBe('');
+      await dialog.getByLabel('Value', { exact: true }).fill('50');
       expect(await dialog.getByLabel('At least').inputValue()).toBe('');
       await dialog.getByLabel('At least').fill('53');
       await dialog.getByLabel('At most').fill('5x');
