@@ -239,7 +239,7 @@ describe('what a move would do', () => {
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await expect.poll(entries).toEqual(['in 23 hours']);
     await next.getByRole('button', { name: 'Travel to After' }).click();
-    await page.getByRole('dialog', { name: 'Travel' }).getByText('The way there passes 1 event.').waitFor();
+    await page.getByRole('dialog', { name: 'Travel' }).getByText('The move passes 1 event.').waitFor();
     await page.getByRole('button', { name: 'Travel', exact: true }).click();
     await next.getByText('No upcoming events or timers').waitFor();
   });

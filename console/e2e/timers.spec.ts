@@ -299,7 +299,7 @@ describe('a move over timers', () => {
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel&to=2027-02-01T00:00:00Z`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
-    await dialog.getByText('The way there passes no events and fires 1 timer.').waitFor();
+    await dialog.getByText('The move passes no events and fires 1 timer.').waitFor();
     await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
     await receipt(page).getByText('1 firing at 1 instant: 1 not acknowledged yet.').waitFor();
     await receipt(page).getByRole('button', { name: 'Dismiss' }).click();
