@@ -2,7 +2,7 @@
 //!
 //! A *timer* has a next moment, once or by a rule. When the clock reaches it, the timer *falls due*, which creates a
 //! *firing*. Each firing has exactly one outcome. An *advance* is a clock change that stops at each instant at which a
-//! timer is due. This module makes these decisions; [`leases`] decides who claims which firing, and for how long.
+//! timer is due. This module decides what fires; [`leases`] decides who claims which firing, and for how long.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -91,11 +91,11 @@ pub enum Coming {
     },
 }
 
-/// Lets the timers fall due whose moments the clock has reached, earliest first, and moves each to its next moment.
+/// Fires the timers whose moments the clock has reached, earliest first, and moves each to its next moment.
 /// `timers` are ordered by moment and position.
 ///
-/// Moments later than `upto` are left, and so are those that remain after `firings_max` firings or
-/// [`FALL_DUE_WORK_MAX`]. Each call makes progress.
+/// Moments later than `upto` remain, as do all others after `firings_max` firings or [`FALL_DUE_WORK_MAX`]. Each call
+/// fires or skips one timer at least.
 pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, firings_max: usize) -> FellDue {
     let mut fell = FellDue::default();
     let mut work = Work::default();
@@ -263,7 +263,7 @@ pub struct Advance {
     pub held_since: Instant<Wall>,
     /// Number of firings created at that instant.
     pub at_instant: u64,
-    /// Number of those that have no outcome yet.
+    /// Number of firings without an outcome.
     pub open: u64,
     pub counts: Counts,
 }

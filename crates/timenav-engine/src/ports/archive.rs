@@ -51,7 +51,7 @@ pub struct Orphan {
 #[derive(Clone, Debug)]
 pub struct KeptOutcome {
     pub record: IdempotencyRecord,
-    /// The name of the timeline whose end deletes it; `None` if there is none.
+    /// The timeline that deletes it at its end, if any.
     pub goes_with: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub struct EntryRows {
 pub struct EntryMarks {
     /// Number of current events after it.
     pub events_count: i64,
-    /// Position of the entry whose payload records the clock.
+    /// Position of the entry with the clock in its payload.
     pub clock_entry: i64,
 }
 
@@ -155,8 +155,8 @@ pub struct KeptEnd {
 /// [`Snapshot`] does not change.
 #[async_trait]
 pub trait ScanSource: Send + Sync {
-    /// Returns differences of the schema from the expected one, as sentences. They make the other data hard to trust or
-    /// unreadable. Its cost is independent of the size of the data.
+    /// Returns differences of the schema from the expected one, as sentences. With any of them, the other data is hard to
+    /// trust or unreadable. Its cost is independent of the size of the data.
     async fn schema_differences(&self) -> Result<Vec<String>, StoreError>;
 
     /// Returns inconsistencies of the database itself, as sentences, such as missing index rows. Reads everything.
@@ -166,7 +166,7 @@ pub trait ScanSource: Send + Sync {
     /// Returns the stored data of a timeline except its entries; `None` if it does not exist.
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError>;
 
-    /// Returns the stored data of an ended timeline; `None` if there is none with that name.
+    /// Returns the stored data of an ended timeline; `None` if no such timeline has ended.
     async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError>;
 
     /// Returns the existing entries from position `first` up to `end` (exclusive) in order. Stops after
