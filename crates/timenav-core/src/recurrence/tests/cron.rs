@@ -76,7 +76,7 @@ fn cron_errors_suggest_a_correction() {
     check("0 0 * * 5L", &["`L`", "BYDAY=-1FR`"]);
     check("0 0 * * 7L", &["`L`", "BYDAY=-1SU`"]);
     check("0 0 * * friL", &["`L`", "BYDAY=-1FR`"]);
-    check("*/90 * * * *", &["step 90 of `minute`", "at most 59", "`FREQ=MINUTELY;INTERVAL=90`"]);
+    check("*/90 * * * *", &["step 90 of `minute`", "maximum of 59", "`FREQ=MINUTELY;INTERVAL=90`"]);
     check("*/60 * * * *", &["step 60"]);
     check("0-30/61 * * * *", &["step 61"]);
     check("0 */25 * * *", &["step 25 of `hour`", "`FREQ=HOURLY;INTERVAL=25`"]);
