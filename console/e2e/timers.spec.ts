@@ -384,7 +384,7 @@ describe('a move over timers', () => {
       const running = one.getByRole('region', { name: 'Advance in progress' });
       await running.getByText('to 8 January 2027, 08:00').waitFor();
       await running.getByText('Waiting for renew in queue billing').waitFor();
-      await running.getByText('Standing at 3 January 2027, 09:00, instant 1.').waitFor();
+      await running.getByText('At 3 January 2027, 09:00, instant 1.').waitFor();
     }
     expect(await page.getByRole('button', { name: 'Fast-forward' }).isDisabled()).toBe(true);
     await other.goto(`${on.service.url}/#/timers?timeline=${timeline}&timer=renew`);
