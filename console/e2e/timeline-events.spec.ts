@@ -50,7 +50,7 @@ describe('the card', () => {
     );
     const cause = card(page)
       .getByRole('list', { name: 'Causes' })
-      .getByRole('button', { name: /^Launch not on/ });
+      .getByRole('button', { name: /^Launch not in view/ });
     await cause.waitFor();
     expect(await cause.getAttribute('title')).toBe('launch');
   });

@@ -151,7 +151,7 @@ describe('a time that is selected', () => {
   it('fits every width, light and dark', async () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&inside=1&range=${HURRICANE}`);
-    await inside(page).getByText('Of all 4 events').waitFor();
+    await inside(page).getByText('Compares all 4 events').waitFor();
     await expectUsable(page);
   });
 });
