@@ -275,7 +275,7 @@ describe('timelines', () => {
   it('have the titles of figures above their ends', async () => {
     const page = await on.loggedIn('timelines?timeline=demo');
     const table = page.getByRole('region', { name: 'Timelines' });
-    await table.getByRole('link', { name: 'demo', exact: true }).first().waitFor();
+    await table.getByRole('row').getByRole('link').first().waitFor();
     const ends = await table.locator('thead th.end').evaluateAll((titles) =>
       titles.map((title) => {
         const place = [...title.parentElement!.children].indexOf(title);

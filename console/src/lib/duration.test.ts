@@ -34,7 +34,7 @@ describe('durations', () => {
     expect(read('1us1ms')).toMatch(/largest first/);
     expect(read('P1.5Y')).toMatch(/whole/);
     expect(read('P1H')).toMatch(/T before hours/);
-    expect(read('1d 12h')).toMatch(/blanks/);
+    expect(read('1d 12h')).toMatch(/spaces/);
     expect(read('2 fortnights')).toMatch(/Unknown unit/);
     expect(read('1.5d12h')).toMatch(/last number/);
     expect(read('P1.0DT12H')).toMatch(/last number/);

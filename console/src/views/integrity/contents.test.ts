@@ -163,7 +163,7 @@ describe('a sweep', () => {
     const contents = await swept({});
     expect(contents.isUnexplained).toBe(false);
     expect(contents.checks().map(({ what, told }) => `${what}: ${told}`)).toEqual([
-      'Payloads: 5 payloads match what was signed.',
+      'Payloads: 5 payloads match the signed hashes.',
       'Retention: 2 payloads pruned, as the retention of the timeline allows.',
     ]);
   });

@@ -125,7 +125,7 @@ describe('head and checkpoint', () => {
     for (const proof of [[], others, [tree(3).root, ...others], [first, ...others, first]])
       expect(await told(tree(5), tree(3), { proof, left: null })).toMatch(/^bad: Head and/);
     expect(await told(tree(5), tree(3), { proof: [], left: 4 })).toBe(
-      'bad: The ledger has 4 entries, and 5 entries were signed: it was rolled back.',
+      'bad: The ledger has 4 entries, but 5 entries were signed: it was rolled back.',
     );
   });
 });
