@@ -157,7 +157,9 @@ describe('a witness', () => {
       (await checkCosigned(checkpoint, [of]))[0]!;
     expect((await checked({ ...cosigned, text: cosigned.text.replace('20', '21') })).told).toContain('invalid');
     expect((await checked(at(5))).told).toContain('witnesses cosign the checkpoints of system');
-    expect((await checked(cosigned, { ...witness!, name: 'w2' })).told).toContain('has cosignatures of witness.example/w1');
+    expect((await checked(cosigned, { ...witness!, name: 'w2' })).told).toContain(
+      'has cosignatures of witness.example/w1',
+    );
     const other = { ...witness!, id: Uint8Array.of(1, 2, 3, 4) };
     expect((await checked(cosigned, other)).told).toContain('with another key');
     const both = await checkCosigned(cosigned, [witness!, other]);
