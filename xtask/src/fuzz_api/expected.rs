@@ -146,7 +146,7 @@ fn unused_wording_is_found() {
         joined("let a = \"an API key is \\\n    not a session; `true` ends all\";\nlet b = \"such as \\\"30s\\\"\";");
     for (detail, expected) in [
         ("an API key is not a session", None),
-        (r"an API .* ends all", Some("no 10 characters")),
+        (r"an API .* ends all", Some("no 10 literal characters")),
         ("an API key is no session", Some("`an API key is no session`")),
         (r"an API key is not a session; `\w+` ends (none|all)", Some("more than one wording")),
         (r"an API key is not a sessions?", None),
