@@ -14,9 +14,8 @@ use crate::process;
 const COMMITS_CHECKED: usize = 30;
 const SUBJECT_LETTERS_MAX: usize = 72;
 
-static SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[a-z0-9][a-z0-9/._-]*(?:, [a-z0-9/._-]+)*: [^\s.].*[^\s.]$").expect("the pattern is tested")
-});
+static SUBJECT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[a-z0-9][a-z0-9/._-]*: [^\s.].*[^\s.]$").expect("the pattern is tested"));
 
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
     let arguments = ["log", "--no-merges", "--format=%h %s"];
@@ -54,9 +53,7 @@ mod tests {
 
     #[test]
     fn subjects_with_component_and_imperative_are_accepted() {
-        for subject in
-            ["store/postgres: use an index for leaf lookups", "mcp, tests: wait for the disconnect", "x: y z"]
-        {
+        for subject in ["store/postgres: use an index for leaf lookups", "x: y z"] {
             assert!(is_accepted(subject), "{subject}");
         }
     }
@@ -64,8 +61,15 @@ mod tests {
     #[test]
     fn other_subjects_are_rejected() {
         let long = format!("store: {}", "a".repeat(66));
-        for subject in ["Fix it", "Store: fix it", "store:fix it", "store: fix it.", "store: tell what is told", &long]
-        {
+        for subject in [
+            "Fix it",
+            "Store: fix it",
+            "mcp, tests: fix it",
+            "store:fix it",
+            "store: fix it.",
+            "store: tell what is told",
+            &long,
+        ] {
             assert!(!is_accepted(subject), "{subject}");
         }
     }
