@@ -154,7 +154,7 @@ impl QueueId {
     /// The queue of timers that name none.
     pub const DEFAULT: &'static str = "default";
 
-    /// The internal queue of firings that nobody claims, because each is an event. No timer can name it.
+    /// The internal queue of firings that become events. Workers cannot claim from it, and timers cannot name it.
     pub const OF_TIMELINE: &'static str = "timenav:timeline";
 
     /// The internal queue of firings that the service sends to webhooks. No timer can name it.

@@ -158,7 +158,7 @@ impl Engine {
         Ok(Erased { timeline_id, position, ledger, replayed })
     }
 
-    /// Callers who may not see the timeline cannot tell an existing record from a missing one.
+    /// Without access to the timeline, an existing record looks like a missing one.
     async fn data_record(&self, caller: &Caller, asked: Asked<'_>) -> Result<(TimelineId, DataRecord), Refusal> {
         let Asked { timeline, data_id, demand, operation } = asked;
         let unseen = |refused: Refusal| match refused {

@@ -60,7 +60,7 @@ pub(crate) struct Answer {
 }
 
 impl Client {
-    /// Finds the key. Fails if there is none or it cannot be sent in a header.
+    /// Finds the key. Fails if the key is missing or is not valid in a header.
     pub(crate) fn new(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
         let format = options.output();
         let target = target::find(options, surroundings)?;

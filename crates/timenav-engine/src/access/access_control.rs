@@ -38,7 +38,7 @@ impl Engine {
         Ok(PermissionsAnswer { tag, expired, ledger: answer.ledger, replayed: answer.replayed })
     }
 
-    /// Empty for callers other than operators, because only they may know who is a user.
+    /// Empty unless the caller is an operator: only operators may list users.
     #[must_use]
     pub fn unknown_users(&self, caller: &Caller, named: &BTreeSet<UserId>) -> Vec<UserId> {
         if self.decide(caller, &TimelineId::system(), Demand::Operate).is_err() {

@@ -56,7 +56,7 @@ impl DirectoryRows {
         Self { tree, root }
     }
 
-    /// Memory holds no more about a timeline whose contents were pruned.
+    /// After pruning, memory holds nothing else about the timeline.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
         self.tree.contains(RowName::Ended(timeline))
     }

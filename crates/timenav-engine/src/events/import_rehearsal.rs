@@ -17,7 +17,7 @@ use crate::writer::deciding::events::CompareEvents;
 /// New records remembered by one dry run to find later ones with the same id; takes some megabytes.
 pub const IMPORT_DRY_RUN_RECORDS_MAX: usize = 250_000;
 
-/// Keyed hashes of ids and contents; the key is random per process, so that nobody can construct a collision.
+/// Keyed hashes of ids and contents. The key is random per process, so collisions cannot be constructed.
 #[derive(Debug, Default)]
 pub struct ImportRehearsal {
     hasher: RandomState,

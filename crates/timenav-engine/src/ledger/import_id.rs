@@ -17,7 +17,7 @@ pub struct ImportId {
 }
 
 impl ImportId {
-    /// `None` if the range cannot hold that many, or if there are none.
+    /// `None` if the range is too short, or for zero events.
     #[must_use]
     pub fn new(first: u64, end: u64, count: u64) -> Option<Self> {
         let entries = end.checked_sub(first)?;

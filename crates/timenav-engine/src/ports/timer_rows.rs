@@ -160,7 +160,7 @@ pub enum TimersWanted {
 }
 
 impl TimersWanted {
-    /// `has_outcome` tells whether one of the firings found by id has been settled since.
+    /// `has_outcome` reports whether a firing found by id was settled in the meantime.
     pub(crate) fn may_change_by(&self, rows: &TimerRows, has_outcome: impl Fn() -> bool) -> bool {
         let TimerRows { gone, set, moved, fired, settled, advances } = rows;
         match self {

@@ -253,7 +253,7 @@ impl Committer {
         error.into()
     }
 
-    /// Also loads the changes of others. Returns what is locked; `None` if no lock is needed.
+    /// Also loads the changes of other services. Returns the lock; `None` if none is needed.
     fn lock(
         &mut self,
         submissions: &[Submission],

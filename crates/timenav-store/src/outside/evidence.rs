@@ -1,4 +1,4 @@
-//! Keeps the evidence that a ledger diverged from what was signed, so that the next start finds it.
+//! Stores the evidence of a diverged ledger for the next start.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};

@@ -68,7 +68,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Queries the existing hashes of the tiles that a growing tree fills or extends; `None` if there are none.
+    /// Queries the stored hashes that complete the tiles of a growing tree; `None` if no tile is completed.
     pub(super) fn ask(batch: &mut Batch<'_>, timeline: TimelineKey, (old, new): (u64, u64)) -> Option<Self> {
         let width = u64::from(TILE_WIDTH);
         if old / width == new / width {

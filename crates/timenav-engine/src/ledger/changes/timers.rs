@@ -167,7 +167,7 @@ impl Reach {
         }
     }
 
-    /// Asks for one more timer, to know what follows.
+    /// Reads one timer more than can fire, to know the next one.
     pub(crate) const fn wanted(self) -> TimersWanted {
         TimersWanted::Earliest(self.timers_max() + 1)
     }

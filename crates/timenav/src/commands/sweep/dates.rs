@@ -47,7 +47,7 @@ pub(super) struct DateOptions {
 }
 
 impl DateOptions {
-    /// Returns the dates in order without duplicates. Fails if there are none or too many.
+    /// Returns the dates, sorted and without duplicates. Fails if the list is empty or too long.
     pub(super) fn read(&self, today: Instant<Wall>) -> anyhow::Result<Vec<Moment>> {
         let mut dates: BTreeSet<Moment> = self.date.iter().copied().collect();
         if let Some(path) = &self.dates {

@@ -25,7 +25,7 @@ impl Marks {
 }
 
 impl Replay {
-    /// `counted` is the change in the number of current events, as far as the payload tells.
+    /// `counted` is the change in the number of current events, if the payload contains it.
     pub(super) fn check_marks(
         &mut self,
         record: &LeafRecord<'_>,
