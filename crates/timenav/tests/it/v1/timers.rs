@@ -174,7 +174,7 @@ fn expired_lease_is_given_to_another_worker() {
     // The previous holder gets `lease_lost` for every operation on it.
     let said = |lease: &Value| json!({ "firing_ids": [first["firing_id"]], "lease_ids": [lease["lease_id"]] });
     let refused = send(&service, "/v1/firings/ack", &said(first));
-    assert!(refused.text().contains("as `admin`"), "{refused}");
+    assert!(refused.text().contains("another worker, `admin`"), "{refused}");
     refused.refused(409, "lease_lost");
     send(&service, "/v1/firings/fail", &said(first)).refused(409, "lease_lost");
     let extended = |lease: &Value| service.post("/v1/firings/extend", &said(lease))["firings"][0]["state"].clone();
