@@ -486,7 +486,7 @@ class Contents:
         action, position, contents = members["action"], members["seq"], entry["contents"]
         need(position == self.tree.size - 1, f"it says that it is entry {position}")
         need(members["timeline_id"] == self.service.timeline, f"it says that it is of {members['timeline_id']!r}")
-        if contents == "admins_only":
+        if contents == "restricted":
             need(action not in SHOWN_TO_READERS, f"what `{action}` says is hidden, and readers may see it")
             self.hidden[action] += 1
         elif contents == "erased":
@@ -495,7 +495,7 @@ class Contents:
             if action in ON_EVENTS:
                 self.events[members["subject"]] = Event(self.service.timeline, position, None)
         else:
-            need(contents == "shown", f"its contents are {contents!r}, which this verifier does not know")
+            need(contents == "visible", f"its contents are {contents!r}, which this verifier does not know")
             payload = entry["payload"].encode()
             if "reads that were erased" in check_payload(members, bytes.fromhex(entry["salt"]), payload):
                 self.missing[position] = "some reads of reads"

@@ -108,7 +108,7 @@ async function makeUser() {
 async function logIn(page, password) {
   const status = await page.evaluate(
     async (body) => {
-      const answer = await fetch('v1/log-in', {
+      const answer = await fetch('v1/login', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body,

@@ -65,7 +65,7 @@ export class Site {
     await page.goto(this.root);
     const status = await page.evaluate(
       async (body) => {
-        const answer = await fetch('v1/log-in', {
+        const answer = await fetch('v1/login', {
           method: 'POST',
           headers: { 'Content-Type': 'application/json' },
           body,

@@ -100,7 +100,7 @@ it('of findings are chosen', async () => {
     tampering_detected: true,
     details: 'Entry 3 is not what was signed.',
     findings: [{ kind: 'leaf-mismatch', position: 3, evidence: 'The leaf hash is `aa`.' }],
-    findings_untold: 0,
+    findings_omitted: 0,
     checked: [],
     not_checked: [],
     checkpoint: null,

@@ -200,7 +200,11 @@ describe('a fork and its parent', () => {
     await set('plan-b', 'extra', '2027-01-30T09:00:00Z');
     await service.call('DELETE', 'v1/timers/both?timeline_id=plan-b');
     await service.call('PATCH', 'v1/timers/moved?timeline_id=plan-b', { at: '2027-01-21T09:00:00Z' });
-    await post('v1/travel', { timeline_id: 'plan-b', destination_time: '2027-01-11T00:00:00Z', settle: false });
+    await post('v1/travel', {
+      timeline_id: 'plan-b',
+      destination_time: '2027-01-11T00:00:00Z',
+      wait_for_timers: false,
+    });
     const page = await on.loggedIn('compare?timeline=plan-b&with=plan');
     const rows = async (label: string): Promise<string[]> =>
       (await region(page, label).getByRole('row').allInnerTexts())

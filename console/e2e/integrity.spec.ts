@@ -407,7 +407,7 @@ describe('a scan', () => {
           last_good_checkpoint: 2,
         },
       ],
-      findings_untold: 4,
+      findings_omitted: 4,
       checked: [{ what: 'entries', count: 503 }],
       not_checked: [],
       checkpoint: null,

@@ -294,13 +294,13 @@ describe('more events than are shown one by one', () => {
     const looked = new Promise<void>((done) => (goOn = done));
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
-      if (url.searchParams.get('by') !== 'time' || url.searchParams.get('timeline_id') !== name)
+      if (url.searchParams.get('group_by') !== 'time' || url.searchParams.get('timeline_id') !== name)
         return route.continue();
       const cursor = url.searchParams.get('cursor');
       cursors.push(cursor);
       const group = (year: number, count: number) => ({
         key: `${year}-01-01T00:00:00Z`,
-        until: `${year + 1}-01-01T00:00:00Z`,
+        end: `${year + 1}-01-01T00:00:00Z`,
         count,
       });
       // Each answer stops in the middle of a moment: what it has of a year, and what the next one has, is all of it.
@@ -320,10 +320,10 @@ describe('more events than are shown one by one', () => {
           ...rest,
           groups,
           groups_count: groups.length,
-          is_groups_cut: false,
+          groups_truncated: false,
           count: groups.reduce((sum, { count }) => sum + count, 0),
-          without_count: 0,
-          ...(to === null ? {} : { counted_to: `${to}-08-31T00:00:00Z` }),
+          ungrouped_count: 0,
+          ...(to === null ? {} : { counted_until: `${to}-08-31T00:00:00Z` }),
         },
       });
     });
@@ -340,18 +340,18 @@ describe('more events than are shown one by one', () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
-      if (url.searchParams.get('by') !== 'time') return route.continue();
+      if (url.searchParams.get('group_by') !== 'time') return route.continue();
       // The rest never comes.
       if (url.searchParams.has('cursor')) return;
-      const group = { key: '0900-01-01T00:00:00Z', until: '1000-01-01T00:00:00Z', count: 100 };
+      const group = { key: '0900-01-01T00:00:00Z', end: '1000-01-01T00:00:00Z', count: 100 };
       await route.fulfill({
         json: {
           groups: [group],
           groups_count: 1,
-          is_groups_cut: false,
+          groups_truncated: false,
           count: 100,
-          without_count: 0,
-          counted_to: '0999-12-31T00:00:00Z',
+          ungrouped_count: 0,
+          counted_until: '0999-12-31T00:00:00Z',
           next_cursor: '1',
         },
       });

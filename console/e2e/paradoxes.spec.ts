@@ -297,11 +297,11 @@ describe('an intervention', () => {
     await result.getByText('It creates a paradox').waitFor();
     const compare = await result.getByRole('link', { name: 'Compare with bough' }).getAttribute('href');
     expect(compare).toMatch(/^#\/compare\?timeline=bough-without&with=bough$/);
-    const { occurs } = await on.service.call<{ occurs: boolean }>(
+    const { active } = await on.service.call<{ active: boolean }>(
       'GET',
       'v1/check-timeline?timeline_id=bough&significant_event=invoice-sent',
     );
-    expect(occurs).toBe(true);
+    expect(active).toBe(true);
   });
 
   it('is not offered to who may only look', async () => {

@@ -42,7 +42,7 @@ describe('a retention', () => {
     await typed.fill('36h');
     await send.click();
     await page.locator('.toasts').getByText('On kept, contents of reads are kept for P90D').waitFor();
-    expect(await retention('kept')).toEqual({ reads: 'P90D', refusals: 'PT129600S' });
+    expect(await retention('kept')).toEqual({ reads: 'P90D', rejections: 'PT129600S' });
     await page.getByText('for 90 days', { exact: true }).waitFor();
     await page.getByText('for 1 day 12 hours', { exact: true }).waitFor();
     await page.getByText('Set by admin').waitFor();
@@ -52,7 +52,7 @@ describe('a retention', () => {
     await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'Forever' });
     await page.getByText('Reads: the longer time also applies to existing entries.').waitFor();
     await send.click();
-    await expect.poll(() => retention('kept')).toEqual({ reads: null, refusals: 'PT129600S' });
+    await expect.poll(() => retention('kept')).toEqual({ reads: null, rejections: 'PT129600S' });
 
     await page.getByText('Set by admin').getByRole('link').click();
     await page.getByRole('heading', { name: /^Entry \d+/ }).waitFor();
@@ -145,17 +145,17 @@ describe('what is due', () => {
     const page = await on.loggedIn(tab('doubted'));
     const sent: unknown[] = [];
     await page.route('**/v1/prune', async (route) => {
-      const body = route.request().postDataJSON() as { accept_host_clock?: boolean };
+      const body = route.request().postDataJSON() as { trust_host_clock?: boolean };
       sent.push(body);
-      const isDoubted = body.accept_host_clock !== true;
+      const isDoubted = body.trust_host_clock !== true;
       await route.fulfill({
         json: {
           status: '',
-          retention: { reads: 'P90D', refusals: null },
-          let_go: isDoubted ? 0 : 7,
+          retention: { reads: 'P90D', rejections: null },
+          pruned: isDoubted ? 0 : 7,
           has_more: isDoubted,
           ...(isDoubted
-            ? { waits_for: "the host's clock says 2027; an operator says so with `accept_host_clock`" }
+            ? { blocked_by: "the host's clock says 2027; an operator says so with `trust_host_clock`" }
             : {}),
         },
       });
@@ -163,13 +163,13 @@ describe('what is due', () => {
     await page.getByRole('button', { name: 'Prune now…' }).click();
     await page.getByRole('button', { name: 'Prune now', exact: true }).click();
     await page.getByText("The host's clock says 2027.").waitFor();
-    expect(await page.getByRole('dialog').innerText()).not.toContain('accept_host_clock');
+    expect(await page.getByRole('dialog').innerText()).not.toContain('trust_host_clock');
     const confirm = page.getByRole('button', { name: 'Confirm the clock and prune' });
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByRole('checkbox').check();
     await confirm.click();
     await page.getByText('The contents of 7 entries were pruned.').waitFor();
-    expect(sent).toEqual([{ timeline_id: 'doubted' }, { timeline_id: 'doubted', accept_host_clock: true }]);
+    expect(sent).toEqual([{ timeline_id: 'doubted' }, { timeline_id: 'doubted', trust_host_clock: true }]);
   });
 
   it('is told where the service says no', async () => {

@@ -145,7 +145,7 @@ export class Service {
 
   /** Logs a user in who has `PASSWORD`, and returns the cookie of the session, such as `timenav=…`. */
   async session(userId: string): Promise<string> {
-    const answer = await fetch(`${this.url}/v1/log-in`, {
+    const answer = await fetch(`${this.url}/v1/login`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ user_id: userId, password: PASSWORD }),

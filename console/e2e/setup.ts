@@ -7,7 +7,7 @@ import { BINARY, PASSWORD, RETENTION_FLOOR_SECS, Service } from './service';
 /** A service for many tests at once. No webhook is sent: no clock comes to the moment. */
 const OPTIONS = [
   ['--requests-per-minute', '1000000'],
-  ['--webhook-to', 'hooks.example.com'],
+  ['--webhook-allow-host', 'hooks.example.com'],
   ['--retention-floor-secs', String(RETENTION_FLOOR_SECS)],
 ].flat();
 

@@ -82,7 +82,7 @@ describe('logging in', () => {
 
   it('is kept while somebody looks at the log-in page', async () => {
     await on.loggedIn('clock');
-    const page = await on.loggedIn('log-in');
+    const page = await on.loggedIn('login');
     await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
     await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Clock', exact: true }).click();
@@ -263,8 +263,8 @@ describe('timelines', () => {
     await page.getByRole('radio', { name: /as a fork of as-is/ }).check();
     await page.getByRole('button', { name: 'Fork the timeline' }).click();
     await page.getByRole('button', { name: 'Timeline: what-if' }).waitFor();
-    const made = await on.service.call<{ fork: { of: string } }>('GET', 'timeline/what-if');
-    expect(made.fork.of).toBe('as-is');
+    const made = await on.service.call<{ fork: { parent: string } }>('GET', 'timeline/what-if');
+    expect(made.fork.parent).toBe('as-is');
     await page.getByRole('button', { name: 'Timeline: what-if' }).click();
     await page.getByRole('combobox', { name: 'Find a timeline' }).fill('dem');
     await page.getByRole('option', { name: /^demo / }).waitFor();
@@ -390,7 +390,7 @@ describe('the page', () => {
     await page.getByRole('button', { name: 'Colors: dark' }).waitFor();
   });
 
-  const views = ['log-in', 'clock', 'timeline', 'paradoxes', 'integrity', 'access', 'explorer'];
+  const views = ['login', 'clock', 'timeline', 'paradoxes', 'integrity', 'access', 'explorer'];
   it('fits every width and can be used by everybody', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     for (const view of views) {

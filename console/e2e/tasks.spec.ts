@@ -48,7 +48,7 @@ async function importCsv(timeline: string, file: string, map: string): Promise<v
     headers: { Authorization: `Bearer ${on.service.adminKey}`, 'Content-Type': 'text/csv' },
     body: readFileSync(file),
   });
-  expect(await answer.json()).toMatchObject({ refused: 0, unchanged: 0 });
+  expect(await answer.json()).toMatchObject({ rejected: 0, unchanged: 0 });
 }
 
 const button = (page: Page, name: string): ReturnType<Page['getByRole']> =>
@@ -342,7 +342,7 @@ describe('a list', () => {
     await button(page, 'Timeline: demo').click();
     await page.getByRole('link', { name: 'All timelines and their clocks' }).click();
     const list = region(page, 'Timelines');
-    await list.getByRole('rowheader', { name: 'hurricanes' }).waitFor();
+    await list.getByRole('rowheader', { name: 'hurricanes', exact: true }).waitFor();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
     // Other tests make timelines, too; among them these stand in the order of how many events each has.

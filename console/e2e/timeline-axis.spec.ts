@@ -45,7 +45,7 @@ describe('the axis', () => {
     // An answer counts a million events: here it counts some.
     const group = (year: string, until: string, count: number) => ({
       key: `${year}-01-01T00:00:00Z`,
-      until: `${until}-01-01T00:00:00Z`,
+      end: `${until}-01-01T00:00:00Z`,
       count,
     });
     await page.route('**/v1/aggregate-events?*bucket=100*', async (route) => {

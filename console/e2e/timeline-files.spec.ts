@@ -31,7 +31,7 @@ describe('an import', () => {
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByText(/^Line 4:/).waitFor();
-    expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&by=source')).count).toBe(0);
+    expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&group_by=source')).count).toBe(0);
     await dialog.getByRole('button', { name: 'Import 2 events' }).click();
     await counted(page, '2 events');
     await expectAccessible(page);
@@ -39,7 +39,7 @@ describe('an import', () => {
     await dialog.getByText('2 events of this import canceled.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(param(page, 'do')).toBeNull();
-    expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&by=source')).count).toBe(0);
+    expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&group_by=source')).count).toBe(0);
   });
 });
 
@@ -105,7 +105,7 @@ describe('a file that is imported', () => {
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByRole('button', { name: 'Import 1 event' }).click();
     await counted(page, '1 event');
-    expect(await on.service.call('GET', 'v1/aggregate-events?timeline_id=logged&by=source')).toMatchObject({
+    expect(await on.service.call('GET', 'v1/aggregate-events?timeline_id=logged&group_by=source')).toMatchObject({
       count: 1,
     });
   });
@@ -167,8 +167,8 @@ describe('a number that stands for nothing', () => {
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByRole('button', { name: 'Import 2 events' }).click();
     await counted(page, '2 events');
-    const winds = await on.service.call('GET', 'v1/aggregate-events?timeline_id=unmeasured&by=attribute.wind');
-    expect(winds).toMatchObject({ without_count: 1, groups: [{ key: '25', count: 1 }] });
+    const winds = await on.service.call('GET', 'v1/aggregate-events?timeline_id=unmeasured&group_by=attribute.wind');
+    expect(winds).toMatchObject({ ungrouped_count: 1, groups: [{ key: '25', count: 1 }] });
   });
 });
 
@@ -274,7 +274,7 @@ describe('the axis after an import', () => {
     const whole = new Promise<void>((told) => (toldWhole = told));
     const part = new Promise<void>((asked) => (askedPart = asked));
     let count = 0;
-    await page.route(/aggregate-events.*by=time/, async (route) => {
+    await page.route(/aggregate-events.*group_by=time/, async (route) => {
       count += 1;
       if (count === 1) {
         await Promise.race([part, new Promise((done) => setTimeout(done, 4_000))]);

@@ -395,7 +395,7 @@ describe('what is told apart by who it is of', () => {
   it('leaves cells gray where their groups cannot be counted, and says so', async () => {
     await timeline('ways-apart', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
     const page = await on.loggedIn('clock?timeline=ways-apart', { expected: REFUSED });
-    await page.route(/aggregate-events\?.*by=cell/, (sent) =>
+    await page.route(/aggregate-events\?.*group_by=cell/, (sent) =>
       /[?&]source=/.test(sent.request().url())
         ? sent.fulfill({ status: 403, json: { title: 'Not allowed', status: 403 } })
         : sent.continue(),

@@ -94,17 +94,17 @@ describe('the list of timers', () => {
       'Wednesday, 31 March 2027, 07:00 UTC',
     ]);
     // What is written while an answer is on its way is not given that answer.
-    await page.route('**/v1/timer-moments*', async (sent) => {
+    await page.route('**/v1/timer-preview*', async (sent) => {
       await new Promise((late) => setTimeout(late, 1_500));
       await sent.continue();
     });
     await dialog.getByRole('button', { name: 'every year' }).click();
-    await page.waitForRequest('**/v1/timer-moments*');
+    await page.waitForRequest('**/v1/timer-preview*');
     await dialog.getByRole('button', { name: 'the last day of each month' }).click();
     await before.getByText('Calculating the next moments…').waitFor();
     await before.getByText('Sunday, 31 January 2027, 08:00 UTC').waitFor();
     expect(await before.getByRole('listitem').nth(1).innerText()).toContain('28 February 2027');
-    await page.unroute('**/v1/timer-moments*');
+    await page.unroute('**/v1/timer-preview*');
     await dialog.getByLabel('Name').fill('monthly');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
     const shown = card(page, 'monthly');
@@ -506,6 +506,6 @@ it('sends webhooks from a fork if that is asked for', async () => {
     await dialog.getByRole('button', { name: 'Fork the timeline' }).click();
     await page.getByRole('button', { name: `Timeline: ${fork}` }).waitFor();
     const { fork: made } = await on.service.call<{ fork: Record<string, unknown> }>('GET', `timeline/${fork}`);
-    expect([made.of, made.deliver_webhooks]).toEqual([timeline, sends ? true : undefined]);
+    expect([made.parent, made.deliver_webhooks]).toEqual([timeline, sends ? true : undefined]);
   }
 });

@@ -40,7 +40,7 @@ async function begin(): Promise<void> {
   const known = askFirst(FIRST_SESSION).then(isKnown);
   // Noted before it is asked: the page may want it in the same moment.
   askFirst(FIRST_TIMELINES, known).catch(() => {});
-  const wanted = (await known) ? view || 'timeline' : 'log-in';
+  const wanted = (await known) ? view || 'timeline' : 'login';
   const timeline = wholeTimeline(location.hash);
   if ((await known) && timeline !== null) {
     // The axis is not there, and nobody went elsewhere.

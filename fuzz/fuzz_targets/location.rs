@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use timenav_core::limits::{LOCATION_BYTES_MAX, RADIUS_METRES_MAX};
+use timenav_core::limits::{LOCATION_BYTES_MAX, RADIUS_METERS_MAX};
 use timenav_core::place::{CELLS, Cell, LocationQuery, Point, cells_of, parse_location};
 use timenav_fuzz::check_message;
 
@@ -29,7 +29,7 @@ fn check(text: &str, query: &LocationQuery) {
         LocationQuery::Anywhere => assert!(text == "*" && query.matches(None, None)),
         LocationQuery::Named(name) => assert!(name == text && query.matches(None, Some(text))),
         LocationQuery::Near { center, radius_m } => {
-            assert!((0.0..=RADIUS_METRES_MAX).contains(radius_m), "{query:?}");
+            assert!((0.0..=RADIUS_METERS_MAX).contains(radius_m), "{query:?}");
             assert_eq!(Point::new(center.lat(), center.lon()), Some(*center));
             assert!(query.matches(Some(*center), None), "a circle has its middle: {query:?}");
             check_point(query, *center);

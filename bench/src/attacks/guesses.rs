@@ -8,7 +8,7 @@ use crate::load::count;
 use crate::setting::Setting;
 
 const GUESSES: usize = 140;
-/// Guesses that are compared without a delay: `decrypt_failures_free_max`.
+/// Guesses that are compared without a delay: `decrypt_free_attempts_max`.
 const COMPARED_MOST: f64 = 5.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {

@@ -11,7 +11,7 @@ const PASSPHRASES: usize = 150;
 const LOG_INS: usize = 8;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
-    let target = Target::start(setting, "log-ins", &["--insecure-log-in"])?;
+    let target = Target::start(setting, "log-ins", &["--allow-insecure-login"])?;
     let kept_out = block_on(async {
         let mut connection = Connection::open(target.address()).await?;
         let password = json!({ "password": "correct horse battery staple" });
@@ -39,7 +39,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
 async fn log_in_once(address: std::net::SocketAddr, body: &str) -> anyhow::Result<u16> {
     let mut connection = Connection::open(address).await?;
     let head = format!(
-        "POST /v1/log-in HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nSec-Fetch-Site: same-origin\r\n\
+        "POST /v1/login HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nSec-Fetch-Site: same-origin\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );

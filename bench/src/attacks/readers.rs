@@ -98,14 +98,14 @@ const READERS: [Reader; 13] = [
     Reader {
         name: "differences between forks",
         connections: 8,
-        request: |_| get("/timelines/diff?a=logged&b=fork&limit=1".to_owned()),
+        request: |_| get("/timelines/diff?base=logged&compare=fork&limit=1".to_owned()),
     },
     Reader {
         name: "moments of a rare rule with a count",
         connections: 4,
         request: |_| {
             let rule = "FREQ%3DYEARLY%3BBYWEEKNO%3D53%3BBYDAY%3DSU%3BCOUNT%3D10000";
-            get(format!("/v1/timer-moments?timeline_id=main&limit=1&rule={rule}&starts=-009999-01-01T00:00:00Z"))
+            get(format!("/v1/timer-preview?timeline_id=main&limit=1&rule={rule}&starts=-009999-01-01T00:00:00Z"))
         },
     },
     Reader {

@@ -63,7 +63,7 @@ fn fill(setting: &Setting, cluster: &Cluster<'_>, name: &str, numbers: Range<u64
         History::default().write_range(&file, Format::Ndjson, first..end)?;
         let outcome = service.import(&file, Format::Ndjson)?;
         let answer: Value = serde_json::from_str(&outcome.answer)?;
-        if answer["taken"] != end - first {
+        if answer["imported"] != end - first {
             bail!("not every event was taken: {}", outcome.answer);
         }
         first = end;

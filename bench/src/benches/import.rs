@@ -30,7 +30,7 @@ fn run_with(setting: &Setting, name: &str, format: Format) -> anyhow::Result<Fin
         let service = Service::start(setting, &setting.empty_folder("import")?, &[])?;
         let outcome = service.import(&file, format)?;
         let answer: Value = serde_json::from_str(&outcome.answer)?;
-        if answer["taken"] != events_count {
+        if answer["imported"] != events_count {
             bail!("not every event was taken: {}", outcome.answer);
         }
         anyhow::Ok((f64::from(events_count) / outcome.seconds, service.stop()?))

@@ -161,8 +161,8 @@ fn text<'a>(answer: &'a Value, pointer: &str) -> anyhow::Result<&'a str> {
 
 /// Fails if an advance did not complete.
 fn check_receipt(answer: &Value, fired: u64) -> anyhow::Result<()> {
-    let state = text(answer, "/settled/state")?;
-    let told = |name: &str| answer.pointer(&format!("/settled/{name}")).and_then(Value::as_u64);
+    let state = text(answer, "/receipt/state")?;
+    let told = |name: &str| answer.pointer(&format!("/receipt/{name}")).and_then(Value::as_u64);
     ensure!(
         state == "settled" && told("fired") == Some(fired) && told("acknowledged") == Some(fired),
         "the advance did not settle: {answer}"

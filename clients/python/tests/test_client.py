@@ -67,7 +67,7 @@ def test_a_key_of_the_callers_own_makes_a_change_happen_once(client: timenav.Cli
 def test_files_go_in_and_come_out(client: timenav.Client, timeline: str) -> None:
     rows = "time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n"
     taken = client.import_events(rows, content_type="text/csv", format="csv", timeline_id=timeline)
-    assert taken["taken"] == 2
+    assert taken["imported"] == 2
     pieces = client.import_events(iter([rows.encode()[:30], rows.encode()[30:]]), format="csv", timeline_id=timeline)
     assert pieces["unchanged"] == 2
     with client.export_events(format="csv", timeline_id=timeline) as file:
@@ -94,12 +94,12 @@ def test_parameters_of_all_kinds_come_across(client: timenav.Client, timeline: s
 
 
 def test_null_is_told_from_left_out(client: timenav.Client, timeline: str) -> None:
-    client.set_retention(timeline_id=timeline, reads="P30D", refusals="P40D")
+    client.set_retention(timeline_id=timeline, reads="P30D", rejections="P40D")
     client.set_retention(timeline_id=timeline, reads=None)
     retention = client.timeline(timeline)["retention"]
     assert retention is not None
     assert retention.get("reads") is None
-    assert retention.get("refusals") is not None
+    assert retention.get("rejections") is not None
 
 
 def test_a_timeline_is_watched(client: timenav.Client, timeline: str) -> None:

@@ -36,7 +36,7 @@ GIVEN: dict[str, Any] = {
     "firing_ids": ["firing_01m7vsgh52ewg8wycc4r8s9czz"],
     "follower_id": "follower_01m7vsgh52ewg8wycc4r8s9czz",
     "index": 1,
-    "lease_id": "lease_01m7vsgh52ewg8wycc4r8s9czz",
+    "hold_id": "hold_01m7vsgh52ewg8wycc4r8s9czz",
     "key_id": "key_01m7vsgh52ewg8wycc4r8s9czz",
     "password": "correct horse battery",
     "permissions": {"read": ["alice"]},

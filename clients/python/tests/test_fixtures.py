@@ -115,7 +115,8 @@ FAILING = """
             fails(firing)
 
         with arm(timenav_clock, handler):
-            timenav_clock.client.fast_forward(duration="P1M", settle=False, timeline_id=timenav_clock.timeline_id)
+            timeline = timenav_clock.timeline_id
+            timenav_clock.client.fast_forward(duration="P1M", wait_for_timers=False, timeline_id=timeline)
             assert called.wait(60)
 
     def test_unchecked(timenav_clock):

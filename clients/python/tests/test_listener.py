@@ -48,7 +48,7 @@ def test_a_handler_lives_through_a_month(clock: TestClock) -> None:
         receipt = clock.advance("P28D")
         # What it did is in the receipt, and this clock shows where the advance has come to.
         assert str(clock.now()) == str(receipt.reached) == str(receipt.to) == "2027-02-28T09:00:00Z"
-    assert (receipt.state, receipt.fired, receipt.acknowledged, receipt.failed, receipt.unheard) == (
+    assert (receipt.state, receipt.fired, receipt.acknowledged, receipt.failed, receipt.unacknowledged) == (
         "settled",
         28,
         28,
@@ -73,12 +73,12 @@ def test_an_advance_that_passes_nothing_has_a_receipt(client: timenav.Client, ti
         client.advance("1d", to="2031-01-01T00:00:00Z")
     with pytest.raises(ValueError, match="not both"):
         client.advance()
-    with pytest.raises(timenav.ApiError, match="nothing_due"):
+    with pytest.raises(timenav.ApiError, match="no_armed_timers"):
         client.advance_to_next(timeline_id=timeline)
     client.set_timer(at="2030-02-01T00:00:00Z", timeline_id=timeline)
     assert client.advance_to_next(timeline_id=timeline).get("new_time") == "2030-02-01T00:00:00Z"
     until = client.advance_to_next(until="2030-03-01T00:00:00Z", timeline_id=timeline)
-    assert (until.get("new_time"), until.get("settled")) == ("2030-03-01T00:00:00Z", None)
+    assert (until.get("new_time"), until.get("receipt")) == ("2030-03-01T00:00:00Z", None)
 
 
 def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:
@@ -104,7 +104,7 @@ def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:
     assert isinstance(asleep, timenav.BeyondFiringError)
     assert "set a timer" in str(beyond)
     assert isinstance(inside, timenav.ApiError)
-    assert inside.code == "inside_advance"
+    assert inside.code == "reentrant_clock_change"
 
 
 def test_a_handler_that_fails_is_tried_again_and_says_why(clock: TestClock) -> None:
@@ -169,7 +169,7 @@ def test_exception_is_raised_later_if_nothing_waited_for_the_handler(clock: Test
 
     client, timeline = clock.client, clock.timeline_id
     with clock.on("default", handler):
-        client.travel(destination_time="2027-02-01T09:00:00Z", timeline_id=timeline, settle=False)
+        client.travel(destination_time="2027-02-01T09:00:00Z", timeline_id=timeline, wait_for_timers=False)
         assert failed.wait(SOON)
     with pytest.raises(RuntimeError, match="the card was declined"):
         clock.raise_failure()
@@ -219,7 +219,7 @@ def test_a_slow_handler_leaves_nothing_of_its_moment_behind(clock: TestClock, mo
         clock.client.set_timer(timeline_id=clock.timeline_id, at="2027-01-31T10:00:00Z", payload=number)
     with clock.on("default", lambda firing: done.append(firing.payload)):
         receipt = clock.advance("1h")
-    assert (receipt.acknowledged, receipt.unheard) == (4, 0)
+    assert (receipt.acknowledged, receipt.unacknowledged) == (4, 0)
     assert sorted(done) == [0, 1, 2, 3]
 
 
@@ -284,7 +284,7 @@ def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> Non
         "fired": 1,
         "acknowledged": 0,
         "failed": 0,
-        "unheard": 0,
+        "unacknowledged": 0,
         "firings": [],
     }
     done = {**settled, "state": "settled", "acknowledged": 1}
@@ -294,10 +294,10 @@ def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> Non
     ):
         stand_in.answers = [
             *["drop"] * 5,
-            (200, {"timeline_id": "main", "current_time": START, "settled": settled}),
+            (200, {"timeline_id": "main", "current_time": START, "receipt": settled}),
             "drop",
-            (200, {"settled": settled}),
-            (200, {"settled": done}),
+            (200, {"receipt": settled}),
+            (200, {"receipt": done}),
         ]
         assert client.advance("1d").acknowledged == 1
     keys = [headers.get("Idempotency-Key") for path, headers in stand_in.requests if path == "/v1/fast-forward"]
@@ -444,5 +444,10 @@ def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
     first, second = "2027-02-01T09:00:00Z", "2027-02-02T09:00:00Z"
     assert asyncio.run(main()) == [
         (2, 2, "settled"),
-        *(told for due in (first, second) for attempt in (1, 2) for told in ((due, attempt, 1), "inside_advance")),
+        *(
+            told
+            for due in (first, second)
+            for attempt in (1, 2)
+            for told in ((due, attempt, 1), "reentrant_clock_change")
+        ),
     ]

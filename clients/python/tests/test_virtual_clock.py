@@ -244,5 +244,5 @@ def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Clien
             # No wait of its own: what was confirmed is shown, and the listeners know.
             assert str(clock.now()) == moment
             assert told[-1].after.generation == answer["generation"]
-        assert states(client, timeline) == [("web", "current")]
-    eventually(lambda: states(client, timeline) == [("web", "away")])
+        assert states(client, timeline) == [("web", "up_to_date")]
+    eventually(lambda: states(client, timeline) == [("web", "disconnected")])

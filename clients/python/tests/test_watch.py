@@ -58,7 +58,7 @@ def test_firings_of_a_queue_are_told_and_none_is_claimed(client: timenav.Client,
         for timer_id, queue in (("other", "default"), ("renew", "billing")):
             deliver: Any = {"to": "queue", "queue": queue}
             client.set_timer(timeline_id=standing, timer_id=timer_id, at="2027-01-02T00:00:00Z", deliver=deliver)
-        client.fast_forward(duration="2d", settle=False, timeline_id=standing)
+        client.fast_forward(duration="2d", wait_for_timers=False, timeline_id=standing)
         offered = next(watch)
         assert isinstance(offered, FiringNews)
         firing = offered.firing

@@ -139,16 +139,16 @@ export class Client extends Calls {
     const changed = await (typeof by === 'string'
       ? client.fastForward({ duration: by, ...asked() }, change)
       : client.travel({ destination_time: String(Instant.of(by.to)), ...asked() }, change));
-    if (!changed.settled) return receiptOfNothing(changed);
-    let receipt = receiptOf(changed.settled);
+    if (!changed.receipt) return receiptOfNothing(changed);
+    let receipt = receiptOf(changed.receipt);
     while (receipt.state === 'running') {
       if (limit !== null && host.monotonicMicros() >= limit) {
-        const told = `the advance ${changed.settled.advance_id} has come to ${String(receipt.reached)}`;
+        const told = `the advance ${changed.receipt.advance_id} has come to ${String(receipt.reached)}`;
         throw new TimeoutError(
           `${told}, and goes on to ${String(receipt.to)}; ask for its receipt, or pause the clock`,
         );
       }
-      const { settled } = await client.receipt({ advance_id: changed.settled.advance_id, ...asked() }, answer);
+      const { receipt: settled } = await client.receipt({ advance_id: changed.receipt.advance_id, ...asked() }, answer);
       receipt = receiptOf(settled);
     }
     if (receipt.failed > 0 && options.check !== false) throw new FiringsFailedError(receipt);

@@ -20,7 +20,7 @@ export interface Receipt {
   readonly acknowledged: number;
   readonly failed: number;
   /** The number of firings without an outcome. In a settled advance, their queues have no listener. */
-  readonly unheard: number;
+  readonly unacknowledged: number;
   /** The first 100 firings. */
   readonly firings: readonly Schema<'FiringBody'>[];
   /** Null if the clock passed no timer. */
@@ -32,20 +32,20 @@ export interface Receipt {
 /** Returns the receipt of a clock change that passed no timer. */
 export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
   const shown = Instant.parse(changed.current_time);
-  const counts = { fired: 0, acknowledged: 0, failed: 0, unheard: 0, firings: [] };
+  const counts = { fired: 0, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] };
   const advance = { advanceId: null, heldBy: null };
   return { timelineId: changed.timeline_id, state: 'settled', reached: shown, to: shown, ...counts, ...advance };
 }
 
 /** Reads how an advance stands. Throws `NotSettledError` if it ended before its destination. */
 export function receiptOf(settled: Schema<'SettledBody'>): Receipt {
-  const { fired, acknowledged, failed, unheard, firings } = settled;
+  const { fired, acknowledged, failed, unacknowledged, firings } = settled;
   const receipt: Receipt = {
     timelineId: settled.timeline_id,
     state: settled.state as Receipt['state'],
     reached: Instant.parse(settled.reached),
     to: Instant.parse(settled.to),
-    ...{ fired, acknowledged, failed, unheard, firings },
+    ...{ fired, acknowledged, failed, unacknowledged, firings },
     advanceId: settled.advance_id,
     heldBy: settled.held_by ?? null,
   };

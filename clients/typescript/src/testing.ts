@@ -234,7 +234,7 @@ export class TestClock {
   /** Waits until the change has come over the stream, so that the next line of a test sees it. */
   async #seen(changed: Schema<'ClockBody'>): Promise<Reading> {
     const reading = await this.clock.untilGeneration(changed.generation, { timeoutMs: SEEN_MS_MAX });
-    if (changed.settled) this.#check(receiptOf(changed.settled));
+    if (changed.receipt) this.#check(receiptOf(changed.receipt));
     return reading;
   }
 

@@ -37,7 +37,7 @@ test('jump', async ({ timenavClock }) => {
     called();
     expect(1).toBe(0);
   });
-  await timenavClock.client.fastForward({ duration: 'P1M', settle: false, timeline_id: timenavClock.timelineId });
+  await timenavClock.client.fastForward({ duration: 'P1M', wait_for_timers: false, timeline_id: timenavClock.timelineId });
   await isCalled;
 });
 

@@ -46,7 +46,7 @@ describe('calls', () => {
       format: 'csv',
       timeline_id: id,
     });
-    expect(taken.taken).toBe(2);
+    expect(taken.imported).toBe(2);
     const pieces = new Blob([rows]).stream();
     expect((await service.importEvents({ content: pieces, format: 'csv', timeline_id: id })).unchanged).toBe(2);
     expect(await (await service.exportEvents({ format: 'csv', timeline_id: id })).text()).toContain('A leap day');

@@ -175,9 +175,9 @@ describe('a virtual clock', () => {
     }
     const states = async (): Promise<string[]> =>
       (await service.followers({ timeline_id: id })).followers.map(({ name, state }) => `${name} ${state}`);
-    expect(await states()).toEqual(['web current']);
+    expect(await states()).toEqual(['web up_to_date']);
     clock.close();
-    await expect.poll(states, { timeout: 120_000 }).toEqual(['web away']);
+    await expect.poll(states, { timeout: 120_000 }).toEqual(['web disconnected']);
   });
 
   it('ends with its timeline', async () => {

@@ -47,7 +47,7 @@ const GIVEN: Record<string, unknown> = {
   firing_ids: ['firing_01m7vsgh52ewg8wycc4r8s9czz'],
   index: 1,
   follower_id: 'follower_01m7vsgh52ewg8wycc4r8s9czz',
-  lease_id: 'lease_01m7vsgh52ewg8wycc4r8s9czz',
+  hold_id: 'hold_01m7vsgh52ewg8wycc4r8s9czz',
   key_id: 'key_01m7vsgh52ewg8wycc4r8s9czz',
   password: 'correct horse battery',
   permissions: { read: ['alice'] },

@@ -45,8 +45,8 @@ describe('a handler', () => {
     expect(String(clock.now())).toBe('2027-02-28T09:00:00Z');
     expect(listener.isRunning).toBe(true);
     await listener.close();
-    const { state, fired, acknowledged, failed, unheard } = receipt;
-    expect([state, fired, acknowledged, failed, unheard]).toEqual(['settled', 28, 28, 0, 0]);
+    const { state, fired, acknowledged, failed, unacknowledged } = receipt;
+    expect([state, fired, acknowledged, failed, unacknowledged]).toEqual(['settled', 28, 28, 0, 0]);
     expect(receipt.firings.map(({ timer_id }) => timer_id)).toEqual(Array(28).fill('daily'));
     expect(String(seen[1]?.due)).toBe('2027-02-02T09:00:00Z');
     expect([seen[0]?.payload, seen[0]?.attempt, seen[0]?.step, seen[27]?.step]).toEqual([{ invoice: 42 }, 1, 1, 28]);
@@ -73,7 +73,7 @@ describe('a handler', () => {
     await clock.advance('1d');
     await listener.close();
     expect(caught).toEqual([expect.any(BeyondFiringError), expect.any(BeyondFiringError), expect.any(ApiError)]);
-    expect((caught[2] as ApiError).code).toBe('inside_advance');
+    expect((caught[2] as ApiError).code).toBe('reentrant_clock_change');
   });
 
   it('goes on from one moment to the next', async () => {
@@ -85,7 +85,7 @@ describe('a handler', () => {
     const second = await client.advanceToNext({ timeline_id });
     await listener.close();
     expect(seen).toEqual([first.new_time, second.new_time]);
-    expect(second.settled).toMatchObject({ state: 'settled', fired: 1, acknowledged: 1 });
+    expect(second.receipt).toMatchObject({ state: 'settled', fired: 1, acknowledged: 1 });
     const until = String(first.new_time);
     expect(await client.advanceToNext({ timeline_id, until })).toMatchObject({ current_time: second.new_time });
   });
@@ -143,7 +143,7 @@ describe('a handler', () => {
       isCalled = true;
       throw declined;
     });
-    await clock.client.fastForward({ duration: '1d', settle: false, timeline_id: clock.timelineId });
+    await clock.client.fastForward({ duration: '1d', wait_for_timers: false, timeline_id: clock.timelineId });
     await eventually(() => isCalled);
     await listener.close();
     expect(() => clock.throwFailure()).toThrow(declined);
@@ -247,17 +247,17 @@ describe('an advance', () => {
   });
 
   it('is asked for with the same key when its answer is lost', async () => {
-    const settled = {
+    const receipt = {
       ...{ state: 'running', advance_id: 'advance_1', timeline_id: 'main', from: START, to: START, reached: START },
-      ...{ step: 1, fired: 1, acknowledged: 0, failed: 0, unheard: 0, firings: [] },
+      ...{ step: 1, fired: 1, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] },
     };
-    const done = { ...settled, state: 'settled', acknowledged: 1 };
+    const done = { ...receipt, state: 'settled', acknowledged: 1 };
     const { url, requests } = await standIn([
       ...(['drop', 'drop', 'drop', 'drop', 'drop'] as const),
-      [200, { timeline_id: 'main', current_time: START, settled }],
+      [200, { timeline_id: 'main', current_time: START, receipt }],
       'drop',
-      [200, { settled }],
-      [200, { settled: done }],
+      [200, { receipt }],
+      [200, { receipt: done }],
     ]);
     expect((await new Client({ baseUrl: url, apiKey: KEY, retries: { attempts: 1 } }).advance('1d')).acknowledged).toBe(
       1,

@@ -56,7 +56,7 @@ describe('a watch of firings', () => {
     const at = '2027-01-02T00:00:00Z';
     await own.setTimer({ timer_id: 'other', at });
     await own.setTimer({ timer_id: 'renew', at, deliver: { to: 'queue', queue: 'billing' } });
-    await own.fastForward({ duration: '2d', settle: false });
+    await own.fastForward({ duration: '2d', wait_for_timers: false });
     const offered = await next(watch);
     if (offered.kind === 'gap') throw new Error('there is none');
     const { firing } = offered;

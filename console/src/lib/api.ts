@@ -33,7 +33,7 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   let answer: Response;
   let atMs: number | undefined;
   const answered = asked();
-  const kept = path.endsWith('log-out') ? Object.entries<string>(localStorage) : [];
+  const kept = path.endsWith('logout') ? Object.entries<string>(localStorage) : [];
   try {
     const early = takeFirst(init.method ?? 'GET', url);
     if (early === null) answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
@@ -49,7 +49,7 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   for (const [key, value] of kept) localStorage.setItem(key, value);
   reach.worked();
   heardFromHost(answer.headers.get('Date'), atMs);
-  if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
+  if (answer.status === 401 && !path.endsWith('/login')) whenLoggedOut();
   return answer;
 }
 

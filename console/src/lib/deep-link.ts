@@ -105,7 +105,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
   timelines: { q: anything, sort: anything },
   compare: {
     with: anything,
-    change: oneOf('only_in_a', 'only_in_b', 'differs'),
+    change: oneOf('only_in_base', 'only_in_compare', 'differs'),
     scale: oneOf('log'),
     center: time,
     zoom: above,

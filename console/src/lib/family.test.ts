@@ -9,7 +9,7 @@ const one = (timeline_id: string, of?: string): TimelineBody => ({
   anchors: 0,
   role: 'read',
   head: { size: 1, root: '' },
-  fork: of === undefined ? null : { of, size: 1 },
+  fork: of === undefined ? null : { parent: of, size: 1 },
 });
 const all = [one('main'), one('plan-a', 'main'), one('plan-b', 'main'), one('plan-a-2', 'plan-a'), one('other')];
 

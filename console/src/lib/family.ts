@@ -5,7 +5,11 @@ import { isLayer, type TimelineBody } from './timelines.svelte';
 export function ancestors(timeline: string, all: readonly TimelineBody[]): string[] {
   const known = new Map(all.map((one) => [one.timeline_id, one]));
   const found: string[] = [];
-  for (let of = known.get(timeline)?.fork?.of; of !== undefined && !found.includes(of); of = known.get(of)?.fork?.of)
+  for (
+    let of = known.get(timeline)?.fork?.parent;
+    of !== undefined && !found.includes(of);
+    of = known.get(of)?.fork?.parent
+  )
     found.push(of);
   return found;
 }
@@ -16,7 +20,7 @@ export function relatives(timeline: string, all: readonly TimelineBody[]): strin
   const own = ancestors(timeline, all);
   const root = own.at(-1) ?? timeline;
   const names = all.map((one) => one.timeline_id).filter((name) => rootOf(name) === root);
-  const forks = all.filter((one) => one.fork?.of === timeline).map((one) => one.timeline_id);
+  const forks = all.filter((one) => one.fork?.parent === timeline).map((one) => one.timeline_id);
   return [...new Set([...own, ...forks, ...names])].filter(
     (name) => name !== timeline && !isLayer(name) && all.some((one) => one.timeline_id === name),
   );

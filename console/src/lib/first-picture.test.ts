@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { calledTime, pictureOf, wholeTimeline } from './first-picture';
 
 describe('bars of the first picture', () => {
-  const group = (key: string, until: string, count: number) => ({ key, until, count });
+  const group = (key: string, end: string, count: number) => ({ key, end, count });
 
   it('stand where their time is, the tallest at its full height', () => {
     const groups = [

@@ -24,7 +24,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 export interface FirstCounts {
   count: number;
-  groups: readonly { key: string; until?: string | null; count: number }[];
+  groups: readonly { key: string; end?: string | null; count: number }[];
   next_cursor?: string | null;
 }
 
@@ -59,7 +59,7 @@ export function pictureOf(answers: readonly FirstCounts[], last: string | null =
   const [first, end] = [groups[0], groups.at(-1)];
   const isCut = Boolean(answers.at(-1)?.next_cursor);
   if (!first || !end || (isCut && last === null)) return null;
-  const counted = end.until ?? end.key;
+  const counted = end.end ?? end.key;
   const [from, to] = [first.key, (isCut ? last : null) ?? counted];
   const begin = millis(from);
   const spanMs = millis(to) - begin;
@@ -67,8 +67,8 @@ export function pictureOf(answers: readonly FirstCounts[], last: string | null =
   const part = (ms: number): number => (spanMs > 0 ? Math.min((ms - begin) / spanMs, 1) : 0.5);
   // The stretches of an answer are as long as its events need; bars are all as wide.
   const counts = new Array<number>(BARS).fill(0);
-  for (const { key, until, count } of groups) {
-    const bar = Math.min(Math.floor(part((millis(key) + millis(until ?? key)) / 2) * BARS), BARS - 1);
+  for (const { key, end: stop, count } of groups) {
+    const bar = Math.min(Math.floor(part((millis(key) + millis(stop ?? key)) / 2) * BARS), BARS - 1);
     counts[bar] = (counts[bar] ?? 0) + count;
   }
   const most = Math.max(...counts);
@@ -155,7 +155,7 @@ export async function drawFirstPicture(
   lastAt: string | null = null,
 ): Promise<void> {
   const cursor = before.at(-1)?.next_cursor ?? '';
-  const asked = { by: 'time', bucket: String(BARS), limit: '1000', cursor };
+  const asked = { group_by: 'time', bucket: String(BARS), limit: '1000', cursor };
   const counts = await askOf<FirstCounts>(timeline, 'v1/aggregate-events', asked);
   if (counts === null) return;
   const answers = [...before, counts];

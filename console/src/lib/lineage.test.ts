@@ -3,9 +3,9 @@ import { lineageOf, placeOf } from './lineage';
 
 const known = new Map([
   ['demo', { fork: null }],
-  ['child', { fork: { of: 'demo', size: 500 } }],
-  ['grandchild', { fork: { of: 'child', size: 5 } }],
-  ['stranger', { fork: { of: 'elsewhere/demo', size: 9 } }],
+  ['child', { fork: { parent: 'demo', size: 500 } }],
+  ['grandchild', { fork: { parent: 'child', size: 5 } }],
+  ['stranger', { fork: { parent: 'elsewhere/demo', size: 9 } }],
 ]);
 const at = (timeline: string, position: number): unknown => placeOf(timeline, position, (name) => known.get(name));
 

@@ -21,7 +21,7 @@ export function placeOf(
     const known = find(name);
     if (known === undefined) return name;
     sizes.push([name, known.fork?.size ?? 0]);
-    name = known.fork?.of;
+    name = known.fork?.parent;
   }
   let first = sizes.reduce((sum, [, inherited]) => sum + inherited, 0);
   for (const [ledger, inherited] of sizes) {
@@ -37,6 +37,7 @@ export function lineageOf(
   find: (name: string) => Pick<TimelineBody, 'fork'> | undefined,
 ): readonly string[] {
   const names: string[] = [];
-  for (let name: string | undefined = timeline; name !== undefined; name = find(name)?.fork?.of) names.unshift(name);
+  for (let name: string | undefined = timeline; name !== undefined; name = find(name)?.fork?.parent)
+    names.unshift(name);
   return names;
 }

@@ -12,8 +12,8 @@ export interface Resolved {
   kind: string;
   place?: string | null;
   is_ambiguous?: boolean | null;
-  others?: string[] | null;
-  near_spellings?: string[] | null;
+  alternatives?: string[] | null;
+  suggestions?: string[] | null;
   lat?: number | null;
   lon?: number | null;
 }

@@ -14,7 +14,7 @@ export interface TimelineBody {
   clock?: ClockBody | null;
   head: { size: number; root: string };
   /** Of which timeline it is a fork, and how many entries of that one's ledger it goes on from. */
-  fork?: { of: string; size: number } | null;
+  fork?: { parent: string; size: number } | null;
   /** Host time at which it ends by itself; missing where it does not. */
   expires_at?: string | null;
   /** How long contents of reads and refusals are kept; missing where that was never said, and is forever. */
@@ -24,7 +24,7 @@ export interface TimelineBody {
 /** Durations as the service writes them; null means forever. */
 export interface Retention {
   reads: string | null;
-  refusals: string | null;
+  rejections: string | null;
 }
 
 interface TimelinesBody {

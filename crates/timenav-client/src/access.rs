@@ -81,7 +81,7 @@ pub struct AccessLogPage {
     /// The entries.
     pub logs: Vec<AccessLogEntry>,
     /// Reads whose contents were pruned or erased.
-    pub gone: Vec<AccessLogGap>,
+    pub redacted: Vec<AccessLogGap>,
     /// Whether there is another page.
     pub has_more: bool,
     /// The cursor of the next page. A page can be short or empty and still have a next one.

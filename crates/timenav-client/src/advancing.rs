@@ -44,7 +44,7 @@ impl Advance {
         Self::new("travel", Some(("destination_time", moment.to_string())))
     }
 
-    /// Moves the clock to the next due timer, or to `until` if nothing is due before. Rejected with `nothing_due` if no
+    /// Moves the clock to the next due timer, or to `until` if nothing is due before. Rejected with `no_armed_timers` if no
     /// timer is armed and there is no `until`. A clock that has reached `until` does not move.
     #[must_use]
     pub fn to_next(until: Option<Instant>) -> Self {
@@ -110,7 +110,7 @@ impl Client {
             call = call.if_match(generation);
         }
         let mut changed = call.await?;
-        let Some(mut receipt) = changed.settled.take() else { return Ok(receipt_of_nothing(changed)) };
+        let Some(mut receipt) = changed.receipt.take() else { return Ok(receipt_of_nothing(changed)) };
         loop {
             match receipt.state {
                 AdvanceState::Settled if receipt.failed > 0 && !allows_failures => {
@@ -130,7 +130,7 @@ impl Client {
                      the clock"
                 )));
             }
-            receipt = patient.receipt(advance_id).wait(self.answer_wait(deadline)).await?.settled;
+            receipt = patient.receipt(advance_id).wait(self.answer_wait(deadline)).await?.receipt;
         }
     }
 
@@ -157,7 +157,7 @@ fn receipt_of_nothing(changed: Clock) -> Receipt {
         fired: 0,
         acknowledged: 0,
         failed: 0,
-        unheard: 0,
+        unacknowledged: 0,
         firings: Vec::new(),
         advance_id: None,
         held_by: None,

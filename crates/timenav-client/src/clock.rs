@@ -72,7 +72,7 @@ pub struct Clock {
     /// The instant of the pause.
     pub paused_at: Option<Instant>,
     /// What fired during the change.
-    pub settled: Option<Receipt>,
+    pub receipt: Option<Receipt>,
     /// Whether the request created the timeline.
     pub timeline_created: Option<bool>,
     /// Dry run of a return: events that would be restored.
@@ -134,7 +134,7 @@ pub struct Lag {
     /// The earliest due time.
     pub oldest: Instant,
     /// How far the clock is past `oldest`, as a duration.
-    pub behind: String,
+    pub duration: String,
 }
 
 /// Firings that a move would cause.
@@ -191,13 +191,13 @@ pub mod operation {
         /// A move to the next timer.
         AdvanceToNext: ClockChange ClockMove,
         /// A move by the host time that some work took.
-        Spend: ClockChange ClockMove,
+        Elapse: ClockChange ClockMove,
         /// A return to an anchor.
         Return: ClockChange ClockMove,
     }
 }
 
-use operation::{AdvanceToNext, ClockChange, ClockMove, FastForward, Return, Rewind, Spend, Switch, Travel};
+use operation::{AdvanceToNext, ClockChange, ClockMove, Elapse, FastForward, Return, Rewind, Switch, Travel};
 
 impl<O: ClockChange> Call<'_, Clock, O> {
     options! {
@@ -222,14 +222,14 @@ impl Call<'_, Clock, Travel> {
         /// Sets whether timers whose due times recur fire again. Defaults to `false`.
         refire: bool,
         /// Sets whether the clock stops at each timer on its way until its handlers are done. Defaults to `true`.
-        settle: bool,
+        wait_for_timers: bool,
     }
 }
 
 impl Call<'_, Clock, FastForward> {
     options! {
         /// Sets whether the clock stops at each timer on its way until its handlers are done. Defaults to `true`.
-        settle: bool,
+        wait_for_timers: bool,
     }
 }
 
@@ -247,7 +247,7 @@ impl Call<'_, Clock, AdvanceToNext> {
     }
 }
 
-impl Call<'_, Clock, Spend> {
+impl Call<'_, Clock, Elapse> {
     options! {
         /// Sets the virtual time that the duration counts from. Defaults to now.
         since: Instant,
@@ -306,9 +306,9 @@ impl Client {
         self.change("advance-to-next")
     }
 
-    /// Moves a paused clock by the host time that some work took (`POST /v1/spend`).
-    pub fn spend(&self, duration: impl Into<Length>) -> Call<'_, Clock, Spend> {
-        self.change("spend").set("duration", duration.into())
+    /// Moves a paused clock by the host time that some work took (`POST /v1/elapse`).
+    pub fn elapse(&self, duration: impl Into<Length>) -> Call<'_, Clock, Elapse> {
+        self.change("elapse").set("duration", duration.into())
     }
 
     /// Returns the clock, events and timers to an anchor (`POST /v1/return-to-anchor`).

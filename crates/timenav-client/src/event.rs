@@ -183,7 +183,7 @@ pub struct EventRead {
     /// The id of the event.
     pub event_id: String,
     /// Whether it occurs: it is not canceled.
-    pub stands: bool,
+    pub active: bool,
     /// The current version, if it occurs.
     pub event: Option<Event>,
     /// All versions, oldest first.
@@ -203,7 +203,7 @@ pub struct EventVersion {
     /// The position of its ledger entry.
     pub position: u64,
     /// The position of the entry that replaced it.
-    pub until: Option<u64>,
+    pub superseded_at: Option<u64>,
     /// The timeline of that ledger.
     pub timeline_id: String,
 }
@@ -227,7 +227,7 @@ pub struct EventPage {
     /// The last ledger position visible to all pages.
     pub as_of: Option<u64>,
     /// The time up to which events were examined, if the page ends because of the search limit.
-    pub searched_to: Option<Instant>,
+    pub searched_until: Option<Instant>,
 }
 
 page!(EventPage, events: Event);
@@ -278,7 +278,7 @@ pub struct ScanSummary {
     /// Their number.
     pub count: u64,
     /// Whether there may be more.
-    pub is_cut: bool,
+    pub truncated: bool,
     /// The time of the first.
     pub first: Option<Instant>,
     /// The time of the last that was counted.

@@ -43,7 +43,7 @@ pub struct TamperingScan {
     /// The differences, by position.
     pub findings: Vec<Finding>,
     /// The number of findings that are not listed.
-    pub findings_untold: u64,
+    pub findings_omitted: u64,
     /// The number of things that were checked, by kind.
     pub checked: Vec<Checked>,
     /// The checks that were left out, one sentence each.

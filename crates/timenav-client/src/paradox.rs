@@ -19,7 +19,7 @@ use crate::words::words;
 
 words! {
     /// What happens if an intervention would create a paradox: the response reports it, or the service rejects the request.
-    OnParadox { Tell = "tell", Refuse = "refuse", }
+    OnParadox { Report = "report", Reject = "reject", }
 }
 
 /// The outcome of an intervention.
@@ -45,9 +45,9 @@ pub struct Manipulation {
     /// The number of these events, up to 10,000.
     pub downstream_count: u64,
     /// Paradoxes that it creates.
-    pub paradoxes_made: Vec<Paradox>,
+    pub paradoxes_created: Vec<Paradox>,
     /// Paradoxes that it resolves.
-    pub paradoxes_healed: Vec<Paradox>,
+    pub paradoxes_resolved: Vec<Paradox>,
     /// Whether it was a dry run, which changes nothing.
     pub dry_run: bool,
     /// Its ledger entry; absent after a dry run.
@@ -119,7 +119,7 @@ pub struct TimelineCheck {
     /// The event in the request.
     pub significant_event: String,
     /// Whether there is such an event and it is not canceled.
-    pub occurs: bool,
+    pub active: bool,
     /// The reading of the clock.
     pub current_time: Instant,
     /// `past`, `present` or `future`.
@@ -148,8 +148,8 @@ pub struct TimelineCheck {
 pub struct CheckedCause {
     /// The event or intervention.
     pub event_id: String,
-    /// `stands`, `cancelled` or `unrecorded`.
-    pub standing: String,
+    /// `active`, `cancelled` or `unrecorded`.
+    pub state: String,
     /// 1 for a direct cause.
     pub distance: u64,
     /// Whether the event requires it.

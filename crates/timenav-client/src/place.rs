@@ -49,8 +49,8 @@ pub struct ResolvedLocation {
     pub is_ambiguous: Option<bool>,
     /// Other places with this name, most likely first.
     #[serde(default)]
-    pub others: Vec<String>,
+    pub alternatives: Vec<String>,
     /// Known places with a similar name, if nothing was found.
     #[serde(default)]
-    pub near_spellings: Vec<String>,
+    pub suggestions: Vec<String>,
 }

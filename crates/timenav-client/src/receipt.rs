@@ -37,7 +37,7 @@ pub struct Receipt {
     /// The number of failed firings.
     pub failed: u64,
     /// The number of firings without an outcome. If the advance is settled, their queues have no listener.
-    pub unheard: u64,
+    pub unacknowledged: u64,
     /// The first 100 firings.
     pub firings: Vec<FiringRecord>,
     /// The id of the advance; `None` if the clock passed no timer.

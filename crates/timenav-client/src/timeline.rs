@@ -45,7 +45,7 @@ pub struct Timeline {
 #[non_exhaustive]
 pub struct Fork {
     /// The timeline.
-    pub of: String,
+    pub parent: String,
     /// The size of its ledger at the fork.
     pub size: u64,
     /// Whether timers of the fork send webhooks.
@@ -59,7 +59,7 @@ pub struct Retention {
     /// Contents of reads, as a duration.
     pub reads: Option<String>,
     /// Contents of refusals, as a duration.
-    pub refusals: Option<String>,
+    pub rejections: Option<String>,
 }
 
 /// One page of timelines.
@@ -103,7 +103,7 @@ pub struct TimelineEnded {
     /// Host time after which its contents are deleted.
     pub contents_until: Instant,
     /// The number of its forks, which keep what they inherit.
-    pub heirs: u64,
+    pub forks: u64,
     /// The entry in the ledger of `system`.
     pub ledger: LedgerPosition,
 }

@@ -215,7 +215,7 @@ pub struct AdvanceRead {
     /// A sentence about the outcome.
     pub status: String,
     /// The receipt.
-    pub settled: Receipt,
+    pub receipt: Receipt,
 }
 
 /// One page of firings.

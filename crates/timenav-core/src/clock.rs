@@ -74,7 +74,7 @@ pub enum ClockCommand {
     Resume,
     FastForward(Duration),
     /// Move a paused clock forward by the cost of work that was done during the pause.
-    Spend {
+    Elapse {
         by: Duration,
         /// What the clock showed when the work began, so that concurrent work counts once. `None` for now.
         since: Option<Instant<Virtual>>,
@@ -242,7 +242,7 @@ pub fn decide<'a>(
         ClockCommand::Resume if now.running => None,
         ClockCommand::Resume => Some(Moment { running: true, ..now }),
         ClockCommand::FastForward(by) => Some(shifted(by.later(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
-        ClockCommand::Spend { by, since } => spent(&now, (by, *since), zone)?,
+        ClockCommand::Elapse { by, since } => spent(&now, (by, *since), zone)?,
         ClockCommand::ToNext { until } => {
             let to = next.into_iter().chain(*until).min().ok_or(ClockRefusal::NothingDue)?;
             // The clock may have passed it already. It never moves back.

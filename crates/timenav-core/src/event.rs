@@ -1,7 +1,7 @@
 use crate::ids::EventId;
 use crate::limits::{
     ASSERTION_BYTES_MAX, DESCRIPTION_BYTES_MAX, EVENT_ACTORS_MAX, EVENT_ASSERTS_MAX, EVENT_ATTRIBUTES_BYTES_MAX,
-    EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX, EVENT_SEQUENCE_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX, RADIUS_METRES_MAX,
+    EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX, EVENT_SEQUENCE_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX, RADIUS_METERS_MAX,
     SOURCE_BYTES_MAX,
 };
 use crate::place::Geo;
@@ -159,8 +159,8 @@ impl EventDraft {
         optional("source", self.source.as_deref(), SOURCE_BYTES_MAX)?;
         optional("attributes", self.attributes.as_deref(), EVENT_ATTRIBUTES_BYTES_MAX)?;
         let radius_m = self.geo.and_then(|geo| geo.radius_m);
-        if radius_m.is_some_and(|metres| !(0.0..=RADIUS_METRES_MAX).contains(&metres)) {
-            return Err(error("geo/radius_m", format!("a radius must be from 0 to {RADIUS_METRES_MAX} meters")));
+        if radius_m.is_some_and(|metres| !(0.0..=RADIUS_METERS_MAX).contains(&metres)) {
+            return Err(error("geo/radius_m", format!("a radius must be from 0 to {RADIUS_METERS_MAX} meters")));
         }
         if self.sequence.is_some_and(|sequence| sequence > EVENT_SEQUENCE_MAX) {
             return Err(error("sequence", format!("a sequence number must be from 0 to {EVENT_SEQUENCE_MAX}")));

@@ -170,9 +170,9 @@ impl AwaitedState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Confirmed => "confirmed",
-            Self::Behind => "behind",
-            Self::Away => "away",
-            Self::Absent => "absent",
+            Self::Behind => "lagging",
+            Self::Away => "disconnected",
+            Self::Absent => "unknown",
         }
     }
 }

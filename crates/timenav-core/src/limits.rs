@@ -43,8 +43,8 @@ pub const RATE_MICROS_MIN: u64 = 1;
 /// Fastest clock, in millionths of host speed: a year passes in under 32 seconds.
 pub const RATE_MICROS_MAX: u64 = 1_000_000 * 1_000_000;
 /// Largest radius of a location, in meters: half the circumference of the earth.
-pub const RADIUS_METRES_MAX: f64 = 20_037_508.0;
-pub const RADIUS_METRES_DEFAULT: f64 = 50_000.0;
+pub const RADIUS_METERS_MAX: f64 = 20_037_508.0;
+pub const RADIUS_METERS_DEFAULT: f64 = 50_000.0;
 /// Default of how far from host time a user with `limited_access` may travel, in days.
 pub const LIMITED_ACCESS_WINDOW_DAYS_DEFAULT: u32 = 30;
 pub const PERMISSION_USERS_MAX: usize = 1_000;
@@ -74,7 +74,7 @@ pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
 pub const ENDED_GRACE_DAYS_MAX: u32 = 3_650;
 pub const EXPIRED_ENDED_AT_ONCE_MAX: usize = 256;
 /// Most rows deleted in one transaction.
-pub const LET_GO_ROWS_MAX: usize = 2_048;
+pub const PRUNE_ROWS_MAX: usize = 2_048;
 /// Shortest time to the expiry of a timeline, in seconds.
 pub const EXPIRES_IN_SECONDS_MIN: i64 = 1;
 /// Longest time to the expiry of a timeline, in days.
@@ -96,7 +96,7 @@ pub const DATA_RECORDS_PER_TIMELINE_MAX: usize = 100_000;
 pub const DATA_BYTES_MAX: usize = 1024 * 1024;
 pub const ENCRYPTION_KEY_BYTES_MAX: usize = 1_024;
 /// Wrong keys that may be tried on one record before callers have to wait.
-pub const DECRYPT_FAILURES_FREE_MAX: u32 = 5;
+pub const DECRYPT_FREE_ATTEMPTS_MAX: u32 = 5;
 /// First waiting time after too many wrong keys for a record, in seconds. Each further wrong key doubles it.
 pub const DECRYPT_WAIT_SECONDS_MIN: u64 = 60;
 pub const DECRYPT_WAIT_SECONDS_MAX: u64 = 3_600;
@@ -143,13 +143,13 @@ pub const RESTORED_FIRINGS_MAX: usize = 100_000;
 /// Largest total size of timers that are restored at once, in bytes of schedules, payloads and names.
 pub const RESTORED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Most firings and timer entries read to reconstruct earlier timers.
-pub const RESTORED_LOOKED_MAX: usize = 1_000_000;
+pub const RESTORE_SCANNED_MAX: usize = 1_000_000;
 /// Most past moments of a rule that are caught up when its timer is set.
 pub const CATCH_UP_MOMENTS_MAX: u64 = 10_000;
 /// Most firings read for one page of a filtered list.
-pub const FIRINGS_LOOKED_MAX: usize = 10_000;
+pub const FIRINGS_SCANNED_MAX: usize = 10_000;
 /// Most firings listed by a dry run.
-pub const FORESEEN_FIRINGS_MAX: usize = 1_000;
+pub const DRY_RUN_FIRINGS_MAX: usize = 1_000;
 /// Most firings of one advance, as far as rules predict them before it starts.
 pub const FIRINGS_PER_ADVANCE_MAX: u64 = 1_000_000;
 /// Most firings at one instant of an advance. Stops a timer that keeps arming itself for the current instant.
@@ -164,7 +164,7 @@ pub const ATTEMPTS_IN_ADVANCE_MAX: u32 = 3;
 pub const ATTEMPTS_MAX: u32 = 10;
 /// Most pending firings on a timeline whose webhooks are retried for days. Beyond it, an unreachable webhook fails
 /// within a quarter of an hour, so that its firings do not delay others.
-pub const WEBHOOKS_PATIENT_PENDING_MAX: u64 = 1_000;
+pub const WEBHOOK_RETRY_BACKLOG_MAX: u64 = 1_000;
 /// Longest time that one instant of an advance is held, in seconds of host time.
 pub const HOLD_SECONDS_MAX: i64 = 600;
 pub const LEASE_SECONDS_DEFAULT: i64 = 30;
@@ -173,7 +173,7 @@ pub const LEASE_SECONDS_MAX: i64 = 600;
 pub const HOLDS_PER_TIMELINE_MAX: usize = 100;
 pub const HOLD_REASON_BYTES_MAX: usize = 256;
 /// How long a queue counts as having listeners after the last one, in seconds.
-pub const QUEUE_HEARD_SECONDS: i64 = 10;
+pub const QUEUE_LISTENER_SECONDS: i64 = 10;
 pub const CLAIM_WAIT_SECONDS_MAX: i64 = 60;
 /// Default of how long a clock change waits for its advance to settle, in seconds.
 pub const SETTLE_WAIT_SECONDS_DEFAULT: i64 = 30;

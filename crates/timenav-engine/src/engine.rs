@@ -163,8 +163,8 @@ impl Engine {
             firings_pending: pending.firings,
             timelines_with_firings_pending: pending.timelines,
             host_clock_behind_seconds: behind_seconds(self.0.shared.newest_at_start, self.now()),
-            is_host_clock_doubted: self.host_clock().doubt(self.now()).is_some(),
-            timekeeper_looks: self.0.shared.timing.agenda().looks(),
+            is_host_clock_untrusted: self.host_clock().doubt(self.now()).is_some(),
+            scheduler_polls: self.0.shared.timing.agenda().looks(),
         }
     }
 

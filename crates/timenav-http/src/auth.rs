@@ -17,7 +17,7 @@ use timenav_engine::{AuthFailure, Caller, Code, Engine, Refusal};
 use tokio::time::timeout;
 
 use crate::body::WholeBody;
-use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX, drain};
+use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, UNAUTHENTICATED_BODY_BYTES_MAX, drain};
 use crate::handler::{Argument, Incoming};
 use crate::network::Network;
 use crate::problem::{Failure, Unwritten, codes};
@@ -203,7 +203,7 @@ async fn turn_away(app: &App, stranger: Stranger, mut parts: Parts, body: Body, 
         app.refusals.count(network, &operation, stranger.code());
         return Failure::TooMany(left).into_response();
     }
-    let is_short = body.size_hint().lower() <= STRANGER_BODY_BYTES_MAX as u64;
+    let is_short = body.size_hint().lower() <= UNAUTHENTICATED_BODY_BYTES_MAX as u64;
     if reading != Reading::AsItComes && is_short {
         // The attempt is logged even if the body cannot be read.
         if let Ok(held) = app.rooms.read_of_stranger(network, body).await {

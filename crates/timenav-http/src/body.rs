@@ -20,13 +20,13 @@ pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Imports have no limit.
 pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Maximum body of an unauthenticated request that is parsed for its timeline, in bytes.
-pub(crate) const STRANGER_BODY_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const UNAUTHENTICATED_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Total size of all bodies in memory, in bytes. Values parsed from them may take as much again.
 pub(crate) const BUFFERED_BODY_BYTES_MAX: usize = 256 << 20;
 pub(crate) const BUFFERED_BODY_BYTES_PER_USER_MAX: usize = 64 << 20;
-pub(crate) const BUFFERED_STRANGER_BYTES_MAX: usize = 16 << 20;
-pub(crate) const BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX: usize = 1 << 20;
+pub(crate) const BUFFERED_UNAUTHENTICATED_BYTES_MAX: usize = 16 << 20;
+pub(crate) const BUFFERED_UNAUTHENTICATED_BYTES_PER_NETWORK_MAX: usize = 1 << 20;
 
 /// How long a body may take to arrive, including the wait for memory.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
@@ -99,7 +99,7 @@ impl Rooms {
         Self {
             users: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
             values: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
-            strangers: shares(BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
+            strangers: shares(BUFFERED_UNAUTHENTICATED_BYTES_MAX, BUFFERED_UNAUTHENTICATED_BYTES_PER_NETWORK_MAX),
             responses: shares(BUFFERED_RESPONSE_BYTES_MAX, BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
             waiting_responses: shares(BUFFERED_RESPONSE_BYTES_MAX, BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
         }
@@ -146,7 +146,7 @@ impl Rooms {
     pub(crate) async fn read_of_stranger(&self, network: Option<Network>, body: Body) -> Result<Held, Failure> {
         let (sender, wait) = (Sender::Stranger(network), Duration::ZERO);
         let mut room = Room { shares: &self.strangers, sender, wait, taken: Vec::new(), bytes: 0 };
-        let read = timeout(STRANGER_BODY_WAIT, read(&mut room, body, STRANGER_BODY_BYTES_MAX)).await;
+        let read = timeout(STRANGER_BODY_WAIT, read(&mut room, body, UNAUTHENTICATED_BODY_BYTES_MAX)).await;
         let read = read.map_err(|_| Failure::BodyLost)??;
         Ok(Held { body: WholeBody(read.into()), _room: room.taken })
     }
@@ -340,16 +340,16 @@ mod tests {
     async fn unauthenticated_bodies_per_network_are_limited() {
         let rooms = Rooms::new();
         let network = |text: &str| Some(Network::of(text.parse().unwrap()));
-        let body = || Body::from(vec![b'x'; STRANGER_BODY_BYTES_MAX]);
+        let body = || Body::from(vec![b'x'; UNAUTHENTICATED_BODY_BYTES_MAX]);
         let mut held = Vec::new();
-        for number in 0..BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX / STRANGER_BODY_BYTES_MAX {
+        for number in 0..BUFFERED_UNAUTHENTICATED_BYTES_PER_NETWORK_MAX / UNAUTHENTICATED_BODY_BYTES_MAX {
             let from = network(&format!("2001:db8::{number}"));
             held.push(rooms.read_of_stranger(from, body()).await.ok().unwrap());
         }
         let refused = rooms.read_of_stranger(network("2001:db8::ffff"), Body::from("x")).await;
         assert!(matches!(refused, Err(Failure::Full { spent: Spent::Own, .. })));
         assert!(rooms.read_of_stranger(network("192.0.2.1"), body()).await.is_ok());
-        let longer = Body::from(vec![b'x'; STRANGER_BODY_BYTES_MAX + 1]);
+        let longer = Body::from(vec![b'x'; UNAUTHENTICATED_BODY_BYTES_MAX + 1]);
         assert!(matches!(rooms.read_of_stranger(None, longer).await, Err(Failure::TooLarge { .. })));
     }
 }

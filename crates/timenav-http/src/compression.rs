@@ -2,7 +2,7 @@
 //!
 //! Only responses of lookups are compressed. If a secret and attacker-controlled text are compressed together, the
 //! lengths of many responses reveal the secret (BREACH). Operations that return or decrypt a secret (`api-keys`,
-//! `log-in`, `decrypt-data`, …) are therefore changes, and changes are never compressed. `scan-events` is a lookup
+//! `login`, `decrypt-data`, …) are therefore changes, and changes are never compressed. `scan-events` is a lookup
 //! although it uses POST. A lookup must never return a secret.
 
 use std::convert::Infallible;

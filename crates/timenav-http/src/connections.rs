@@ -46,13 +46,13 @@ impl ConnectionEnd {
             Self::Closed => "closed",
             Self::Idle => "idle",
             Self::Stalled => "stalled",
-            Self::Late => "late",
+            Self::Late => "timeout",
             Self::Handshake => "handshake",
             Self::Malformed => "malformed",
-            Self::MadeRoom => "made_room",
-            Self::Full => "full",
-            Self::AddressFull => "address_full",
-            Self::NotAccepted => "not_accepted",
+            Self::MadeRoom => "evicted",
+            Self::Full => "limit",
+            Self::AddressFull => "per_ip_limit",
+            Self::NotAccepted => "accept_error",
         }
     }
 }

@@ -93,9 +93,9 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let status = response.status().as_u16();
     let name = route.as_deref().unwrap_or("none");
     app.metrics.record(method, name, status, took);
-    let (took_micros, request_id) = (took.micros(), &id.0);
+    let (duration_us, request_id) = (took.micros(), &id.0);
     let trace_id = parent.map(|parent| format!("{:032x}", parent.trace_id)).unwrap_or_default();
-    tracing::debug!(method, route = name, status, took_micros, request_id, trace_id, "request completed");
+    tracing::debug!(method, route = name, status, duration_us, request_id, trace_id, "request completed");
     if let Some(traces) = traces {
         let request_id = id.0.clone();
         traces.answered(TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended });
@@ -191,8 +191,8 @@ fn log_seldom(app: &App, failure: &Failure, id: &RequestId) {
         Failure::Refused(refusal @ Refusal::Diverged(_)) => refusal.to_string(),
         _ => return log_once(failure, id),
     };
-    if let Some(untold) = app.unavailable.tell(app.engine.now()) {
-        tracing::warn!(request_id = &id.0, error, untold, "a request could not be carried out");
+    if let Some(suppressed) = app.unavailable.tell(app.engine.now()) {
+        tracing::warn!(request_id = &id.0, error, suppressed, "a request could not be carried out");
     }
 }
 

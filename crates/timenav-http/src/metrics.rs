@@ -92,11 +92,11 @@ impl Metrics {
                 engine.host_clock_behind_seconds,
             ),
             (
-                "host_clock_doubted",
+                "host_clock_untrusted",
                 "gauge",
                 "Whether pruning waits for an operator to confirm the host's clock",
                 "",
-                engine.is_host_clock_doubted.into(),
+                engine.is_host_clock_untrusted.into(),
             ),
             ("scans_running", "gauge", "Scans for tampering in progress", "", engine.scans_running),
             ("scans_finished", "counter", "Scans that finished", "_total", engine.scans_finished),
@@ -109,7 +109,7 @@ impl Metrics {
                 "",
                 engine.timelines_with_firings_pending,
             ),
-            ("timekeeper_looks", "counter", "Polls of timelines with timers", "_total", engine.timekeeper_looks),
+            ("scheduler_polls", "counter", "Polls of timelines with timers", "_total", engine.scheduler_polls),
         ];
         let end = text.find("# EOF").unwrap_or(text.len());
         text.truncate(end);
@@ -146,11 +146,11 @@ fn write_connections(text: &mut String, connections: &ConnectionCounts) {
         text,
         "# HELP timenav_connections Open connections.\n# TYPE timenav_connections gauge\ntimenav_connections {open}\n"
     );
-    text.push_str("# HELP timenav_connections_ended Connections closed or rejected since start.\n");
-    text.push_str("# TYPE timenav_connections_ended counter\n");
+    text.push_str("# HELP timenav_connections_closed Connections closed or rejected since start.\n");
+    text.push_str("# TYPE timenav_connections_closed counter\n");
     for end in ConnectionEnd::ALL {
         let (name, count) = (end.name(), connections.ended(end));
-        let _ = writeln!(text, "timenav_connections_ended_total{{reason=\"{name}\"}} {count}");
+        let _ = writeln!(text, "timenav_connections_closed_total{{reason=\"{name}\"}} {count}");
     }
 }
 
@@ -220,11 +220,11 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         ("database_connections_open", "gauge", "Open connections to the database", "", connections.open),
         ("database_connections_in_use", "gauge", "Connections to the database in use", "", connections.in_use),
         ("database_connections_waiting", "gauge", "Requests waiting for a connection", "", connections.waiting),
-        ("database_connections_made", "counter", "Connections opened since start", "_total", connections.made),
-        ("replica_loads", "counter", "Full reloads of all timelines", "_total", replica.loads),
+        ("database_connections_opened", "counter", "Connections opened since start", "_total", connections.made),
+        ("replica_full_reloads", "counter", "Full reloads of all timelines", "_total", replica.loads),
         ("replica_retries", "counter", "Decisions repeated because others wrote first", "_total", replica.retries),
         (
-            "replica_commits_unanswered",
+            "replica_commit_acks_lost",
             "counter",
             "Commits without a response from the database",
             "_total",
@@ -238,7 +238,7 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
             replica.outcomes_unknown,
         ),
         (
-            "replica_unseen",
+            "replica_unverified",
             "gauge",
             "Whether the service started without a local checkpoint to compare the database with",
             "",
@@ -268,9 +268,9 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
 fn write_replication(text: &mut String, replica: &ReplicaStats) {
     if let Some(kept) = replica.timekeeping {
         let timelines = "Timelines that this replica is the timekeeper of";
-        write_metric(text, ("timekeeper_timelines", "gauge", timelines, ""), kept.timelines);
+        write_metric(text, ("scheduler_timelines", "gauge", timelines, ""), kept.timelines);
         let takeovers = "Timelines that it took over from another replica since start";
-        write_metric(text, ("timekeeper_takeovers", "counter", takeovers, "_total"), kept.takeovers);
+        write_metric(text, ("scheduler_failovers", "counter", takeovers, "_total"), kept.takeovers);
     }
     if let Some(lag) = replica.lag {
         let seconds = seconds(i64::try_from(lag.micros).unwrap_or(i64::MAX));

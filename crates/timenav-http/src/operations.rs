@@ -4,7 +4,7 @@ use crate::v1;
 /// Paths have no prefix.
 pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
-    routes.extend(v1::spend::routes());
+    routes.extend(v1::elapse::routes());
     routes.extend(v1::next::routes());
     routes.extend(v1::stream::routes());
     routes.extend(v1::anchors::routes());
@@ -12,7 +12,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::followers::routes());
     routes.extend(v1::faults::routes());
     routes.extend(v1::firings::routes());
-    routes.extend(v1::leases::routes());
+    routes.extend(v1::holds::routes());
     routes.extend(v1::advances::routes());
     routes.extend(v1::events::routes());
     routes.extend(v1::event_history::routes());

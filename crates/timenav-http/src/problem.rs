@@ -292,7 +292,7 @@ impl Failure {
                 .to_owned(),
             Self::InsecureLogIn => "passwords and cookies must not be sent unencrypted: the operator can set a \
                 certificate (--tls-cert and --tls-key), name the address of a proxy that terminates TLS \
-                (--public-url), or allow it anyway (--insecure-log-in)"
+                (--public-url), or allow it anyway (--allow-insecure-login)"
                 .to_owned(),
             Self::Parameter(fault) => fault.detail.clone(),
             Self::Parameters(faults) => faults.iter().map(ParameterFault::named).collect::<Vec<_>>().join("; "),

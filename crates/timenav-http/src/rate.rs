@@ -31,9 +31,9 @@ pub(crate) use self::log_ins::{
 /// Failed authentication attempts per network and minute. All may come at once.
 pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
 /// Rejected unauthenticated requests per network and minute that get their own entry.
-pub(crate) const NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 120;
+pub(crate) const NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX: u32 = 120;
 /// Rejected unauthenticated requests per minute, from all networks, that get their own entry.
-pub(crate) const REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 240;
+pub(crate) const REJECTIONS_LOGGED_PER_MINUTE_MAX: u32 = 240;
 /// Records of an import or batch that count as one request.
 pub(crate) const RECORDS_PER_REQUEST_MAX: usize = 100;
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
@@ -63,8 +63,8 @@ type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, HostTime, StateInformatio
 
 pub(crate) struct Rates {
     failed_attempts: Limiter<Network>,
-    network_refusals_told: Limiter<(RefusalKind, Option<Network>)>,
-    refusals_told: Limiter<RefusalKind>,
+    network_rejections_logged: Limiter<(RefusalKind, Option<Network>)>,
+    rejections_logged: Limiter<RefusalKind>,
     requests: Option<Limiter<UserId>>,
     scans: Limiter<UserId>,
     address_scans: Limiter<Network>,
@@ -92,8 +92,8 @@ impl Rates {
     pub(crate) fn new(engine: &Engine, requests_per_minute: Option<NonZeroU32>) -> Self {
         Self {
             failed_attempts: limiter(engine, per_minute(FAILED_ATTEMPTS_PER_MINUTE_MAX)),
-            network_refusals_told: limiter(engine, per_minute(NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX)),
-            refusals_told: limiter(engine, per_minute(REFUSALS_TOLD_PER_MINUTE_MAX)),
+            network_rejections_logged: limiter(engine, per_minute(NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX)),
+            rejections_logged: limiter(engine, per_minute(REJECTIONS_LOGGED_PER_MINUTE_MAX)),
             scans: limiter(engine, per_minute(SCANS_PER_MINUTE_MAX)),
             address_scans: limiter(engine, per_minute(ADDRESS_SCANS_PER_MINUTE_MAX)),
             log_ins: LogIns::new(engine),
@@ -107,8 +107,8 @@ impl Rates {
     }
 
     pub(crate) fn tells_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
-        count(&self.network_refusals_told, "told", &(kind, network)).is_ok()
-            && count(&self.refusals_told, "told", &kind).is_ok()
+        count(&self.network_rejections_logged, "told", &(kind, network)).is_ok()
+            && count(&self.rejections_logged, "told", &kind).is_ok()
     }
 
     pub(crate) fn log_in(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {

@@ -19,7 +19,7 @@ pub(crate) fn is_own_page(parts: &Parts, options: &HttpOptions) -> bool {
         Said::NoPage => is_safe(parts),
         // Browsers send the header only to trusted hosts, which excludes plain HTTP, and omit `Origin` on same-origin
         // reads. Only `SameSite` protects such requests.
-        Said::Nothing => options.insecure_log_in && !options.is_secure() && is_safe(parts),
+        Said::Nothing => options.allow_insecure_login && !options.is_secure() && is_safe(parts),
     }
 }
 

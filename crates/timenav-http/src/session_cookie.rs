@@ -48,7 +48,7 @@ fn field(secret: &str, age: &str, options: &HttpOptions) -> Option<HeaderValue> 
 pub(crate) fn may_travel(parts: &Parts, peer: Option<Network>, options: &HttpOptions) -> bool {
     // A proxy on this machine connects from loopback, but most proxies forward the requested host.
     let is_here = peer.is_some_and(Network::is_loopback) && is_loopback_host(parts);
-    options.is_secure() || options.insecure_log_in || is_here
+    options.is_secure() || options.allow_insecure_login || is_here
 }
 
 fn is_loopback_host(parts: &Parts) -> bool {
@@ -76,7 +76,7 @@ mod tests {
             version: "0",
             encrypted,
             public_origin: None,
-            insecure_log_in: false,
+            allow_insecure_login: false,
             requests_per_minute: None,
             process: Default::default,
             connections: std::sync::Arc::default(),

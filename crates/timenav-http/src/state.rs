@@ -29,7 +29,7 @@ pub struct HttpOptions {
     /// The public origin behind a proxy that terminates TLS, such as `https://time.test`.
     pub public_origin: Option<String>,
     /// Whether users can log in over plain HTTP from other machines.
-    pub insecure_log_in: bool,
+    pub allow_insecure_login: bool,
     /// Requests per user and minute; unlimited if `None`.
     pub requests_per_minute: Option<NonZeroU32>,
     pub process: fn() -> ProcessStats,

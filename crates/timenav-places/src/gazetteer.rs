@@ -14,9 +14,9 @@ const MATCHES_MAX: usize = 32;
 const AMBIGUOUS_RATIO: u64 = 10;
 
 /// Radius of a city with one inhabitant, in meters. It grows with the square root of the population.
-const RADIUS_METRES_PER_ROOT: f64 = 12.0;
+const RADIUS_METERS_PER_ROOT: f64 = 12.0;
 /// Radius of the smallest and of the largest city, in meters.
-const RADIUS_METRES: (f64, f64) = (5_000.0, 50_000.0);
+const RADIUS_METERS: (f64, f64) = (5_000.0, 50_000.0);
 
 /// The gazetteer. Copies are free, because all read the same tables.
 #[derive(Clone, Copy)]
@@ -105,8 +105,8 @@ impl Gazetteer {
 
     /// Returns at most `count` places whose names differ from a text by one or two letters.
     #[must_use]
-    pub fn near_spellings(self, text: &str, count: usize) -> Vec<Match> {
-        self.0.near_spellings(text, count).into_iter().map(|meaning| self.describe(meaning)).collect()
+    pub fn suggestions(self, text: &str, count: usize) -> Vec<Match> {
+        self.0.suggestions(text, count).into_iter().map(|meaning| self.describe(meaning)).collect()
     }
 
     /// Returns the nearest city to a point, by its center.
@@ -239,8 +239,8 @@ impl fmt::Display for Match {
 /// Returns the radius of a city, for 2 200 inhabitants per square kilometer.
 #[expect(clippy::cast_precision_loss, reason = "a city has fewer than 2^52 people")]
 fn radius_m(population: u64) -> f64 {
-    let (least, most) = RADIUS_METRES;
-    (RADIUS_METRES_PER_ROOT * (population as f64).sqrt()).clamp(least, most)
+    let (least, most) = RADIUS_METERS;
+    (RADIUS_METERS_PER_ROOT * (population as f64).sqrt()).clamp(least, most)
 }
 
 /// Returns the nautical zone of a meridian. The sign in its name is that of the offset added to get UTC.

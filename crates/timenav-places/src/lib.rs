@@ -12,7 +12,7 @@ mod tables;
 mod tree;
 mod grid;
 mod lookup;
-mod near_spellings;
+mod suggestions;
 mod areas;
 mod gazetteer;
 

@@ -11,7 +11,6 @@ mod compact;
 mod migrate;
 mod upgrade;
 mod clock;
-mod spend;
 mod confirmed;
 mod fault;
 mod followers;
@@ -95,7 +94,6 @@ enum Command {
     Upgrade(upgrade::UpgradeCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
-    Spend(spend::SpendCommand),
     Followers(followers::FollowersCommand),
     Fault(fault::FaultCommand),
     Timer(timer::TimerCommand),
@@ -190,7 +188,6 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Upgrade(command) => upgrade::run(command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
-        Command::Spend(command) => spend::run(command, surroundings),
         Command::Followers(command) => followers::run(&command, surroundings),
         Command::Fault(command) => fault::run(&command, surroundings),
         Command::Timer(command) => timer::run(command, surroundings),

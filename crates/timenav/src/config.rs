@@ -23,7 +23,7 @@ use crate::telemetry::LogFormat;
 mod tests;
 mod connections;
 mod file;
-mod kept_from;
+mod trusted_checkpoint;
 mod listen;
 mod otlp_url;
 mod public_url;
@@ -32,12 +32,11 @@ mod secs;
 mod shared;
 mod store_url;
 mod unknown_key;
-mod webhook_to;
+mod webhook_allow_host;
 mod witness_url;
 mod witnesses;
 
 pub(crate) use connections::ConnectionSettings;
-pub(crate) use kept_from::KeptFrom;
 pub(crate) use listen::listen_address;
 pub(crate) use otlp_url::OtlpUrl;
 pub(crate) use public_url::PublicUrl;
@@ -45,7 +44,8 @@ pub(crate) use read_log::ReadLogChoice;
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
 pub(crate) use store_url::{StoreUrl, named as named_store};
-pub(crate) use webhook_to::WebhookTo;
+pub(crate) use trusted_checkpoint::KeptFrom;
+pub(crate) use webhook_allow_host::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
 
@@ -109,9 +109,15 @@ pub(crate) struct ServeOptions {
     /// replica.
     ///
     /// Repeatable; in the environment, separate them by commas.
-    #[arg(long, env = "TIMENAV_KEPT_FROM", hide_env_values = true, value_name = "FILE|URL", value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "TIMENAV_TRUSTED_CHECKPOINT",
+        hide_env_values = true,
+        value_name = "FILE|URL",
+        value_delimiter = ','
+    )]
     #[serde(skip)]
-    pub(crate) kept_from: Vec<KeptFrom>,
+    pub(crate) trusted_checkpoint: Vec<KeptFrom>,
     /// The name of this replica in `/metrics` and `/v1/limits`. [default: the host name]
     #[arg(long, env = "TIMENAV_REPLICA_NAME", value_name = "NAME")]
     pub(crate) replica_name: Option<String>,
@@ -195,9 +201,9 @@ pub(crate) struct ServeOptions {
     #[arg(long, env = "TIMENAV_PUBLIC_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether users can log in over plain HTTP from other machines. [default: false]
-    #[arg(long, env = "TIMENAV_INSECURE_LOG_IN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+    #[arg(long, env = "TIMENAV_ALLOW_INSECURE_LOGIN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
-    pub(crate) insecure_log_in: Option<bool>,
+    pub(crate) allow_insecure_login: Option<bool>,
     /// The idle timeout of sessions, in seconds. [default: 1800]
     #[arg(long, env = "TIMENAV_SESSION_IDLE_SECS", value_name = "SECONDS")]
     pub(crate) session_idle_secs: Option<SessionSecs>,
@@ -230,22 +236,22 @@ pub(crate) struct ServeOptions {
     /// The number of witnesses that must cosign a change before the response. [default: 0]
     ///
     /// Otherwise the change stays, and the response is 503 `outcome_unknown`.
-    #[arg(long, env = "TIMENAV_WITNESS_REQUIRED", value_name = "COUNT")]
-    pub(crate) witness_required: Option<usize>,
+    #[arg(long, env = "TIMENAV_WITNESS_QUORUM", value_name = "COUNT")]
+    pub(crate) witness_quorum: Option<usize>,
     /// How long the response to a change waits for witnesses, in seconds. [default: 30]
-    #[arg(long, env = "TIMENAV_WITNESS_WAIT_SECS", value_name = "SECONDS")]
-    pub(crate) witness_wait_secs: Option<WitnessSecs>,
+    #[arg(long, env = "TIMENAV_WITNESS_TIMEOUT_SECS", value_name = "SECONDS")]
+    pub(crate) witness_timeout_secs: Option<WitnessSecs>,
     /// A host that timers can send webhooks to, with its port if that is not 443. Repeatable.
     ///
     /// Requests use TLS, except with the prefix `http://`. In the environment, separate hosts by commas. This machine
     /// is allowed only if the service listens on loopback.
-    #[arg(long, env = "TIMENAV_WEBHOOK_TO", value_name = "HOST[:PORT]", value_delimiter = ',')]
+    #[arg(long, env = "TIMENAV_WEBHOOK_ALLOW_HOST", value_name = "HOST[:PORT]", value_delimiter = ',')]
     #[serde(default)]
-    pub(crate) webhook_to: Vec<WebhookTo>,
+    pub(crate) webhook_allow_host: Vec<WebhookTo>,
     /// Whether the names of these hosts can resolve to private addresses. [default: false]
-    #[arg(long, env = "TIMENAV_WEBHOOK_TO_PRIVATE", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+    #[arg(long, env = "TIMENAV_WEBHOOK_ALLOW_PRIVATE", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
-    pub(crate) webhook_to_private: Option<bool>,
+    pub(crate) webhook_allow_private: Option<bool>,
     /// Further certificate authorities for these hosts (PEM).
     #[arg(long, env = "TIMENAV_WEBHOOK_CA", value_name = "FILE")]
     pub(crate) webhook_ca: Option<PathBuf>,
@@ -305,7 +311,7 @@ pub(crate) struct Settings {
     pub(crate) replicas: bool,
     /// Whether the folder may have no checkpoints of an existing database yet.
     pub(crate) join: bool,
-    pub(crate) kept_from: Vec<KeptFrom>,
+    pub(crate) trusted_checkpoint: Vec<KeptFrom>,
     pub(crate) replica_name: String,
     /// Maximum offset between the clocks of the host and the database, in milliseconds.
     pub(crate) host_clock_offset_max_millis: u32,
@@ -324,7 +330,7 @@ pub(crate) struct Settings {
     /// The public URL, if a proxy terminates TLS.
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether users can log in over plain HTTP from other machines.
-    pub(crate) insecure_log_in: bool,
+    pub(crate) allow_insecure_login: bool,
     pub(crate) session_idle_secs: SessionSecs,
     pub(crate) session_max_secs: SessionSecs,
     /// Minimum retention of reads and rejected requests, in seconds.
@@ -332,9 +338,9 @@ pub(crate) struct Settings {
     /// The checkpoint folder, if it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
     pub(crate) witnesses: WitnessSettings,
-    pub(crate) webhook_to: Vec<WebhookTo>,
+    pub(crate) webhook_allow_host: Vec<WebhookTo>,
     /// Whether their names may resolve to private addresses.
-    pub(crate) webhook_to_private: bool,
+    pub(crate) webhook_allow_private: bool,
     pub(crate) webhook_ca: Option<PathBuf>,
     /// Whether to start even if the database does not match its signatures.
     pub(crate) accept_rollback: bool,
@@ -361,7 +367,7 @@ impl Settings {
             Some(url) => Some(url),
             None => store_url::named(file.store.as_ref(), file.store_file.as_deref())?,
         };
-        let Shared { replicas, join, kept_from, accept_rollback, signing_key } =
+        let Shared { replicas, join, trusted_checkpoint, accept_rollback, signing_key } =
             Shared::of(&options, &file, store.is_some())?;
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
@@ -388,7 +394,7 @@ impl Settings {
             signing_key,
             replicas,
             join,
-            kept_from,
+            trusted_checkpoint,
             replica_name: options.replica_name.or(file.replica_name).unwrap_or_else(host_name),
             host_clock_offset_max_millis: (options.host_clock_offset_max_millis.or(file.host_clock_offset_max_millis))
                 .unwrap_or(HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT),
@@ -403,15 +409,19 @@ impl Settings {
                 .map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),
             ended_grace_days: options.ended_grace_days.or(file.ended_grace_days).unwrap_or(ENDED_GRACE_DAYS_DEFAULT),
             public_url: options.public_url.or(file.public_url),
-            insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
+            allow_insecure_login: options.allow_insecure_login.or(file.allow_insecure_login).unwrap_or(false),
             session_idle_secs: idle_secs.unwrap_or(Secs::of(SESSION_IDLE_SECONDS_DEFAULT)),
             session_max_secs: max_secs.unwrap_or(Secs::of(SESSION_SECONDS_DEFAULT)),
             retention_floor_secs: (options.retention_floor_secs.or(file.retention_floor_secs))
                 .unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
             checkpoints: options.checkpoints.or(file.checkpoints),
             witnesses,
-            webhook_to: webhook_to::settled(options.webhook_to, file.webhook_to, listen)?,
-            webhook_to_private: options.webhook_to_private.or(file.webhook_to_private).unwrap_or(false),
+            webhook_allow_host: webhook_allow_host::settled(
+                options.webhook_allow_host,
+                file.webhook_allow_host,
+                listen,
+            )?,
+            webhook_allow_private: options.webhook_allow_private.or(file.webhook_allow_private).unwrap_or(false),
             webhook_ca: options.webhook_ca.or(file.webhook_ca),
             accept_rollback,
             drain: Duration::from_secs(drain_secs.into()),

@@ -175,10 +175,10 @@ impl Failure {
         match self {
             Self::Problem(_) | Self::NoTimeline(_) => "unexpected_answer",
             Self::Unreachable { .. } => "unreachable",
-            Self::Refused(_) => "records_refused",
-            Self::Tampered(_) => "tampered",
-            Self::DatesFailed(_) => "dates_failed",
-            Self::NoKey(_) => "no_key",
+            Self::Refused(_) => "records_rejected",
+            Self::Tampered(_) => "ledger_mismatch",
+            Self::DatesFailed(_) => "sweep_failed",
+            Self::NoKey(_) => "missing_api_key",
             Self::OutputClosed | Self::Other(_) => "failed",
         }
     }
@@ -367,7 +367,10 @@ mod tests {
         let created = Failure::NoTimeline(Problem::new(404, r#"{"code": "not_found"}"#)).json().unwrap();
         assert_eq!((&created["hint"], &created["exit_code"]), (&CREATE_HINT.into(), &5.into()));
         let own = Failure::NoKey("there is no API key".to_owned()).json().unwrap();
-        assert_eq!(own, serde_json::json!({"status": "there is no API key", "code": "no_key", "exit_code": 4}));
+        assert_eq!(
+            own,
+            serde_json::json!({"status": "there is no API key", "code": "missing_api_key", "exit_code": 4})
+        );
         assert!(Failure::OutputClosed.json().is_none());
     }
 

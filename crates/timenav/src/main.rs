@@ -15,7 +15,7 @@ mod doors;
 mod entrance;
 mod exit;
 mod following;
-mod kept_from;
+mod trusted_checkpoint;
 mod key_files;
 mod metrics_server;
 mod output;

@@ -29,8 +29,8 @@ impl timenav_engine::Gazetteer for Places {
         Some(KnownPlace { name, location, is_ambiguous: found.is_ambiguous, others })
     }
 
-    fn near_spellings(&self, name: &str, count: usize) -> Vec<String> {
-        once(&self.0.near_spellings(name, count), None).collect()
+    fn suggestions(&self, name: &str, count: usize) -> Vec<String> {
+        once(&self.0.suggestions(name, count), None).collect()
     }
 
     fn zone_of(&self, name: &str) -> Option<&'static str> {

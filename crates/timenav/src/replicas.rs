@@ -33,9 +33,9 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
             compared = engine.compare_clocks() => compared,
         };
         if let Err(refusal) = compared
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "the database's clock cannot be read; will retry");
+            tracing::warn!(%refusal, suppressed, "the database's clock cannot be read; will retry");
         }
         tokio::select! {
             biased;
@@ -61,9 +61,9 @@ pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
             compared = engine.compare_directory() => compared,
         };
         if let Err(refusal) = compared
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "the rows of the directory cannot be compared; will retry");
+            tracing::warn!(%refusal, suppressed, "the rows of the directory cannot be compared; will retry");
         }
         let took = engine.now().micros().saturating_sub(began.micros());
         if timeout(rows_apart(took), closing.cancelled()).await.is_ok() {
@@ -104,9 +104,9 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
             } => heard,
         };
         if let Err(refusal) = heard
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "entries of other services cannot be read; will retry");
+            tracing::warn!(%refusal, suppressed, "entries of other services cannot be read; will retry");
         }
     }
 }
@@ -128,8 +128,8 @@ fn apart(timelines: u64, each: Duration) -> Duration {
     each.saturating_mul(u32::try_from(timelines).unwrap_or(u32::MAX)).min(APART_MAX)
 }
 
-fn rows_apart(took_micros: i64) -> Duration {
-    let took = Duration::from_micros(u64::try_from(took_micros).unwrap_or(0));
+fn rows_apart(duration_us: i64) -> Duration {
+    let took = Duration::from_micros(u64::try_from(duration_us).unwrap_or(0));
     took.saturating_mul(ROWS_SHARE).max(ROWS_APART_MIN)
 }
 

@@ -26,9 +26,9 @@ pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
             told = engine.tell_presence() => told,
         };
         if let Err(refusal) = told
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "the service cannot announce itself to the other services; will retry");
+            tracing::warn!(%refusal, suppressed, "the service cannot announce itself to the other services; will retry");
         }
         if timeout(TELL_EVERY, closing.cancelled()).await.is_ok() {
             return;

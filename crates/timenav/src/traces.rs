@@ -260,8 +260,8 @@ impl Sender {
             Err(_) => "the collector took too long".to_owned(),
         };
         self.counts.dropped.fetch_add(spans, Ordering::Relaxed);
-        if let Some(untold) = self.failures.tell(self.engine.now()) {
-            tracing::warn!(spans, error, untold, "spans of requests could not be sent, and were dropped: {error}");
+        if let Some(suppressed) = self.failures.tell(self.engine.now()) {
+            tracing::warn!(spans, error, suppressed, "spans of requests could not be sent, and were dropped: {error}");
         }
     }
 }

@@ -38,7 +38,8 @@ pub(crate) fn start(
 ) -> anyhow::Result<()> {
     let Some(gate) = gate else { return Ok(()) };
     let authorities = settings.webhook_ca.as_deref().map(authorities).transpose().context("--webhook-ca")?;
-    let trusted = Trusted { allows_private: settings.webhook_to_private, authorities: authorities.unwrap_or_default() };
+    let trusted =
+        Trusted { allows_private: settings.webhook_allow_private, authorities: authorities.unwrap_or_default() };
     let sender = Arc::new(Sender::new(gate, &trusted, spans)?);
     tokio::spawn(run(engine.clone(), sender, closing.clone()));
     Ok(())
@@ -96,8 +97,8 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
 }
 
 fn warn(engine: &Engine, failures: &Seldom, timeline: &TimelineId, refusal: &Refusal) {
-    if let Some(untold) = failures.tell(engine.now()) {
-        tracing::warn!(%timeline, %refusal, untold, "outcomes of webhooks cannot be recorded; the webhooks will be \
+    if let Some(suppressed) = failures.tell(engine.now()) {
+        tracing::warn!(%timeline, %refusal, suppressed, "outcomes of webhooks cannot be recorded; the webhooks will be \
                                                      sent again");
     }
 }

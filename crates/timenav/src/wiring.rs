@@ -15,9 +15,9 @@ use tokio::runtime::{Handle, Runtime};
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private, unfinished_in};
 use crate::doors::{HostClock, OsEntropy};
-use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::places::Places;
+use crate::trusted_checkpoint::kept_by_others;
 use crate::webhooks::Gate;
 
 /// nice(2): writes do not wait for long-running work, and it does not starve on a busy machine, as with 19.
@@ -245,8 +245,8 @@ impl Parts {
         let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
         let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
         let long_work = LongWorkThreads::start()?;
-        let sends_webhooks = !settings.webhook_to.is_empty();
-        let gate = || Arc::new(Gate::new(settings.webhook_to.clone(), Arc::clone(&key.signer)));
+        let sends_webhooks = !settings.webhook_allow_host.is_empty();
+        let gate = || Arc::new(Gate::new(settings.webhook_allow_host.clone(), Arc::clone(&key.signer)));
         let webhooks = sends_webhooks.then(gate);
         let doors = Doors {
             webhooks: webhooks.clone().map(|gate| gate as _),
@@ -301,7 +301,7 @@ impl Parts {
 fn no_checkpoints(entries: u64, file: &Path) -> anyhow::Error {
     anyhow!(
         "the database has {entries} entries, but {} has no checkpoint to compare it with: if this replica is new, \
-         start it with --join, and with --kept-from and the `checkpoints.log` of another replica; if it had \
+         start it with --join, and with --trusted-checkpoint and the `checkpoints.log` of another replica; if it had \
          checkpoints, put them back",
         file.display()
     )

@@ -106,9 +106,9 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
             shown = show(&engine, &tips, commits, is_wanted) => shown,
         };
         if let Err(refusal) = shown
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "`system` could not be prepared for witnesses; will retry");
+            tracing::warn!(%refusal, suppressed, "`system` could not be prepared for witnesses; will retry");
         }
         commits = true;
         if timeout(GATHERING, closing.cancelled()).await.is_ok() {
@@ -176,9 +176,9 @@ async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
             heard = engine.hear_cosigned() => heard,
         };
         if let Err(refusal) = heard
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "checkpoints that were cosigned for other services cannot be read; will \
+            tracing::warn!(%refusal, suppressed, "checkpoints that were cosigned for other services cannot be read; will \
                                               retry");
         }
         if let Some(cosigned) = engine.cosigned(&kept.timeline) {
@@ -248,8 +248,8 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
             Ok(true) => continue,
             Ok(false) => break,
             Err(refusal) => {
-                if let Some(untold) = failures.tell(engine.now()) {
-                    tracing::warn!(%refusal, untold, "the heads that `system` commits to cannot be read; will retry");
+                if let Some(suppressed) = failures.tell(engine.now()) {
+                    tracing::warn!(%refusal, suppressed, "the heads that `system` commits to cannot be read; will retry");
                 }
             }
         }

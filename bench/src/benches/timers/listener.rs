@@ -104,14 +104,14 @@ impl Talker {
         let watch = Stopwatch::start();
         let travel = json!({ "destination_time": moment(instants + 1), "wait": "0s" });
         let begun = line.post("/v1/travel", &travel).await?;
-        let path = format!("/v1/advances/{}?wait=1s", text(&begun, "/settled/advance_id")?);
+        let path = format!("/v1/advances/{}?wait=1s", text(&begun, "/receipt/advance_id")?);
         let mut early = None;
         let ended = loop {
             let answer = line.get(&path).await?;
             if early.is_none() && done.get() >= firings / 10 {
                 early = Some(megabytes()?);
             }
-            if text(&answer, "/settled/state")? != "running" {
+            if text(&answer, "/receipt/state")? != "running" {
                 break answer;
             }
             ensure!(watch.elapsed() < ADVANCE_TIME_MAX, "the advance takes too long: {answer}");

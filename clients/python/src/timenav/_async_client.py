@@ -157,10 +157,10 @@ class AsyncClient(AsyncCalls):
         )
         client = self._beside(retries=patient(self._retries))
         changed = await (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
-        settled, receipt = changed.get("settled"), waiting.receipt(changed)
+        settled, receipt = changed.get("receipt"), waiting.receipt(changed)
         while receipt is None:
             advance_id = settled["advance_id"] if settled else ""
-            settled = (await client.receipt(advance_id, **waiting.question))["settled"]
+            settled = (await client.receipt(advance_id, **waiting.question))["receipt"]
             receipt = waiting.settled(settled)
         return receipt
 

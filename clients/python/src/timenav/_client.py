@@ -155,10 +155,10 @@ class Client(Calls):
         )
         client = self._beside(retries=patient(self._retries))
         changed = (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
-        settled, receipt = changed.get("settled"), waiting.receipt(changed)
+        settled, receipt = changed.get("receipt"), waiting.receipt(changed)
         while receipt is None:
             advance_id = settled["advance_id"] if settled else ""
-            settled = client.receipt(advance_id, **waiting.question)["settled"]
+            settled = client.receipt(advance_id, **waiting.question)["receipt"]
             receipt = waiting.settled(settled)
         return receipt
 

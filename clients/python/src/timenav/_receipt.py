@@ -33,7 +33,7 @@ class Receipt:
     """The number of firings."""
     acknowledged: int
     failed: int
-    unheard: int
+    unacknowledged: int
     """The number of firings without an outcome. In a settled advance, their queues have no listener."""
     firings: Sequence[schemas.FiringBody]
     """The first 100 firings."""
@@ -53,7 +53,7 @@ class Receipt:
             fired=settled["fired"],
             acknowledged=settled["acknowledged"],
             failed=settled["failed"],
-            unheard=settled["unheard"],
+            unacknowledged=settled["unacknowledged"],
             firings=settled["firings"],
             advance_id=settled["advance_id"],
             held_by=settled.get("held_by"),
@@ -99,7 +99,7 @@ class Waiting:
 
     def receipt(self, changed: schemas.ClockBody) -> Receipt | None:
         """Reads the answer to the clock change. None while the advance goes on."""
-        settled = changed.get("settled")
+        settled = changed.get("receipt")
         if settled is not None:
             return self.settled(settled)
         shown = Instant.parse(changed["current_time"])

@@ -130,7 +130,7 @@ class TestClock:
     def _seen(self, changed: schemas.ClockBody) -> Reading:
         """Waits until the change has come over the stream, so that the next line of a test sees it."""
         reading = self.clock.until_generation(changed["generation"], timeout=_SEEN_SECONDS_MAX)
-        settled = changed.get("settled")
+        settled = changed.get("receipt")
         if settled is not None:
             self._check(Receipt.of(settled))
         return reading

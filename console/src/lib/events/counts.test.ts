@@ -71,8 +71,8 @@ describe('counts', () => {
     });
     const answers = [
       // Stopped at noon: others of the same moment come first in the next answer.
-      { groups: [group('01', 60)], count: 60, counted_to: '2020-01-01T12:00:00Z', next_cursor: 'a' },
-      { groups: [group('01', 5), group('03', 20)], count: 25, counted_to: '2020-01-03T12:00:00Z', next_cursor: 'b' },
+      { groups: [group('01', 60)], count: 60, counted_until: '2020-01-01T12:00:00Z', next_cursor: 'a' },
+      { groups: [group('01', 5), group('03', 20)], count: 25, counted_until: '2020-01-03T12:00:00Z', next_cursor: 'b' },
       { groups: [group('03', 13), group('04', 2)], count: 15 },
     ];
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });

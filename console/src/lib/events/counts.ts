@@ -30,17 +30,17 @@ export interface Counts {
 
 interface GroupBody {
   key: string;
-  until?: string | null;
+  end?: string | null;
   count: number;
 }
 export interface AggregateBody {
   groups: GroupBody[];
   groups_count: number;
-  is_groups_cut: boolean;
+  groups_truncated: boolean;
   count: number;
-  without_count: number;
+  ungrouped_count: number;
   /** When the last event happens that was looked at, where there may be more. */
-  counted_to?: string | null;
+  counted_until?: string | null;
   next_cursor?: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface AggregateBody {
  */
 export async function aggregate(
   question: Question,
-  query: Pick<Input<'aggregate_events'>, 'by' | 'bucket' | 'resolution' | 'limit'>,
+  query: Pick<Input<'aggregate_events'>, 'group_by' | 'bucket' | 'resolution' | 'limit'>,
   range: { from: Micros; to: Micros } | null,
   signal: AbortSignal,
   take: (body: AggregateBody, until: Micros | null) => void,
@@ -63,7 +63,7 @@ export async function aggregate(
       { signal },
     );
     cursor = body.next_cursor ?? null;
-    const stop = body.counted_to ? parse(body.counted_to) : null;
+    const stop = body.counted_until ? parse(body.counted_until) : null;
     // Other events of the moment in which it stopped may be in the next answer.
     take(body, cursor === null ? null : (stop ?? FIRST) - 1n);
   } while (cursor !== null);
@@ -82,12 +82,12 @@ export async function readCounts(
   let counts: Counts = { step, from, to, until: from, buckets: [], count: 0 };
   // The first and the last stretch of all reach beyond the calendar.
   const asked = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
-  await aggregate(question, { by: 'time', bucket: step.iso, limit: GROUPS_MAX }, asked, signal, (body, until) => {
+  await aggregate(question, { group_by: 'time', bucket: step.iso, limit: GROUPS_MAX }, asked, signal, (body, until) => {
     for (const group of body.groups) {
       const begin = parse(group.key);
       if (begin === null) continue;
       const known = found.get(begin);
-      const end = (group.until ? parse(group.until) : null) ?? stepEnd(step, begin);
+      const end = (group.end ? parse(group.end) : null) ?? stepEnd(step, begin);
       found.set(begin, { from: begin, to: end, count: group.count + (known?.count ?? 0) });
     }
     counts = { ...counts, until: until ?? to, buckets: [...found.values()], count: counts.count + body.count };
@@ -103,7 +103,7 @@ export async function readExact(
   signal: AbortSignal,
 ): Promise<number> {
   let count = 0;
-  await aggregate(question, { by: 'time', bucket: 1, limit: 1 }, range, signal, (body) => (count += body.count));
+  await aggregate(question, { group_by: 'time', bucket: 1, limit: 1 }, range, signal, (body) => (count += body.count));
   return count;
 }
 
@@ -121,7 +121,7 @@ export async function readSome(
 ): Promise<Some> {
   const time_range = `${format(range.from)}/${format(range.to)}`;
   const body = await service.aggregateEvents(
-    { ...queryOf(question), by: 'time', bucket: 1, limit: 1, time_range },
+    { ...queryOf(question), group_by: 'time', bucket: 1, limit: 1, time_range },
     { signal },
   );
   return { count: body.count, isAll: !body.next_cursor };

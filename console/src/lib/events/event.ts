@@ -5,7 +5,7 @@ import type { Cause, EventBody } from './store';
 export interface Version {
   position: number;
   timeline_id: string;
-  until?: number | null;
+  superseded_at?: number | null;
   event?: EventBody | null;
 }
 
@@ -24,7 +24,7 @@ export interface Intervention {
 
 export interface EventRead {
   event_id: string;
-  stands: boolean;
+  active: boolean;
   event?: EventBody | null;
   versions: Version[];
   interventions: Intervention[];

@@ -17,7 +17,7 @@ interface PageBody {
   events: EventBody[];
   next_cursor?: string | null;
   has_more: boolean;
-  searched_to?: string | null;
+  searched_until?: string | null;
 }
 
 interface PageOptions {
@@ -59,7 +59,7 @@ export async function readPage(question: Question, options: PageOptions): Promis
     for (const event of body.events) store.push(event);
     if (!question.asOf) keepNames(question.timeline, body.events);
     next = body.has_more ? (body.next_cursor ?? null) : null;
-    searchedTo = body.searched_to ? parse(body.searched_to) : null;
+    searchedTo = body.searched_until ? parse(body.searched_until) : null;
     if (next === null || store.count >= limit) break;
   }
   return { store, next, searchedTo: next === null ? null : searchedTo };

@@ -59,7 +59,7 @@ export interface Settled {
   fired: number;
   acknowledged: number;
   failed: number;
-  unheard: number;
+  unacknowledged: number;
   held_by?: string | null;
   /** The first hundred. */
   firings: Firing[];
@@ -152,5 +152,5 @@ export async function readAdvance(
   signal: AbortSignal,
 ): Promise<Settled> {
   const answer = await service.receipt({ timeline_id: timeline, advance_id: advanceId, wait }, { signal });
-  return answer.settled as Settled;
+  return answer.receipt as Settled;
 }

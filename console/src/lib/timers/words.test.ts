@@ -39,7 +39,7 @@ const settled = (more: Partial<Settled>): Settled => ({
   fired: 0,
   acknowledged: 0,
   failed: 0,
-  unheard: 0,
+  unacknowledged: 0,
   firings: [],
   ...more,
 });
@@ -72,7 +72,7 @@ describe('what a move would fire', () => {
 describe('an advance', () => {
   it('has a receipt whose outcomes are those that came', () => {
     expect(receiptText(settled({}))).toBe('No timer fired.');
-    const some = settled({ fired: 4, acknowledged: 2, failed: 1, unheard: 1 });
+    const some = settled({ fired: 4, acknowledged: 2, failed: 1, unacknowledged: 1 });
     expect(receiptText(some)).toBe('4 firings at 2 instants: 2 acknowledged, 1 failed, 1 not acknowledged yet.');
     expect(receiptText(settled({ fired: 1, step: 1 }))).toBe('1 firing at 1 instant.');
   });
@@ -80,7 +80,7 @@ describe('an advance', () => {
   it('is held by what has no outcome at the instant that it stands at', () => {
     expect(heldText(settled({ fired: 1, acknowledged: 1 }))).toBeNull();
     const firings = [
-      firing('unheard', '2027-01-02T00:00:00Z', 'pending'),
+      firing('unacknowledged', '2027-01-02T00:00:00Z', 'pending'),
       firing('done', '2027-01-05T00:00:00Z', 'acknowledged'),
       firing('renew', '2027-01-05T00:00:00Z', 'pending'),
     ];

@@ -61,12 +61,12 @@ const ADVANCES: Record<Settled['state'], Standing> = {
 export const advanceStanding = (state: Settled['state']): Standing => ADVANCES[state];
 
 /** Returns the counts of a receipt in a sentence. */
-export function receiptText({ fired, acknowledged, failed, unheard, step }: Settled): string {
+export function receiptText({ fired, acknowledged, failed, unacknowledged, step }: Settled): string {
   if (fired === 0) return 'No timer fired.';
   const parts = [
     [acknowledged, 'acknowledged'],
     [failed, 'failed'],
-    [unheard, 'not acknowledged yet'],
+    [unacknowledged, 'not acknowledged yet'],
   ] as const;
   const told = parts.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString('en')} ${word}`);
   const outcome = told.length === 0 ? '' : `: ${told.join(', ')}`;

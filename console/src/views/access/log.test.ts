@@ -57,7 +57,7 @@ describe('what is gone', () => {
   it('stands among the entries in their order', () => {
     const read = (position: number, index: number): LogEntry => entry(position, START, { action: 'read', index });
     const logs = [entry(2_000, START), read(5, 3), read(5, 0), entry(2, START)];
-    const rows = rowsOf({ logs, gone: [pruned, erased], has_more: false });
+    const rows = rowsOf({ logs, redacted: [pruned, erased], has_more: false });
     expect(rows.map((row) => [row.position, row.gap?.reason ?? row.index])).toEqual([
       [2_000, undefined],
       [1_300, 'pruned'],

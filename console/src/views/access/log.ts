@@ -32,7 +32,7 @@ export interface LogGap {
 
 export interface LogPage {
   logs: LogEntry[];
-  gone?: LogGap[];
+  redacted?: LogGap[];
   next_cursor?: string | null;
   has_more: boolean;
 }
@@ -196,7 +196,7 @@ export function rowsOf(page: LogPage): LogEntry[] {
   });
   // What is left of an entry comes before what is gone of it.
   const place = (entry: LogEntry): number => entry.index ?? (entry.gap ? -1 : 0);
-  const rows = [...page.logs, ...(page.gone ?? []).map(row)];
+  const rows = [...page.logs, ...(page.redacted ?? []).map(row)];
   return rows.sort((a, b) => b.position - a.position || place(b) - place(a));
 }
 

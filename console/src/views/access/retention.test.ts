@@ -44,8 +44,8 @@ describe('a change of retention', () => {
     expect(effectText('reads', null, null)).toBeNull();
     expect(effectText('reads', 'P7D', '1w')).toBeNull();
     expect(effectText('reads', null, 'P90D')).toContain('Existing entries are kept forever, as before.');
-    expect(effectText('refusals', 'P90D', 'P7D')).toContain('new entries. Existing entries are kept for 90 days');
-    expect(effectText('refusals', 'P90D', null)).toBe(
+    expect(effectText('rejections', 'P90D', 'P7D')).toContain('new entries. Existing entries are kept for 90 days');
+    expect(effectText('rejections', 'P90D', null)).toBe(
       'Rejected attempts: the longer time also applies to existing entries.',
     );
     expect(effectText('reads', 'P7D', 'nonsense')).toBeNull();

@@ -4,7 +4,7 @@ import { durationWords, fixedLengthIssue, readDuration } from '../../lib/duratio
 import type { Retention } from '../../lib/timelines.svelte';
 import { firstLogs } from './log';
 
-export const CLASSES = ['reads', 'refusals'] as const;
+export const CLASSES = ['reads', 'rejections'] as const;
 export type Class = (typeof CLASSES)[number];
 
 const SECOND = 1_000_000n;
@@ -123,14 +123,14 @@ export async function readSweep(timeline: string, position: number): Promise<Swe
 export interface PrunedBody {
   status: string;
   retention: Retention;
-  let_go: number;
-  waits_for?: string | null;
+  pruned: number;
+  blocked_by?: string | null;
   has_more: boolean;
 }
 
 export function prune(timeline: string, acceptsHostClock: boolean, signal: AbortSignal): Promise<PrunedBody> {
   return service.prune(
-    { timeline_id: timeline, ...(acceptsHostClock ? { accept_host_clock: true } : {}) },
+    { timeline_id: timeline, ...(acceptsHostClock ? { trust_host_clock: true } : {}) },
     { signal },
   ) as Promise<PrunedBody>;
 }

@@ -37,7 +37,7 @@ const DEEDS = {
 
 type Deed = keyof typeof DEEDS;
 type Wanted<D extends Deed> = Omit<Parameters<(typeof DEEDS)[D]>[0], keyof On>;
-type Done = ClockBody & { status: string; settled?: Settled | null };
+type Done = ClockBody & { status: string; receipt?: Settled | null };
 
 const MOVES: readonly Deed[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
 
@@ -124,12 +124,12 @@ export class Desk {
       const act = DEEDS[deed] as (on: On) => Promise<Done>;
       const body = await act({ timeline_id: this.timeline, ...wanted });
       clock.take(body);
-      if (body.settled) this.onsettled(body.settled);
+      if (body.receipt) this.onsettled(body.receipt);
       if (MOVES.includes(deed)) {
         // The end of an advance is a generation of its own.
         const generation = body.generation + (body.advance ? 1 : 0);
         this.before = was && { ...was, generation, told: body.status };
-        const move = body.settled ? moveOfReceipt(body.settled) : was && moveTo(was.instant, body.origin_virtual);
+        const move = body.receipt ? moveOfReceipt(body.receipt) : was && moveTo(was.instant, body.origin_virtual);
         if (move) this.onmoved(move);
       } else {
         this.before = null;

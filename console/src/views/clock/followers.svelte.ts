@@ -13,28 +13,28 @@ export interface Follower {
   /** Where it runs, as it says itself. */
   host?: string | null;
   process?: number | null;
-  state: 'current' | 'behind' | 'away';
+  state: 'up_to_date' | 'lagging' | 'disconnected';
   since: string;
   generation?: number | null;
   confirmed_at?: string | null;
   /** How long the newest change took until it was confirmed, as a duration. */
-  took?: string | null;
-  left_at?: string | null;
+  latency?: string | null;
+  disconnected_at?: string | null;
   /** How it is to show the clock wrong. */
   fault?: Fault | null;
 }
 
 interface FollowersBody {
   generation: number;
-  only_here?: boolean;
+  partial?: boolean;
   followers: Follower[];
 }
 
 /** What is said of each state. */
 export const STATES: Record<Follower['state'], string> = {
-  current: 'Up to date',
-  behind: 'Lagging',
-  away: 'Disconnected',
+  up_to_date: 'Up to date',
+  lagging: 'Lagging',
+  disconnected: 'Disconnected',
 };
 
 /** Whoever runs confirms a change within that time. */
@@ -86,7 +86,7 @@ export class WatchedFollowers {
 
   async #look(isAgain: boolean): Promise<void> {
     await this.read();
-    const isSomebodyBehind = this.body?.followers.some(({ state }) => state === 'behind') ?? false;
+    const isSomebodyBehind = this.body?.followers.some(({ state }) => state === 'lagging') ?? false;
     if (isAgain && isSomebodyBehind) this.#later(AGAIN_MS, false);
   }
 

@@ -10,16 +10,20 @@ import { parse, type Micros } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
 import { amid, spanOf } from './span';
 
-export type Change = 'only_in_a' | 'only_in_b' | 'differs';
+export type Change = 'only_in_base' | 'only_in_compare' | 'differs';
 
 interface DifferenceBody {
   event_id: string;
   change: Change;
-  a?: EventBody | null;
-  b?: EventBody | null;
+  base?: EventBody | null;
+  compare?: EventBody | null;
 }
 
-export interface Difference extends DifferenceBody {
+export interface Difference {
+  event_id: string;
+  change: Change;
+  a?: EventBody | null;
+  b?: EventBody | null;
   /** When it happens on each side; null where it does not. */
   at: { a: Micros | null; b: Micros | null };
   /** When it ends there; null where it does not last. */
@@ -134,7 +138,7 @@ export class Comparison {
   async *#pages(cursor: string | null, signal: AbortSignal): AsyncGenerator<DiffBody> {
     let next: string | null | undefined = cursor;
     do {
-      const asked = { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: next ?? undefined };
+      const asked = { base: this.a, compare: this.b, limit: PAGE_ITEMS, cursor: next ?? undefined };
       const page = (await service.timelinesDiff(asked, { signal })) as DiffBody;
       next = page.next_cursor;
       yield page;
@@ -282,10 +286,10 @@ const timeOf = ({ at }: Difference): Micros => at.a ?? at.b ?? 0n;
 const byTime = (x: Difference, y: Difference): number =>
   timeOf(x) < timeOf(y) ? -1 : timeOf(x) > timeOf(y) ? 1 : x.event_id < y.event_id ? -1 : 1;
 
-function timed(body: DifferenceBody): Difference {
+function timed({ event_id, change, base: a, compare: b }: DifferenceBody): Difference {
   const both = (of: 'time' | 'end_time'): Difference['at'] => ({
-    a: parse(body.a?.[of] ?? ''),
-    b: parse(body.b?.[of] ?? ''),
+    a: parse(a?.[of] ?? ''),
+    b: parse(b?.[of] ?? ''),
   });
-  return { ...body, at: both('time'), until: both('end_time') };
+  return { event_id, change, a, b, at: both('time'), until: both('end_time') };
 }

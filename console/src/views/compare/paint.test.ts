@@ -8,7 +8,7 @@ import { apartIn, cut, leastOf, namesBeside, paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
-  change: a === null ? 'only_in_b' : b === null ? 'only_in_a' : 'differs',
+  change: a === null ? 'only_in_compare' : b === null ? 'only_in_base' : 'differs',
   at: { a, b },
   until: { a: null, b: null },
 });
@@ -123,11 +123,11 @@ describe('the counts of both sides', () => {
         buckets.map(({ count }) => count),
       ]);
     expect(told('a')).toEqual([
-      ['only_in_a', [0n], [2]],
+      ['only_in_base', [0n], [2]],
       ['differs', [500_000n], [1]],
     ]);
     expect(told('b')).toEqual([
-      ['only_in_b', [0n], [1]],
+      ['only_in_compare', [0n], [1]],
       ['differs', [0n], [1]],
     ]);
     // In the bar of 90 events, 45 that only this side has take half of it.

@@ -149,7 +149,7 @@ export function apartIn(
   side: 'a' | 'b',
   differences: readonly Difference[],
 ): { change: Difference['change']; counts: Counts }[] {
-  const kinds = side === 'a' ? (['only_in_a', 'differs'] as const) : (['only_in_b', 'differs'] as const);
+  const kinds = side === 'a' ? (['only_in_base', 'differs'] as const) : (['only_in_compare', 'differs'] as const);
   return kinds.map((change) => {
     const found = new Map<Bucket, number>();
     for (const { change: kind, at } of differences) {
@@ -210,7 +210,11 @@ function paintTimes(
 }
 
 export function colorOf(palette: Palette, { change }: Pick<Difference, 'change'>): string {
-  return change === 'only_in_a' ? palette['hue-1'] : change === 'only_in_b' ? palette['hue-2'] : palette['hue-4'];
+  return change === 'only_in_base'
+    ? palette['hue-1']
+    : change === 'only_in_compare'
+      ? palette['hue-2']
+      : palette['hue-4'];
 }
 
 function mark(

@@ -108,7 +108,7 @@ describe('entries', () => {
   });
 
   it('that are not for this reader are counted by what was done', async () => {
-    const contents = await taken(changed(3, { contents: 'admins_only', salt: undefined, payload: undefined }));
+    const contents = await taken(changed(3, { contents: 'restricted', salt: undefined, payload: undefined }));
     const [, hidden] = contents.checks();
     expect(hidden).toMatchObject({ what: 'No access', state: 'unknown' });
     expect(hidden!.told).toMatch(/1 \S+\.$/);

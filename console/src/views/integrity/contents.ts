@@ -84,7 +84,7 @@ export class Contents {
       this.#differ(position, 'It names another position, or cannot be read.');
       return;
     }
-    if (entry.contents === 'admins_only') {
+    if (entry.contents === 'restricted') {
       this.#hidden.set(leaf.action, (this.#hidden.get(leaf.action) ?? 0) + 1);
     } else if (entry.contents === 'erased') {
       this.#gone.miss(leaf, hash);

@@ -20,7 +20,7 @@ interface ScanResult {
   tampering_detected: boolean;
   details: string;
   findings: Finding[];
-  findings_untold: number;
+  findings_omitted: number;
   checked: { what: string; count: number }[];
   not_checked: string[];
   checkpoint: { size: number; root: string } | null;

@@ -37,8 +37,8 @@ export interface Manipulated {
   after?: EventBody | null;
   downstream: string[];
   downstream_count: number;
-  paradoxes_made: Paradox[];
-  paradoxes_healed: Paradox[];
+  paradoxes_created: Paradox[];
+  paradoxes_resolved: Paradox[];
   dry_run: boolean;
   intervention_id?: string | null;
 }
@@ -46,7 +46,7 @@ export interface Manipulated {
 /** What the service tells of an event that was asked for by id or name. */
 export interface Checked {
   status: string;
-  occurs: boolean;
+  active: boolean;
   event_id?: string | null;
   event?: EventBody | null;
   relation?: string | null;

@@ -158,7 +158,7 @@ export class Monitor {
     const { speed, tolerance } = this.#question;
     const wanted = isExact
       ? {
-          events: ['paradox-made', 'paradox-healed', 'reset'],
+          events: ['paradox-created', 'paradox-resolved', 'reset'],
           paradoxes: { include: 'observations', speed_kmh: speed, tolerance },
         }
       : { events: ['events', 'interventions', 'reset'] };
@@ -177,7 +177,7 @@ export class Monitor {
   }
 
   #hear(message: Message): void {
-    const isTold = message.event === 'paradox-made' || message.event === 'paradox-healed';
+    const isTold = message.event === 'paradox-created' || message.event === 'paradox-resolved';
     // Whether a paradox is in a part of time, the service knows.
     if (!isTold || this.#range !== ALWAYS) {
       this.#changed();

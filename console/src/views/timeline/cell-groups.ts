@@ -96,7 +96,7 @@ export async function readCellCounts(
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const asked = { ...question, filter, box: question.box ?? within };
-  await aggregate(asked, { by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body) => {
+  await aggregate(asked, { group_by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body) => {
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
   });
   return counts;

@@ -79,7 +79,7 @@ async function readCells(
     const classes = classesOf(cells.map(({ count }) => count));
     return { resolution, cells, classes, looked, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
   };
-  await aggregate(asked, { by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
+  await aggregate(asked, { group_by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
     looked += body.count;
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
     if (until !== null) take(told());

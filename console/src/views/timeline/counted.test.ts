@@ -82,7 +82,8 @@ describe('a renewal', () => {
         until: `${one + 1}-01-01T00:00:00Z`,
         count: 1,
       }));
-      const rest = cursor === undefined ? {} : { next_cursor: cursor, counted_to: `${found.at(-1)!}-06-01T00:00:00Z` };
+      const rest =
+        cursor === undefined ? {} : { next_cursor: cursor, counted_until: `${found.at(-1)!}-06-01T00:00:00Z` };
       answers[index]!(JSON.stringify({ groups, groups_count: groups.length, count: groups.length, ...rest }));
     };
     return { asked, answer };

@@ -17,12 +17,12 @@ describe('where a fork leaves the axis', () => {
   const anchors = [anchor('eve', 'demo', 494), anchor('other', 'main', 494), anchor('later', 'demo', 500)];
 
   it('is the anchor whose entry is the last that both share', () => {
-    expect(anchorOf({ fork: { of: 'demo', size: 495 } }, anchors)?.anchor_id).toBe('eve');
-    expect(anchorOf({ fork: { of: 'main', size: 495 } }, anchors)?.anchor_id).toBe('other');
+    expect(anchorOf({ fork: { parent: 'demo', size: 495 } }, anchors)?.anchor_id).toBe('eve');
+    expect(anchorOf({ fork: { parent: 'main', size: 495 } }, anchors)?.anchor_id).toBe('other');
   });
 
   it('is no anchor where it was forked from another entry', () => {
-    expect(anchorOf({ fork: { of: 'demo', size: 496 } }, anchors)).toBeUndefined();
+    expect(anchorOf({ fork: { parent: 'demo', size: 496 } }, anchors)).toBeUndefined();
     expect(anchorOf({}, anchors)).toBeUndefined();
   });
 });
@@ -37,10 +37,10 @@ describe('the timelines around one', () => {
     fork: fork ?? null,
   });
   const trunk = one('trunk');
-  const limb = one('limb', { of: 'trunk', size: 0 });
+  const limb = one('limb', { parent: 'trunk', size: 0 });
 
   it('are its forks among those that are known', async () => {
-    const limbs = [1, 2, 3, 4, 5, 6].map((number) => one(`limb-${number}`, { of: 'trunk', size: 0 }));
+    const limbs = [1, 2, 3, 4, 5, 6].map((number) => one(`limb-${number}`, { parent: 'trunk', size: 0 }));
     const { lanes, more } = await readLanes('trunk', trunk, [trunk, one('other'), ...limbs], []);
     expect(lanes.map(({ timeline, isParent }) => [timeline, isParent])).toEqual(
       [1, 2, 3, 4].map((number) => [`limb-${number}`, false]),

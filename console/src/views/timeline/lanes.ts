@@ -21,7 +21,7 @@ export async function readLanes(
   anchors: readonly Anchor[],
   signal?: AbortSignal,
 ): Promise<{ lanes: Lane[]; more: number }> {
-  const forks = all.filter((candidate) => candidate.fork?.of === timeline);
+  const forks = all.filter((candidate) => candidate.fork?.parent === timeline);
   const shown = forks.slice(0, FORKS_MAX);
   const lanes = shown.map(async (fork): Promise<Lane> => ({
     timeline: fork.timeline_id,
@@ -29,7 +29,7 @@ export async function readLanes(
     at: await moment(fork, anchors, signal),
   }));
   if (own?.fork) {
-    const parent = own.fork.of;
+    const parent = own.fork.parent;
     lanes.unshift(moment(own, anchors, signal).then((at) => ({ timeline: parent, isParent: true, at })));
   }
   return { lanes: await Promise.all(lanes), more: forks.length - shown.length };
@@ -43,7 +43,7 @@ async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal?: A
   const anchor = anchorOf(fork, anchors);
   if (anchor !== undefined) return parse(anchor.timestamp);
   if (fork.clock?.generation === 0) return parse(fork.clock.origin_virtual);
-  const { of, size } = fork.fork!;
+  const { parent: of, size } = fork.fork!;
   if (size === 0) return null;
   try {
     const proof = await service.proof({ timeline_id: of, position: size - 1 }, { signal });
@@ -57,5 +57,5 @@ async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal?: A
 
 /** Returns the anchor that a fork was made from, if it was one. */
 export function anchorOf({ fork }: Pick<TimelineBody, 'fork'>, anchors: readonly Anchor[]): Anchor | undefined {
-  return anchors.find(({ timeline_id, position }) => timeline_id === fork?.of && position === fork.size - 1);
+  return anchors.find(({ timeline_id, position }) => timeline_id === fork?.parent && position === fork.size - 1);
 }

@@ -6,9 +6,9 @@ import { cutText, valuesAmong } from './legend';
 const answer = (keys: readonly string[], more: Partial<AggregateBody> = {}): AggregateBody => ({
   groups: keys.map((key) => ({ key, count: 1 })),
   groups_count: keys.length,
-  is_groups_cut: false,
+  groups_truncated: false,
   count: keys.length,
-  without_count: 0,
+  ungrouped_count: 0,
   ...more,
 });
 const many = Array.from({ length: 60 }, (_, index) => String((index - 8) / 10));
@@ -30,7 +30,7 @@ describe('values to choose from', () => {
     expect(ends(answer(many))).toEqual(['-0.8', '5.1']);
     expect(ends(answer(['7', 'HU']))).toEqual([null, null]);
     expect(ends(answer(many, { groups_count: 2_000 }))).toEqual([null, null]);
-    expect(ends(answer(many, { is_groups_cut: true }))).toEqual([null, null]);
+    expect(ends(answer(many, { groups_truncated: true }))).toEqual([null, null]);
     expect(ends(answer([]))).toEqual([null, null]);
   });
 });

@@ -28,11 +28,11 @@ export async function readLegend(
 ): Promise<Legend> {
   const sums = new Map<string, number>();
   let [count, without, isAbout] = [0, 0, false];
-  await aggregate(question, { by, limit: GROUPS_MAX }, range, signal, (body) => {
+  await aggregate(question, { group_by: by, limit: GROUPS_MAX }, range, signal, (body) => {
     for (const group of body.groups) sums.set(group.key, (sums.get(group.key) ?? 0) + group.count);
     count += body.count;
-    without += body.without_count;
-    isAbout ||= body.is_groups_cut || body.groups_count > body.groups.length;
+    without += body.ungrouped_count;
+    isAbout ||= body.groups_truncated || body.groups_count > body.groups.length;
   });
   return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before, chosen);
 }
@@ -187,13 +187,13 @@ export interface Values {
 
 /** Reads the values that events have, of the first events that the service looks through. */
 export async function readValues(question: Question, by: GroupBy, signal: AbortSignal): Promise<Values> {
-  const body = await service.aggregateEvents({ ...queryOf(question), by, limit: GROUPS_MAX }, { signal });
+  const body = await service.aggregateEvents({ ...queryOf(question), group_by: by, limit: GROUPS_MAX }, { signal });
   return valuesAmong(body);
 }
 
 /** Returns what there is to choose from of an answer of the service. */
-export function valuesAmong({ groups, groups_count, is_groups_cut, next_cursor }: AggregateBody): Values {
-  const isAll = !is_groups_cut && !next_cursor;
+export function valuesAmong({ groups, groups_count, groups_truncated, next_cursor }: AggregateBody): Values {
+  const isAll = !groups_truncated && !next_cursor;
   const isTold = isAll && groups_count <= groups.length;
   const numbers = groups.map(({ key }) => numberOf(key)).filter((number) => number !== null);
   const hasEnds = isTold && numbers.length > 0 && numbers.length === groups.length;

@@ -92,10 +92,10 @@ async function readStretch(
   const sums = new Map<string, number>();
   let [without, isAll] = [0, true];
   const asked = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
-  await aggregate(question, { by: `attribute.${key}`, limit: GROUPS_MAX }, asked, signal, (body) => {
+  await aggregate(question, { group_by: `attribute.${key}`, limit: GROUPS_MAX }, asked, signal, (body) => {
     for (const group of body.groups) sums.set(group.key, (sums.get(group.key) ?? 0) + group.count);
-    without += body.without_count;
-    isAll &&= !body.is_groups_cut && body.groups_count <= body.groups.length;
+    without += body.ungrouped_count;
+    isAll &&= !body.groups_truncated && body.groups_count <= body.groups.length;
   });
   return summedUp({ from, to }, sums, { without, isAll });
 }

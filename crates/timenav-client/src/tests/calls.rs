@@ -68,7 +68,7 @@ fn request_sends_any_operation() {
     let erased = client.request::<Value>(Method::POST, &["v1", "erase-data"], json!({ "data_id": "d" }));
     assert!(erased.clone().request().unwrap().is_repeatable(), "it has an idempotency key");
     assert_eq!(body(erased.set("event_id", "e")), json!({ "data_id": "d", "event_id": "e" }));
-    assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "log-out"], ())), json!({}));
+    assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "logout"], ())), json!({}));
     assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "events"], [1])), json!([1]));
     // A DELETE is not repeatable without an idempotency key.
     let deleted = client.request::<Value>(Method::DELETE, &["v1", "users", "u"], ());
@@ -164,7 +164,7 @@ fn unknown_enum_values_and_members_are_accepted() {
     assert_eq!(CauseKind::from("requires"), CauseKind::Requires);
     let receipt = json!({ "state": "postponed", "advance_id": "a", "timeline_id": "t", "from": "2028-02-29T00:00:00Z",
         "to": "2028-03-01T00:00:00Z", "reached": "2028-02-29T12:00:00Z", "step": 1, "fired": 0, "acknowledged": 0,
-        "failed": 0, "unheard": 0, "firings": [], "why": { "because": "of something new" } });
+        "failed": 0, "unacknowledged": 0, "firings": [], "why": { "because": "of something new" } });
     let receipt: Receipt = serde_json::from_value(receipt).unwrap();
     assert_eq!(receipt.state, AdvanceState::Other("postponed".to_owned()));
 }

@@ -39,17 +39,17 @@ fn event() -> NewEvent {
 }
 
 fn clock_rows(client: &Client) -> Vec<Row> {
-    let travel = client.travel(at()).location("Paris").refire(true).settle(true).dry_run(true);
+    let travel = client.travel(at()).location("Paris").refire(true).wait_for_timers(true).dry_run(true);
     vec![
         row(client.clock()),
         row(travel.followers(["a"]).wait("5s").if_match(7)),
         row(client.pause_time().followers(["a"]).wait("5s").if_match(7)),
         row(client.resume_time().followers(["a"]).wait("5s").if_match(7)),
         row(client.set_rate(2.0).followers(["a"]).wait("5s").if_match(7)),
-        row(client.fast_forward("1d").settle(true).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
+        row(client.fast_forward("1d").wait_for_timers(true).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
         row(client.rewind("1d").refire(true).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
         row(client.advance_to_next().until(at()).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
-        row(client.spend("1d").since(at()).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
+        row(client.elapse("1d").since(at()).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
         row(client.return_to_anchor("a").scope(ReturnScope::All).dry_run(true).followers(["a"]).wait("5s").if_match(7)),
         row(client.receipt("a").wait("5s")),
         row(client.firings().advance_id("a").queue("q").state("failed").timer_id("t").limit(1)),
@@ -70,7 +70,7 @@ fn history_rows(client: &Client) -> Vec<Row> {
         row(client.event("e").as_of(7)),
         row(found.order(Order::Newest).limit(1).overlapping(true)),
         row(scanned.order(Order::Newest).limit(1)),
-        row(manipulated.on_paradox("refuse").causes(["c"])),
+        row(manipulated.on_paradox("reject").causes(["c"])),
         row(paradoxes.speed_kmh(900.0).tolerance("1s")),
         row(client.check_timeline("t", "e").as_of(7)),
         row(client.timelines().limit(1)),

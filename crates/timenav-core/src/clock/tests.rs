@@ -58,7 +58,7 @@ fn spent_time_shorter_than_already_spent_changes_nothing() {
     let paused = step(&Clock::new(host(0)), &ClockCommand::Pause, host(1_000_000));
     let spend = |micros: i64| {
         let since = Instant::from_micros(999_995);
-        decide(&paused, &ClockCommand::Spend { by: duration(micros), since }, &Zone::utc(), host(2_000_000)).unwrap()
+        decide(&paused, &ClockCommand::Elapse { by: duration(micros), since }, &Zone::utc(), host(2_000_000)).unwrap()
     };
     assert_eq!([4, 5].map(spend), [None, None]);
     assert_eq!(spend(6).map(|moved| moved.moment.at.micros()), Some(1_000_001));
@@ -103,7 +103,7 @@ fn clock_keeps_its_location_unless_one_is_given() {
 #[test]
 fn spending_requires_paused_clock_and_counts_once_per_start() {
     let spend =
-        |by: &str, since: Option<&str>| ClockCommand::Spend { by: parse_duration(by).unwrap(), since: since.map(at) };
+        |by: &str, since: Option<&str>| ClockCommand::Elapse { by: parse_duration(by).unwrap(), since: since.map(at) };
     let decided = |clock: &Clock, command: &ClockCommand| decide(clock, command, &Zone::utc(), host(3));
     let running = Clock::new(host(0));
     assert_eq!(decided(&running, &spend("1h", None)), Err(ClockRefusal::Running));
@@ -258,7 +258,7 @@ proptest! {
                 Act::Resume => ClockCommand::Resume,
                 Act::Shift(by) if by >= 0 => ClockCommand::FastForward(duration(by + 1)),
                 Act::Shift(by) => ClockCommand::Rewind(duration(1 - by)),
-                Act::Spend(by) => ClockCommand::Spend { by: duration(by + 1), since: None },
+                Act::Spend(by) => ClockCommand::Elapse { by: duration(by + 1), since: None },
                 Act::ToNext(_) => ClockCommand::ToNext { until: None },
                 Act::Rate(micros) => ClockCommand::SetRate(Rate::from_micros(micros).unwrap()),
             };
@@ -281,7 +281,7 @@ proptest! {
                 ClockCommand::Pause => model.running = false,
                 ClockCommand::Resume => model.running = true,
                 ClockCommand::SetRate(rate) => model.rate = rate.micros().into(),
-                ClockCommand::FastForward(by) | ClockCommand::Spend { by, .. } => {
+                ClockCommand::FastForward(by) | ClockCommand::Elapse { by, .. } => {
                     model.micros = by.later(before, &Zone::utc()).unwrap().micros().into();
                 }
                 ClockCommand::Rewind(by) => model.micros = by.earlier(before, &Zone::utc()).unwrap().micros().into(),

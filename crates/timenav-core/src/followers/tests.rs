@@ -60,12 +60,12 @@ fn confirmation_confirms_all_earlier_steps() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
-    assert_eq!(states(&followers, &awaited, 7), [told("web", "behind")]);
+    assert_eq!(states(&followers, &awaited, 7), [told("web", "lagging")]);
     assert!(confirm(&mut followers, 1, 9));
     assert_eq!(states(&followers, &awaited, 7), [told("web", "confirmed")]);
     assert!(confirm(&mut followers, 1, 8), "one that comes late takes nothing back");
     assert_eq!(states(&followers, &awaited, 9), [told("web", "confirmed")]);
-    assert_eq!(states(&followers, &awaited, 10), [told("web", "behind")]);
+    assert_eq!(states(&followers, &awaited, 10), [told("web", "lagging")]);
 }
 
 #[test]
@@ -89,15 +89,15 @@ fn reconnected_follower_replaces_the_disconnected_one() {
     assert!(confirm(&mut followers, 2, 7));
     followers.leave(&timeline(), &id(1), host(5));
     followers.leave(&timeline(), &id(2), host(5));
-    let expected = [told("web", "away"), told("db", "confirmed")];
+    let expected = [told("web", "disconnected"), told("db", "confirmed")];
     assert_eq!(states(&followers, &awaited, 7), expected, "what was confirmed stays so");
     assert!(!confirm(&mut followers, 1, 7), "its stream has ended");
     followers.begin(Follower { user_id: user("eve"), ..follower(3, "web", 6) }).unwrap();
     let confirmed = Confirmed { step: Step::of(7), at: host(7) };
     assert!(followers.confirm((&timeline(), &user("eve")), &id(3), confirmed).is_some());
-    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "away"), "another user's is another one");
+    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "disconnected"), "another user's is another one");
     followers.begin(follower(4, "web", 8)).unwrap();
-    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "behind"), "it is back, and has not");
+    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "lagging"), "it is back, and has not");
     assert!(confirm(&mut followers, 4, 7));
     assert_eq!(states(&followers, &awaited, 7)[0], told("web", "confirmed"));
 }
@@ -110,23 +110,23 @@ fn concurrent_follower_with_equal_name_confirms_only_itself() {
     let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
     assert!(confirm(&mut followers, 2, 7));
     followers.leave(&timeline(), &id(1), host(1));
-    assert_eq!(states(&followers, &awaited, 7), [told("web", "away"), told("web", "confirmed")]);
+    assert_eq!(states(&followers, &awaited, 7), [told("web", "disconnected"), told("web", "confirmed")]);
 }
 
 #[test]
 fn all_followers_of_an_awaited_name_must_confirm() {
     let mut followers = Followers::default();
     let awaited = Awaited::Named(vec![name("web"), name("db")]);
-    assert_eq!(states(&followers, &awaited, 1), [told("web", "absent"), told("db", "absent")]);
+    assert_eq!(states(&followers, &awaited, 1), [told("web", "unknown"), told("db", "unknown")]);
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.begin(follower(2, "web", 0)).unwrap();
     assert!(confirm(&mut followers, 1, 1));
-    let expected = [told("web", "confirmed"), told("web", "behind"), told("db", "absent")];
+    let expected = [told("web", "confirmed"), told("web", "lagging"), told("db", "unknown")];
     assert_eq!(states(&followers, &awaited, 1), expected);
     followers.leave(&timeline(), &id(2), host(1));
     assert_eq!(states(&followers, &awaited, 1)[0], told("web", "confirmed"), "the other one is there");
     followers.leave(&timeline(), &id(1), host(1));
-    assert_eq!(states(&followers, &awaited, 1)[0], told("web", "away"));
+    assert_eq!(states(&followers, &awaited, 1)[0], told("web", "disconnected"));
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn follower_at_another_service_is_listed_and_awaited() {
     let listed = followers.of(&timeline(), host(4));
     assert_eq!(listed.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["db", "web"]);
     let awaited = Awaited::These(listed);
-    assert_eq!(states(&followers, &awaited, 4), [told("db", "behind"), told("web", "behind")]);
+    assert_eq!(states(&followers, &awaited, 4), [told("db", "lagging"), told("web", "lagging")]);
     assert!(!confirm(&mut followers, 2, 4), "its stream is not open here");
 
     // Lateness is known only locally, and stale reports do not undo newer ones.
@@ -269,10 +269,10 @@ fn follower_at_another_service_is_listed_and_awaited() {
 
     assert!(followers.hear_of_others(&timeline(), Vec::new(), host(20)));
     assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"), "what was confirmed stays so");
-    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "away"));
+    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "disconnected"));
     assert_eq!(followers.followed_elsewhere().count(), 0);
     followers.begin(follower(4, "db", 21)).unwrap();
-    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "behind"));
+    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "lagging"));
 }
 
 #[test]

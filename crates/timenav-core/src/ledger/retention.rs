@@ -31,11 +31,21 @@ impl LetGoClass {
         }
     }
 
+    /// Returns the name in the ledger format.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reads => "reads",
             Self::Refusals => "refusals",
+        }
+    }
+
+    /// Returns the name in the API.
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Refusals => "rejections",
         }
     }
 }
@@ -48,7 +58,7 @@ pub struct Retention {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this service is configured to keep {} for at least {floor_seconds} seconds", .class.as_str())]
+#[error("this service is configured to keep {} for at least {floor_seconds} seconds", .class.field())]
 pub struct BelowFloor {
     pub class: LetGoClass,
     pub floor_seconds: u32,

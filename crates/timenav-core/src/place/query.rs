@@ -1,5 +1,5 @@
 use super::{Area, BBox, Point};
-use crate::limits::{LOCATION_BYTES_MAX, RADIUS_METRES_DEFAULT, RADIUS_METRES_MAX};
+use crate::limits::{LOCATION_BYTES_MAX, RADIUS_METERS_DEFAULT, RADIUS_METERS_MAX};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum LocationQuery {
@@ -29,7 +29,7 @@ pub enum LocationError {
     GeoUri,
     #[error("the coordinate reference system `{0}` is not supported; use `wgs84`")]
     ReferenceSystem(String),
-    #[error("the radius must be from 0 to {RADIUS_METRES_MAX} meters")]
+    #[error("the radius must be from 0 to {RADIUS_METERS_MAX} meters")]
     Radius,
     #[error(
         "write a box as `bbox:west,south,east,north` in degrees with south not above north, such as `bbox:-98,18,-81,31`; west greater than east crosses the antimeridian"
@@ -89,14 +89,14 @@ fn geo_uri(rest: &str) -> Result<LocationQuery, LocationError> {
 
 /// Parses `u=` (uncertainty, here the radius) and `crs=`. Other parameters are ignored (RFC 5870 §3.3).
 fn radius(parameters: &str) -> Result<f64, LocationError> {
-    let mut radius_m = RADIUS_METRES_DEFAULT;
+    let mut radius_m = RADIUS_METERS_DEFAULT;
     for parameter in parameters.split(';').filter(|parameter| !parameter.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         if name.eq_ignore_ascii_case("crs") && !value.eq_ignore_ascii_case("wgs84") {
             return Err(LocationError::ReferenceSystem(value.to_owned()));
         }
         if name.eq_ignore_ascii_case("u") {
-            let metres = number(value).filter(|metres| (0.0..=RADIUS_METRES_MAX).contains(metres));
+            let metres = number(value).filter(|metres| (0.0..=RADIUS_METERS_MAX).contains(metres));
             radius_m = metres.ok_or(LocationError::Radius)?;
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fallen, Timer, Timers};
-use crate::limits::{RESTORED_BYTES_MAX, RESTORED_FIRINGS_MAX, RESTORED_LOOKED_MAX, TIMERS_PER_TIMELINE_MAX};
+use crate::limits::{RESTORE_SCANNED_MAX, RESTORED_BYTES_MAX, RESTORED_FIRINGS_MAX, TIMERS_PER_TIMELINE_MAX};
 use crate::time::{Instant, Virtual};
 
 impl Timer {
@@ -171,7 +171,7 @@ impl Room {
     /// The limit is exceeded.
     pub fn look(&mut self, count: usize) -> Result<(), TooMuch> {
         self.looked += count;
-        within(self.looked, "firings and changes of timers since then", RESTORED_LOOKED_MAX)
+        within(self.looked, "firings and changes of timers since then", RESTORE_SCANNED_MAX)
     }
 }
 

@@ -18,7 +18,7 @@ impl Hold {
     /// Describes who holds an advance, and why.
     #[must_use]
     pub fn told(&self) -> String {
-        format!("the lease `{}` of {}: {}", self.lease_id, self.owner, self.reason)
+        format!("the hold `{}` of {}: {}", self.lease_id, self.owner, self.reason)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::ids::{FiringId, LeaseId, QueueId, TimelineId};
-use crate::limits::{LEASES_MAX, QUEUE_HEARD_SECONDS};
+use crate::limits::{LEASES_MAX, QUEUE_LISTENER_SECONDS};
 use crate::time::{Instant, Span, Wall};
 use crate::timers::holds::{Hold, Holds, NotHeld};
 use crate::timers::retries::{Pace, wait_after};
@@ -324,7 +324,7 @@ impl Leases {
 
     /// Removes a listener. The queue counts as having one for a grace period.
     pub fn leave(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
-        let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
+        let until = Span::from_secs(QUEUE_LISTENER_SECONDS).and_then(|span| now.checked_add(span));
         if let Some(heard) = self.heard.get_mut(&(timeline.clone(), queue.clone())) {
             heard.waiting = heard.waiting.saturating_sub(1);
             heard.until = until.unwrap_or(Instant::MAX);
@@ -346,7 +346,7 @@ impl Leases {
 
     /// Records that an advance interrupted by a crash is resumed.
     pub fn resume(&mut self, timeline: &TimelineId, now: Instant<Wall>) {
-        let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
+        let until = Span::from_secs(QUEUE_LISTENER_SECONDS).and_then(|span| now.checked_add(span));
         self.resumed.insert(timeline.clone(), until.unwrap_or(Instant::MAX));
     }
 

@@ -732,7 +732,7 @@ fn hold_delays_an_advance_without_a_firing() {
     };
     assert_eq!(taken(&mut leases, hold("one", "ada", 30), false, 0), Some(Ok(())));
     let held_by = leases.begin_step(&timeline, &[], host(29));
-    assert_eq!(held_by, Err("the lease `one` of ada: looks".to_owned()));
+    assert_eq!(held_by, Err("the hold `one` of ada: looks".to_owned()));
     assert_eq!(leases.next_end(host(0)), Some(host(30)));
     // Only the holder can renew a lease, and nobody after it has ended.
     assert_eq!(taken(&mut leases, hold("one", "bob", 60), true, 29), Some(Err(NotHeld::NotTheirs)));

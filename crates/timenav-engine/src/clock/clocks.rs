@@ -233,7 +233,7 @@ impl Engine {
             command,
             ClockCommand::Travel { .. }
                 | ClockCommand::FastForward(_)
-                | ClockCommand::Spend { .. }
+                | ClockCommand::Elapse { .. }
                 | ClockCommand::ToNext { .. }
         );
         let passes = settle && is_forward;

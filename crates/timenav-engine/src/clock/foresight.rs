@@ -7,7 +7,7 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::access::{self, Demand};
 use timenav_core::clock::{self, ClockCommand, Moment, Surroundings};
 use timenav_core::ids::{AnchorId, EventId, FiringId, QueueId, TimelineId, TimerId};
-use timenav_core::limits::{FIRINGS_PER_ADVANCE_MAX, FORESEEN_FIRINGS_MAX};
+use timenav_core::limits::{DRY_RUN_FIRINGS_MAX, FIRINGS_PER_ADVANCE_MAX};
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Fallen, Foreseen, Timer, foresee};
 
@@ -63,7 +63,7 @@ pub struct FirstOf<T> {
 impl<T> FirstOf<T> {
     fn of(mut all: Vec<T>) -> Self {
         let count = all.len() as u64;
-        all.truncate(FORESEEN_FIRINGS_MAX);
+        all.truncate(DRY_RUN_FIRINGS_MAX);
         Self { first: all, count }
     }
 }
@@ -211,7 +211,7 @@ impl Engine {
             view,
             to,
             is_back,
-            firings: firings.into_values().take(FORESEEN_FIRINGS_MAX).collect(),
+            firings: firings.into_values().take(DRY_RUN_FIRINGS_MAX).collect(),
             count,
             by_timer,
             is_complete: foreseen.is_complete,
@@ -287,7 +287,7 @@ impl Engine {
             after = last.next.map(|next| (next, last.position));
             found.retain(|row| !was.contains(&row.position));
         }
-        Ok((foresee(timers, to, (FORESEEN_FIRINGS_MAX, FIRINGS_PER_ADVANCE_MAX)), rows))
+        Ok((foresee(timers, to, (DRY_RUN_FIRINGS_MAX, FIRINGS_PER_ADVANCE_MAX)), rows))
     }
 }
 

@@ -100,19 +100,19 @@ pub struct AggregatedEvents {
     pub groups: Vec<EventGroup>,
     /// The total number of groups, including those not returned.
     pub groups_count: usize,
-    pub is_groups_cut: bool,
+    pub groups_truncated: bool,
     pub count: usize,
     /// How many of them have no value to group by.
-    pub without_count: usize,
+    pub ungrouped_count: usize,
     /// The time of the last event examined, if the count stopped at its limit.
-    pub counted_to: Option<Instant<Virtual>>,
+    pub counted_until: Option<Instant<Virtual>>,
     /// The cursor to continue from: the next event of the same ledger, even if it has the same time.
     pub next_cursor: Option<String>,
     /// The last ledger position visible to the query; `None` if there is no such entry.
     pub as_of: Option<u64>,
     pub understood: Understood,
     /// Known places spelled similarly to the location, if nothing was found.
-    pub near_spellings: Vec<String>,
+    pub suggestions: Vec<String>,
 }
 
 impl Engine {
@@ -155,13 +155,13 @@ impl Engine {
         let _turn = self.long_work().turn_to_count(caller).await;
         let most = (request.events_max, request.events_read_max);
         let (tally, cut) = self.tallied(caller, query, request.filter, request.by, most).await?;
-        let near_spellings = if tally.count == 0 && cut.is_none() && from.is_none() {
-            self.near_spellings(caller, &understood).await?
+        let suggestions = if tally.count == 0 && cut.is_none() && from.is_none() {
+            self.suggestions(caller, &understood).await?
         } else {
             Vec::new()
         };
         let next_cursor = cut.map(|place| self.events_cursor(caller, &asked, look.size(), place));
-        let (count, without_count, is_groups_cut) = (tally.count, tally.without_count, tally.is_cut);
+        let (count, ungrouped_count, groups_truncated) = (tally.count, tally.ungrouped_count, tally.is_cut);
         let mut groups = tally.groups();
         let groups_count = groups.len();
         groups.truncate(request.groups_max);
@@ -169,14 +169,14 @@ impl Engine {
             timeline_id: look.timeline(),
             groups,
             groups_count,
-            is_groups_cut,
+            groups_truncated,
             count,
-            without_count,
-            counted_to: cut.map(|(time, _, _)| time),
+            ungrouped_count,
+            counted_until: cut.map(|(time, _, _)| time),
             next_cursor,
             as_of: look.position(),
             understood,
-            near_spellings,
+            suggestions,
         })
     }
 }

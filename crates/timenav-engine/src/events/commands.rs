@@ -83,10 +83,10 @@ pub struct EventPage {
     /// The timelines that the events are recorded on, by layer. The timeline itself comes last.
     pub layers: Vec<TimelineId>,
     pub understood: Understood,
-    pub near_spellings: Vec<String>,
+    pub suggestions: Vec<String>,
     pub next_cursor: Option<String>,
     /// The time up to which events were examined, if the page ends because of the search limit.
-    pub searched_to: Option<Instant<Virtual>>,
+    pub searched_until: Option<Instant<Virtual>>,
 }
 
 struct Found {
@@ -215,12 +215,12 @@ impl Engine {
         };
         let Found { events, next, is_cut } = self.page_of(caller, query.clone(), request.filter).await?;
         let next_cursor = next.map(|place| self.events_cursor(caller, &asked, look.size(), place));
-        let searched_to = next.filter(|_| is_cut).map(|(time, _, _)| time);
+        let searched_until = next.filter(|_| is_cut).map(|(time, _, _)| time);
         let is_nothing = events.is_empty() && next.is_none();
-        let near_spellings = if is_nothing { self.near_spellings(caller, &understood).await? } else { Vec::new() };
+        let suggestions = if is_nothing { self.suggestions(caller, &understood).await? } else { Vec::new() };
         let (timeline_id, layers, as_of) = (look.timeline(), look.names(), look.position());
         let page =
-            EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor, searched_to };
+            EventPage { timeline_id, events, as_of, layers, understood, suggestions, next_cursor, searched_until };
         Ok((page, query, look))
     }
 
@@ -233,18 +233,18 @@ impl Engine {
     ) -> Result<Found, Refusal> {
         let items_max = query.items_max;
         query.items_max += 1;
-        let (mut events, searched_to) = if filter.is_empty() {
+        let (mut events, searched_until) = if filter.is_empty() {
             (self.events_in_pieces(caller, query).await?, None)
         } else {
             let search = EventSearch::new(query, filter, FIND_EVENTS_READ_MAX);
             let found = self.search(caller, search).await?;
-            (found.events, found.searched_to)
+            (found.events, found.searched_until)
         };
         let kept_max = items_max.min(count_within(&events, EVENTS_PAGE_BYTES_MAX));
         let is_full = events.len() > kept_max;
         events.truncate(kept_max);
         let last = events.last().map(|last| (last.time, last.layer, last.position));
-        Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
+        Ok(Found { next: if is_full { last } else { searched_until }, is_cut: !is_full, events })
     }
 
     /// Stops after [`EVENTS_PAGE_BYTES_MAX`].

@@ -245,7 +245,7 @@ impl Engine {
         if by == ErasedBy::Ids {
             return match evaluated_at {
                 None => Ok(None),
-                Some(_) => Err(Refusal::invalid("evaluated_at", "`event_ids` does not need it; leave it out")),
+                Some(_) => Err(Refusal::invalid("as_of_size", "`event_ids` does not need it; leave it out")),
             };
         }
         if by == ErasedBy::Age
@@ -258,8 +258,8 @@ impl Engine {
         let named = evaluated_at.filter(|named| (1..=size).contains(named));
         let wrong = || {
             let detail =
-                format!("give the `evaluated_at` from a dry run of the same request; the ledger has {size} entries");
-            Refusal::invalid("evaluated_at", detail)
+                format!("give the `as_of_size` from a dry run of the same request; the ledger has {size} entries");
+            Refusal::invalid("as_of_size", detail)
         };
         named.map(Some).ok_or_else(wrong)
     }

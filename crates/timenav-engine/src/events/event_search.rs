@@ -51,8 +51,8 @@ impl EventSearch {
         let found = engine.store().events_passing(self.query.clone(), Arc::clone(&self.filter), piece_max).await?;
         self.left -= found.searched.min(self.left);
         self.query.items_max -= found.events.len().min(self.query.items_max);
-        self.query.after = found.searched_to.or(self.query.after);
-        if found.searched_to.is_none() {
+        self.query.after = found.searched_until.or(self.query.after);
+        if found.searched_until.is_none() {
             self.left = 0;
         }
         Ok(found)
@@ -76,7 +76,7 @@ impl Engine {
             search = rest;
             found.events.extend(piece.events);
             found.searched += piece.searched;
-            found.searched_to = piece.searched_to;
+            found.searched_until = piece.searched_until;
             if contents_bytes(&found.events) > EVENTS_PAGE_BYTES_MAX {
                 break;
             }
@@ -94,17 +94,17 @@ impl Engine {
         add: fn(&mut T, &StoredEvent),
     ) -> Result<(T, Option<EventPlace>), Refusal> {
         let mut search = EventSearch::new(EventQuery { items_max: usize::MAX, ..query }, filter, searched_max);
-        let mut searched_to = None;
+        let mut searched_until = None;
         while !search.is_over() {
             let engine = self.clone();
             let adding = async move {
                 let piece = search.next_piece(&engine).await?;
                 giving_way(&piece.events).for_each(|event| add(&mut made, event));
-                Ok((made, search, piece.searched_to))
+                Ok((made, search, piece.searched_until))
             };
-            (made, search, searched_to) = self.long_work().in_turn(caller, adding).await?;
+            (made, search, searched_until) = self.long_work().in_turn(caller, adding).await?;
         }
-        Ok((made, searched_to))
+        Ok((made, searched_until))
     }
 
     /// Like [`Engine::fold_spots`], by ranges of time. Returns its input if the store does not support that.
@@ -125,16 +125,16 @@ impl Engine {
                 for stretch in giving_way(counted.iter().flat_map(|counted| &counted.stretches)) {
                     add(&mut made, stretch);
                 }
-                Ok((made, query, counted.map(|counted| counted.counted_to)))
+                Ok((made, query, counted.map(|counted| counted.counted_until)))
             };
             let counted;
             (made, query, counted) = self.long_work().in_turn(caller, adding).await?;
-            let Some(counted_to) = counted else { return Ok(Err(made)) };
+            let Some(counted_until) = counted else { return Ok(Err(made)) };
             left -= query.items_max;
-            if left == 0 || counted_to.is_none() {
-                return Ok(Ok((made, counted_to)));
+            if left == 0 || counted_until.is_none() {
+                return Ok(Ok((made, counted_until)));
             }
-            query.after = counted_to;
+            query.after = counted_until;
         }
     }
 
@@ -151,7 +151,7 @@ impl Engine {
         let (engine, layers) = (self.clone(), Arc::clone(&query.layers));
         let looking = async move { Ok(engine.store().overridden(layers, OVERRIDDEN_ROWS_MAX).await?) };
         let Some(mut overridden) = self.long_work().in_turn(caller, looking).await? else { return Ok(Err(made)) };
-        let (mut left, mut searched_to) = (searched_max, None);
+        let (mut left, mut searched_until) = (searched_max, None);
         while left > 0 {
             let engine = self.clone();
             query.items_max = left.min(if with_parties { PIECE_PARTIES_MAX } else { PIECE_SPOTS_MAX });
@@ -168,10 +168,10 @@ impl Engine {
                 Ok((made, query, overridden, (cost, last)))
             };
             let cost;
-            (made, query, overridden, (cost, searched_to)) = self.long_work().in_turn(caller, adding).await?;
-            query.after = searched_to;
-            left = if searched_to.is_some() { left.saturating_sub(cost) } else { 0 };
+            (made, query, overridden, (cost, searched_until)) = self.long_work().in_turn(caller, adding).await?;
+            query.after = searched_until;
+            left = if searched_until.is_some() { left.saturating_sub(cost) } else { 0 };
         }
-        Ok(Ok((made, searched_to)))
+        Ok(Ok((made, searched_until)))
     }
 }

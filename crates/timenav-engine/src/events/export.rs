@@ -129,7 +129,7 @@ async fn part(
 ) -> Result<(Vec<StoredEvent>, Option<EventPlace>), Refusal> {
     if !filter.is_empty() {
         let found = engine.store().events_passing(query, filter, PART_SEARCHED_MAX).await?;
-        return Ok((found.events, found.searched_to));
+        return Ok((found.events, found.searched_until));
     }
     let items_max = query.items_max;
     let events = match engine.store().events_at_once(&query)? {

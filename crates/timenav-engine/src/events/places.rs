@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
-use timenav_core::limits::RADIUS_METRES_DEFAULT;
+use timenav_core::limits::RADIUS_METERS_DEFAULT;
 use timenav_core::place::{LocationQuery, parse_location};
 use timenav_core::time::Zone;
 
@@ -89,21 +89,17 @@ impl Engine {
             None => Understood::Text(text),
         };
         // The travel has succeeded, even if the search for similar names fails.
-        let near = self.near_spellings(caller, &understood).await.unwrap_or_default();
+        let near = self.suggestions(caller, &understood).await.unwrap_or_default();
         Some((understood, near))
     }
 
     /// Examines a large number of names, in the caller's turn.
-    pub(crate) async fn near_spellings(
-        &self,
-        caller: &Caller,
-        understood: &Understood,
-    ) -> Result<Vec<String>, Refusal> {
+    pub(crate) async fn suggestions(&self, caller: &Caller, understood: &Understood) -> Result<Vec<String>, Refusal> {
         let (Understood::Text(text), Some(gazetteer)) = (understood, &self.doors().gazetteer) else {
             return Ok(Vec::new());
         };
         let (text, gazetteer) = (text.clone(), Arc::clone(gazetteer));
-        self.long_work().in_turn(caller, async move { Ok(gazetteer.near_spellings(&text, NEAR_SPELLINGS_MAX)) }).await
+        self.long_work().in_turn(caller, async move { Ok(gazetteer.suggestions(&text, NEAR_SPELLINGS_MAX)) }).await
     }
 
     /// Finds the current event with an id, or else the earliest with a name.
@@ -135,9 +131,9 @@ impl Engine {
     }
 
     fn place_of(&self, draft: &EventDraft) -> Option<LocationQuery> {
-        let near = |center| LocationQuery::Near { center, radius_m: RADIUS_METRES_DEFAULT };
+        let near = |center| LocationQuery::Near { center, radius_m: RADIUS_METERS_DEFAULT };
         if let Some(geo) = draft.geo {
-            let radius_m = geo.radius_m.unwrap_or(0.0).max(RADIUS_METRES_DEFAULT);
+            let radius_m = geo.radius_m.unwrap_or(0.0).max(RADIUS_METERS_DEFAULT);
             return Some(LocationQuery::Near { center: geo.point, radius_m });
         }
         let text = draft.location.as_ref()?;

@@ -18,7 +18,7 @@ pub trait Gazetteer: Send + Sync + 'static {
     fn find(&self, name: &str) -> Option<KnownPlace>;
 
     /// Returns up to `count` places with similarly spelled names, the most likely first.
-    fn near_spellings(&self, name: &str, count: usize) -> Vec<String>;
+    fn suggestions(&self, name: &str, count: usize) -> Vec<String>;
 
     /// For a country or region with several zones, returns that of its capital or largest city.
     fn zone_of(&self, name: &str) -> Option<&'static str>;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
-use timenav_core::limits::{LEASE_SECONDS_MAX, QUEUE_HEARD_SECONDS};
+use timenav_core::limits::{LEASE_SECONDS_MAX, QUEUE_LISTENER_SECONDS};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::leases::HeldByOther;
 
@@ -21,7 +21,7 @@ pub const SERVICE_LASTS_MICROS: i64 = 5_000_000;
 /// How often a service repeats its list of listeners, in microseconds.
 pub(crate) const LISTENING_TOLD_MICROS: i64 = 2_000_000;
 /// How long a queue counts as listened to after a heartbeat, in microseconds.
-pub const HEARD_LASTS_MICROS: i64 = QUEUE_HEARD_SECONDS * 1_000_000 + LISTENING_TOLD_MICROS + 1_000_000;
+pub const HEARD_LASTS_MICROS: i64 = QUEUE_LISTENER_SECONDS * 1_000_000 + LISTENING_TOLD_MICROS + 1_000_000;
 /// In microseconds. A row with a later end was not written by a service, or by another clock.
 pub const LEASE_LASTS_MICROS_MAX: i64 = LEASE_SECONDS_MAX * 1_000_000;
 /// Maximum bytes to read of a shared cosigned checkpoint. A note with the maximum number of cosignatures is shorter.
@@ -122,7 +122,7 @@ pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str
     match holder {
         Some(holder) if *queue == QueueId::of_holds() => {
             let (owner, reason) = holder.split_once(' ').unwrap_or((holder, ""));
-            format!("the lease `{firing_id}` of {owner}: {reason}")
+            format!("the hold `{firing_id}` of {owner}: {reason}")
         }
         Some(holder) => format!("{firing_id} of the queue `{queue}`, claimed by {holder}"),
         None => format!("{firing_id} of the queue `{queue}`, which somebody listens to"),

@@ -211,7 +211,7 @@ pub struct EventStretches {
     /// The non-empty ranges in order. The first may continue the last one of the previous result.
     pub stretches: Vec<EventStretch>,
     /// Time, layer and position of the last event counted, if there may be more.
-    pub counted_to: Option<EventPlace>,
+    pub counted_until: Option<EventPlace>,
 }
 
 /// Time and place of an event found by a query, and the values to group it by.

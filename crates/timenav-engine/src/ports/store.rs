@@ -131,7 +131,7 @@ pub struct EventsPassing {
     /// How many events that the filter does not hide were examined.
     pub searched: usize,
     /// Time, layer and position of the last event examined, hidden or not. `None` if there are no more after it.
-    pub searched_to: Option<EventPlace>,
+    pub searched_until: Option<EventPlace>,
 }
 
 /// Positions of event versions by layer.

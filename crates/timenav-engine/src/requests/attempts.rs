@@ -13,7 +13,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use timenav_core::ids::DataId;
 use timenav_core::limits::{
-    DECRYPT_FAILURES_FREE_MAX, DECRYPT_FAILURES_KEPT_SECONDS_MAX, DECRYPT_RECORDS_WATCHED_MAX,
+    DECRYPT_FAILURES_KEPT_SECONDS_MAX, DECRYPT_FREE_ATTEMPTS_MAX, DECRYPT_RECORDS_WATCHED_MAX,
     DECRYPT_WAIT_SECONDS_MAX, DECRYPT_WAIT_SECONDS_MIN,
 };
 use tokio::sync::Notify;
@@ -58,7 +58,7 @@ impl Default for Failures {
 impl Failures {
     /// Returns how long to wait after the last failure, in seconds.
     fn wait_seconds(self) -> u64 {
-        match self.count.checked_sub(DECRYPT_FAILURES_FREE_MAX) {
+        match self.count.checked_sub(DECRYPT_FREE_ATTEMPTS_MAX) {
             None => 0,
             Some(over) => DECRYPT_WAIT_SECONDS_MIN
                 .saturating_mul(1_u64.checked_shl(over).unwrap_or(u64::MAX))
@@ -79,7 +79,7 @@ impl Failures {
 
     /// Returns how many comparisons may run concurrently: as many as can fail without a delay.
     fn at_once_max(self) -> u32 {
-        DECRYPT_FAILURES_FREE_MAX.saturating_sub(self.count).max(1)
+        DECRYPT_FREE_ATTEMPTS_MAX.saturating_sub(self.count).max(1)
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
         let attempts = Attempts::default();
         let record = id("data_a");
         let mut under_way = Vec::new();
-        for _ in 0..DECRYPT_FAILURES_FREE_MAX {
+        for _ in 0..DECRYPT_FREE_ATTEMPTS_MAX {
             under_way.push(attempts.reserve(&record, || at(100_000)).await.ok().unwrap());
         }
         let other = attempts.clone();

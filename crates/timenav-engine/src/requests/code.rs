@@ -139,9 +139,9 @@ impl Code {
             Self::Conflict => "conflict",
             Self::SelectionChanged => "selection_changed",
             Self::AdvanceInProgress => "advance_in_progress",
-            Self::InsideAdvance => "inside_advance",
+            Self::InsideAdvance => "reentrant_clock_change",
             Self::ClockRunning => "clock_running",
-            Self::NothingDue => "nothing_due",
+            Self::NothingDue => "no_armed_timers",
             Self::LeaseLost => "lease_lost",
             Self::TooManyFirings => "too_many_firings",
             Self::ContentTooLarge => "content_too_large",
@@ -153,8 +153,8 @@ impl Code {
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::OutcomeUnknown => "outcome_unknown",
-            Self::Rollback => "rollback",
-            Self::Fork => "fork",
+            Self::Rollback => "ledger_rollback_detected",
+            Self::Fork => "ledger_fork_detected",
         }
     }
 }

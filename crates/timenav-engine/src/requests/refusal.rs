@@ -71,7 +71,7 @@ pub enum Refusal {
     ChangedMeanwhile,
     #[error(
         "the query selects other events than when the ledger had {evaluated_at} entries; do another dry run, and send \
-         its `evaluated_at`"
+         its `as_of_size`"
     )]
     SelectionChanged {
         /// The ledger size in the request.
@@ -80,7 +80,7 @@ pub enum Refusal {
     /// The host's clock does not show the expected time, so nothing is destroyed based on it.
     #[error(
         "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
-         `accept_host_clock` of `prune`"
+         `trust_host_clock` of `prune`"
     )]
     HostClockDoubted {
         /// The reading when it was last known to be right.

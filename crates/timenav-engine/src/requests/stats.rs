@@ -10,12 +10,12 @@ pub struct EngineStats {
     /// How far the host's clock is behind the newest entry from before the start, in seconds.
     pub host_clock_behind_seconds: u64,
     /// Whether the host's clock is doubted, so that destructive work is suspended.
-    pub is_host_clock_doubted: bool,
+    pub is_host_clock_untrusted: bool,
     pub scans_running: u64,
     pub scans_finished: u64,
     pub scans_cancelled: u64,
     /// Number of timelines checked for due timers.
-    pub timekeeper_looks: u64,
+    pub scheduler_polls: u64,
     pub firings_pending: u64,
     pub timelines_with_firings_pending: u64,
 }

@@ -21,7 +21,7 @@ impl Engine {
                 host_time = %now,
                 last_known = %last,
                 "the host's clock says {now}, but was last known to be right at {last}: nothing is pruned, ended or \
-                 expired by it until an operator confirms the clock with `timenav prune --accept-host-clock`"
+                 expired by it until an operator confirms the clock with `timenav prune --trust-host-clock`"
             );
         }
         if doubt.is_none() && clock.is_to_be_kept(now) {

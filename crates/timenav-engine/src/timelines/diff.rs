@@ -314,7 +314,7 @@ fn check_length(stretches: &[(TimelineKey, u64, u64)]) -> Result<(), Refusal> {
 
 fn unrelated(a: &TimelineId, b: &TimelineId) -> Refusal {
     let detail = format!("`{a}` and `{b}` are unrelated: they share no history");
-    Refusal::invalid("b", detail)
+    Refusal::invalid("compare", detail)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion};
-use timenav_core::limits::{EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
+use timenav_core::limits::{EXPIRED_ENDED_AT_ONCE_MAX, PRUNE_ROWS_MAX};
 use timenav_core::time::{Instant, Wall};
 
 use crate::engine::Engine;
@@ -133,7 +133,7 @@ impl Engine {
         }
         let mut from = Some(0);
         while let Some(at) = from {
-            from = self.store().let_go(ended, at, LET_GO_ROWS_MAX).await?;
+            from = self.store().let_go(ended, at, PRUNE_ROWS_MAX).await?;
         }
         self.published().write().forget(ended.key);
         tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of an ended timeline were deleted");

@@ -1,7 +1,7 @@
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
-use timenav_core::limits::FIRINGS_LOOKED_MAX;
+use timenav_core::limits::FIRINGS_SCANNED_MAX;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Fallen, FiringState};
 
@@ -69,7 +69,7 @@ impl Engine {
             after = Some(Fallen { due, position: cursor.position, round });
         }
         let (mut firings, mut looked, mut is_all) = (Vec::new(), 0, false);
-        while !is_all && firings.len() <= items_max && looked < FIRINGS_LOOKED_MAX {
+        while !is_all && firings.len() <= items_max && looked < FIRINGS_SCANNED_MAX {
             let rows = self.store().timer_rows(search.key, search.wanted(after)).await?.firings;
             is_all = rows.len() < BLOCK_FIRINGS;
             looked += rows.len();

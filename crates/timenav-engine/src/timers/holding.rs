@@ -67,7 +67,7 @@ impl Engine {
         let uuid = idempotency.map_or_else(|| self.uuid(), |asked| of_request(&asked.key));
         let lease_id = match lease_id {
             Some(lease_id) => lease_id,
-            None => LeaseId::new(&type_id("lease", uuid)).map_err(|error| Refusal::id("lease_id", error))?,
+            None => LeaseId::new(&type_id("hold", uuid)).map_err(|error| Refusal::id("hold_id", error))?,
         };
         // Computed before the request, so that the stored hold does not end earlier.
         let until = self.now().checked_add(ttl).unwrap_or(Instant::MAX);
@@ -98,7 +98,7 @@ impl Engine {
         lease_id: &LeaseId,
     ) -> Result<TimelineId, Refusal> {
         let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Record, "release_lease").await?;
+        let state = self.admit(caller, &timeline, Demand::Record, "release_hold").await?;
         let is_admin = self.decide(caller, &timeline, Demand::Administer).is_ok();
         let (released, owner) = (lease_id.clone(), (!is_admin).then(|| caller.user_id.to_string()));
         let release = move |holds: &mut Holds, now: Instant<Wall>| holds.release(&released, owner.as_deref(), now);

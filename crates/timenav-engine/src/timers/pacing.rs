@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use timenav_core::ids::FiringId;
-use timenav_core::limits::WEBHOOKS_PATIENT_PENDING_MAX;
+use timenav_core::limits::WEBHOOK_RETRY_BACKLOG_MAX;
 use timenav_core::timers::FiringState;
 use timenav_core::timers::retries::Pace;
 
@@ -46,5 +46,5 @@ fn pace(state: &TimelineState, made: Option<u64>) -> Pace {
         Some(advance) => advance.is_running,
         None => clock.is_running(),
     };
-    if is_running && timers.pending <= WEBHOOKS_PATIENT_PENDING_MAX { Pace::Patient } else { Pace::Steady }
+    if is_running && timers.pending <= WEBHOOK_RETRY_BACKLOG_MAX { Pace::Patient } else { Pace::Steady }
 }

@@ -176,7 +176,7 @@ impl Engine {
         WebhookTarget { url, secret }: WebhookTarget,
     ) -> Result<(WebhookTarget, Option<String>), Refusal> {
         let Some(door) = &self.doors().webhooks else {
-            let detail = "this service sends no webhooks: its operator can allow hosts with --webhook-to; claim the \
+            let detail = "this service sends no webhooks: its operator can allow hosts with --webhook-allow-host; claim the \
                 firings from a queue instead";
             return Err(Refusal::invalid("deliver/to", detail));
         };

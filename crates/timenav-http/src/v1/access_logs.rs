@@ -72,7 +72,7 @@ pub(crate) struct AccessLogsBody {
     logs: Vec<LogBody>,
     /// Reads on this page that no longer name a user because they were erased or pruned, in the same order. The user
     /// filter does not apply to them. An `action` filter other than `read` or `reads` omits them.
-    gone: Vec<GapBody>,
+    redacted: Vec<GapBody>,
     /// The cursor of the next page, if there is one. With filters, a page that is short or empty can have a next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -152,10 +152,10 @@ async fn access_logs(
     };
     let page = app.engine.access_logs(&caller, asked).await?;
     let logs: Vec<LogBody> = page.logs.into_iter().map(Into::into).collect();
-    let gone: Vec<GapBody> = page.gone.into_iter().map(Into::into).collect();
+    let redacted: Vec<GapBody> = page.gone.into_iter().map(Into::into).collect();
     Ok(Json(AccessLogsBody {
         status: match logs.len() {
-            count if !gone.is_empty() => with_gone(count, gone.iter().map(|gap| gap.entries).sum()),
+            count if !redacted.is_empty() => with_gone(count, redacted.iter().map(|gap| gap.entries).sum()),
             0 => format!(
                 "No entries. `time_range` is in host time, which is now {}, not in the clock's time.",
                 app.engine.now()
@@ -165,7 +165,7 @@ async fn access_logs(
         },
         timeline_id: timeline_id.to_string(),
         logs,
-        gone,
+        redacted,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor,
     }))

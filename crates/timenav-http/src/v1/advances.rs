@@ -55,7 +55,7 @@ pub(crate) struct ReceiptBody {
     /// The timeline.
     timeline_id: String,
     /// The receipt.
-    settled: SettledBody,
+    receipt: SettledBody,
 }
 
 /// The receipt of an advance.
@@ -85,7 +85,7 @@ pub(crate) struct SettledBody {
     failed: u64,
     /// The number of firings without an outcome. During the advance, workers may have claimed them. In a settled
     /// advance, their queues have no listener, and the next one gets them.
-    unheard: u64,
+    unacknowledged: u64,
     /// The worker, hold or followers that the last instant waited for. If the advance is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
@@ -116,7 +116,7 @@ pub(crate) struct AdvanceToldBody {
     /// The number of failed firings.
     failed: u64,
     /// The number of firings without an outcome. In a settled advance, their queues have no listener.
-    unheard: u64,
+    unacknowledged: u64,
     /// The worker, hold or followers that the instant waited for. If the advance is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_by: Option<String>,
@@ -146,8 +146,8 @@ async fn advance(
         receipt
     };
     let status = receipt_sentence(&receipt, "");
-    let settled = SettledBody::of(&receipt);
-    Ok(Json(ReceiptBody { status, timeline_id: timeline_id.to_string(), settled }))
+    let receipt = SettledBody::of(&receipt);
+    Ok(Json(ReceiptBody { status, timeline_id: timeline_id.to_string(), receipt }))
 }
 
 /// Waits until an advance is settled, but no longer than `wait` and only while the service runs.
@@ -173,7 +173,7 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
     };
     let (acknowledged, failed, open) = (counts.acknowledged, counts.failed, counts.unheard());
     // Until the advance is settled, handlers may still be working on these firings.
-    let word = if receipt.state == AdvanceState::Settled { "unheard" } else { "open" };
+    let word = if receipt.state == AdvanceState::Settled { "unacknowledged" } else { "open" };
     let said =
         format!("{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {open} {word}.");
     said.trim_start().to_owned()
@@ -191,7 +191,7 @@ impl AdvanceToldBody {
             fired: receipt.counts.fired,
             acknowledged: receipt.counts.acknowledged,
             failed: receipt.counts.failed,
-            unheard: receipt.counts.unheard(),
+            unacknowledged: receipt.counts.unheard(),
             held_by: receipt.held_by.clone(),
         }
     }
@@ -210,7 +210,7 @@ impl SettledBody {
             fired: receipt.counts.fired,
             acknowledged: receipt.counts.acknowledged,
             failed: receipt.counts.failed,
-            unheard: receipt.counts.unheard(),
+            unacknowledged: receipt.counts.unheard(),
             held_by: receipt.held_by.clone(),
             firings: receipt.firings.iter().map(FiringBody::of).collect(),
         }

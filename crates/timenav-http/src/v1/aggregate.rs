@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
 pub(crate) struct AggregateRequest {
     /// The grouping: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
     #[schema(pattern = "^(time|cell|actor|source|attribute[.].{1,256})$", example = "time")]
-    by: String,
+    group_by: String,
     /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
     /// of the same length between the first event and the last. Defaults to 24 groups.
     #[schema(schema_with = bucket_schema, required = false)]
@@ -143,21 +143,21 @@ pub(crate) struct AggregatedBody {
     /// The timeline.
     timeline_id: String,
     /// The grouping.
-    by: String,
+    group_by: String,
     /// The groups that have events: in order of time for `time`, otherwise the largest first.
     groups: Vec<GroupBody>,
     /// The number of groups with events. If it exceeds the length of `groups`, the others are omitted.
     groups_count: usize,
     /// Whether some groups were not counted because there are too many.
-    is_groups_cut: bool,
+    groups_truncated: bool,
     /// The number of counted events: up to 1,000,000, or 100,000 if the query has to read each event.
     count: usize,
     /// The number of events without a value to group by. They are in no group.
-    without_count: usize,
+    ungrouped_count: usize,
     /// The time of the last counted event, if there may be more. More events can have the same time, so continue with
     /// `next_cursor`, not from this time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    counted_to: Option<String>,
+    counted_until: Option<String>,
     /// The cursor for the remaining events, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -176,7 +176,7 @@ pub(crate) struct GroupBody {
     key: String,
     /// For `time`: the end of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
+    end: Option<String>,
     /// The number of events.
     count: usize,
     /// The time of the first event.
@@ -190,7 +190,7 @@ async fn aggregate_events(
     Authenticated(caller): Authenticated,
     Params(request): Params<AggregateRequest>,
 ) -> Result<Json<AggregatedBody>, Failure> {
-    let by = group_by(&request.by, request.bucket, request.resolution)?;
+    let by = group_by(&request.group_by, request.bucket, request.resolution)?;
     let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let (location_text, location) = match request.location {
         None => ("*".to_owned(), LocationQuery::Anywhere),
@@ -203,7 +203,7 @@ async fn aggregate_events(
         range: request.time_range.map_or_else(TimeRange::everything, |range| range.0),
         as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
         filter,
-        by_text: request.by.clone(),
+        by_text: request.group_by.clone(),
         by,
         groups_max: request.limit.unwrap_or(PAGE_ITEMS_DEFAULT),
         events_max: AGGREGATE_EVENTS_MAX,
@@ -211,12 +211,14 @@ async fn aggregate_events(
         cursor: request.cursor,
     };
     let counted = app.engine.aggregate_events(&caller, asked).await?;
-    Ok(Json(AggregatedBody::of(counted, request.by)))
+    Ok(Json(AggregatedBody::of(counted, request.group_by)))
 }
 
 /// Options of another kind of group are rejected, because the caller expects them to have an effect.
 fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
-    let wrong = |field: &str, of: &str| Failure::invalid(field, format!("it applies to `by={of}`, not to `by={by}`"));
+    let wrong = |field: &str, of: &str| {
+        Failure::invalid(field, format!("it applies to `group_by={of}`, not to `group_by={by}`"))
+    };
     if bucket.is_some() && by != "time" {
         return Err(wrong("bucket", "time"));
     }
@@ -234,7 +236,7 @@ fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Resul
         (_, Some(key)) if (1..=KEY_BYTES_MAX).contains(&key.len()) => GroupBy::Attribute(key.to_owned()),
         _ => {
             let detail = "events can be counted by `time`, `cell`, `actor`, `source` or `attribute.KEY`";
-            return Err(Failure::invalid("by", detail));
+            return Err(Failure::invalid("group_by", detail));
         }
     })
 }
@@ -251,23 +253,23 @@ fn millionths(degrees: f64) -> Result<i64, Failure> {
 }
 
 impl AggregatedBody {
-    fn of(counted: AggregatedEvents, by: String) -> Self {
+    fn of(counted: AggregatedEvents, group_by: String) -> Self {
         let plural = |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
-        let so_far = if counted.counted_to.is_some() { " so far" } else { "" };
+        let so_far = if counted.counted_until.is_some() { " so far" } else { "" };
         let (events, groups) = (plural(counted.count, "event"), plural(counted.groups_count, "group"));
         Self {
             status: format!("{events} in {groups}{so_far}."),
             timeline_id: counted.timeline_id.to_string(),
-            by,
+            group_by,
             groups: counted.groups.into_iter().map(GroupBody::of).collect(),
             groups_count: counted.groups_count,
-            is_groups_cut: counted.is_groups_cut,
+            groups_truncated: counted.groups_truncated,
             count: counted.count,
-            without_count: counted.without_count,
-            counted_to: counted.counted_to.map(|time| time.to_string()),
+            ungrouped_count: counted.ungrouped_count,
+            counted_until: counted.counted_until.map(|time| time.to_string()),
             has_more: counted.next_cursor.is_some(),
             next_cursor: counted.next_cursor,
-            location_resolved: ResolvedBody::of_understood(&counted.understood, counted.near_spellings),
+            location_resolved: ResolvedBody::of_understood(&counted.understood, counted.suggestions),
             as_of: counted.as_of,
         }
     }
@@ -275,11 +277,11 @@ impl AggregatedBody {
 
 impl GroupBody {
     fn of(group: EventGroup) -> Self {
-        let (key, until) = match group.key {
+        let (key, end) = match group.key {
             GroupKey::Time(begin, end) => (begin.to_string(), end.map(|end| end.to_string())),
             GroupKey::Cell(bbox) => (bbox.map(|degrees| degrees.to_string()).join(","), None),
             GroupKey::Text(text) => (text, None),
         };
-        Self { key, until, count: group.count, first: group.first.to_string(), last: group.last.to_string() }
+        Self { key, end, count: group.count, first: group.first.to_string(), last: group.last.to_string() }
     }
 }

@@ -55,9 +55,9 @@ pub(crate) struct CheckBody {
     significant_event: String,
     /// `true` if no event was found, but not all descriptions were searched. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    search_cut_off: Option<bool>,
+    search_truncated: Option<bool>,
     /// Whether the event exists and is not canceled.
-    occurs: bool,
+    active: bool,
     /// The id of the event, if there is one.
     event_id: Option<String>,
     /// The event in its current version, if it occurs.
@@ -90,9 +90,9 @@ pub(crate) struct CheckBody {
 pub(crate) struct CauseBody {
     /// The event or intervention.
     event_id: String,
-    /// `stands`, `cancelled`, or `unrecorded`.
+    /// `active`, `cancelled`, or `unrecorded`.
     #[schema(value_type = String)]
-    standing: &'static str,
+    state: &'static str,
     /// 1 for a direct cause, more for causes of causes.
     distance: usize,
     /// Whether the event requires it through a chain of required causes.
@@ -159,13 +159,13 @@ impl CheckBody {
             status,
             timeline_id: check.timeline_id.to_string(),
             significant_event: named,
-            search_cut_off: check.is_cut_off.then_some(true),
-            occurs,
+            search_truncated: check.is_cut_off.then_some(true),
+            active: occurs,
             event_id: check.event.as_ref().map(|(event_id, _)| event_id.to_string()),
             event,
             relation,
             current_time: check.clock_at.to_string(),
-            causes_intact: causes.iter().all(|cause| !cause.required || cause.standing == "stands"),
+            causes_intact: causes.iter().all(|cause| !cause.required || cause.state == "active"),
             causes,
             consequences: around.as_ref().map_or_else(ConsequencesBody::default, |around| ConsequencesBody {
                 count: around.consequences_count,
@@ -199,8 +199,8 @@ impl CauseBody {
     fn of(ancestor: &Ancestor) -> Self {
         Self {
             event_id: ancestor.event_id.to_string(),
-            standing: match ancestor.standing {
-                Standing::Stands => "stands",
+            state: match ancestor.standing {
+                Standing::Stands => "active",
                 Standing::TakenAway => "cancelled",
                 Standing::Unrecorded => "unrecorded",
             },

@@ -148,7 +148,7 @@ pub(crate) struct TravelRequest {
     /// Whether the clock stops at each timer on its way forward until the firings are done. Otherwise it jumps, and the
     /// timers fire afterwards. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
-    settle: Option<bool>,
+    wait_for_timers: Option<bool>,
     /// Whether to report only which timers would fire, and with `refire` which would fire again. Nothing moves.
     /// Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
@@ -203,7 +203,7 @@ pub(crate) struct ForwardRequest {
     /// Whether the clock stops at each timer until its firings are done. Otherwise it jumps, and the timers fire
     /// afterwards. Defaults to `true`.
     #[serde(default, deserialize_with = "wire::truth")]
-    settle: Option<bool>,
+    wait_for_timers: Option<bool>,
     /// Whether to report only which timers would fire, without moving the clock. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
@@ -263,7 +263,7 @@ async fn travel(
 ) -> Result<Changed<ClockBody>, Failure> {
     let location = request.location.clone();
     let command = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
-    let (settle, refire) = (request.settle.unwrap_or(true), request.refire == Some(true));
+    let (settle, refire) = (request.wait_for_timers.unwrap_or(true), request.refire == Some(true));
     let change = ClockChange { settle, refire, ..clock_change(command, &headers)? };
     if request.dry_run == Some(true) {
         return foresee(&app, &caller, timeline(request.timeline_id), change).await;
@@ -318,7 +318,7 @@ async fn fast_forward(
     }
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(command, &headers)?;
-    let change = ClockChange { settle: request.settle.unwrap_or(true), ..change };
+    let change = ClockChange { settle: request.wait_for_timers.unwrap_or(true), ..change };
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     once_done(&app, &step, Operation::Shift, patience).await
 }

@@ -79,10 +79,10 @@ pub(crate) struct LedgerEntryBody {
     position: u64,
     /// The text that the leaf hash covers.
     leaf: String,
-    /// Whether salt and payload are included (`shown`), no longer exist (`erased`), or are visible only to admins of
-    /// the timeline (`admins_only`). A later entry shows whether they were erased or pruned. Only reads and rejected
+    /// Whether salt and payload are included (`visible`), no longer exist (`erased`), or are visible only to admins of
+    /// the timeline (`restricted`). A later entry shows whether they were erased or pruned. Only reads and rejected
     /// attempts are pruned.
-    #[schema(value_type = String, example = "shown")]
+    #[schema(value_type = String, example = "visible")]
     contents: &'static str,
     /// The salt in hexadecimal digits; empty if single reads were erased from the payload.
     #[schema(example = "c3a6a8530dbb478fb70a6ca8c7263a94")]
@@ -130,9 +130,9 @@ fn body(timeline_id: String, from: u64, page: EntryPage) -> EntriesBody {
 impl From<LedgerEntry> for LedgerEntryBody {
     fn from(entry: LedgerEntry) -> Self {
         let (contents, salt, payload) = match entry.contents {
-            EntryContents::Shown { salt, payload } => ("shown", Some(HEXLOWER.encode(&salt)), Some(text(&payload))),
+            EntryContents::Shown { salt, payload } => ("visible", Some(HEXLOWER.encode(&salt)), Some(text(&payload))),
             EntryContents::Erased => ("erased", None, None),
-            EntryContents::AdminsOnly => ("admins_only", None, None),
+            EntryContents::AdminsOnly => ("restricted", None, None),
         };
         Self { position: entry.position, leaf: text(&entry.leaf), contents, salt, payload }
     }

@@ -27,7 +27,7 @@ const TAG: &str = "data";
 
 pub(crate) fn routes() -> Vec<Route> {
     let forms = [
-        Form::default().with("event_ids").without("location").without("older_than").without("evaluated_at"),
+        Form::default().with("event_ids").without("location").without("older_than").without("as_of_size"),
         Form::default().with("location").with("time_range").without("event_ids").without("older_than"),
         Form::default().with("older_than").without("event_ids").without("location").without("time_range"),
     ];
@@ -64,10 +64,10 @@ pub(crate) struct EraseEventsRequest {
     /// Whether to report the effect without erasing anything.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    /// The `evaluated_at` of a dry run. Required to erase by `location` or `older_than`.
+    /// The `as_of_size` of a dry run. Required to erase by `location` or `older_than`.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     #[serde(default, deserialize_with = "wire::number")]
-    evaluated_at: Option<u64>,
+    as_of_size: Option<u64>,
     /// Whether to erase the events from forks of this timeline too. You must be an admin of each.
     #[serde(default, deserialize_with = "wire::truth")]
     include_forks: Option<bool>,
@@ -108,13 +108,13 @@ pub(crate) struct ErasedEventsBody {
     /// The number of events that were erased by this request, or would be in total.
     events_count: u64,
     /// The number of selected events that remain: send the same request again.
-    left: u64,
+    remaining: u64,
     /// After a dry run: the ids of the first events.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_ids: Option<Vec<String>>,
     /// After a dry run: the evaluated size of the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
-    evaluated_at: Option<u64>,
+    as_of_size: Option<u64>,
     /// After a dry run: the forks of this timeline, and their forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     forks: Option<Vec<ErasureForkBody>>,
@@ -153,7 +153,7 @@ pub(crate) struct ErasedReadsBody {
     /// The number of erased reads.
     erased: u64,
     /// The number of reads that remain in that entry.
-    left: u64,
+    remaining: u64,
     /// The erasure's place in the ledger.
     ledger: LedgerBody,
 }
@@ -194,14 +194,20 @@ async fn erase_reads(
     let erased = app.engine.erase_reads(&caller, erasure, idempotency).await?;
     let ErasedReads { timeline_id, position, erased, left, ledger, replayed } = erased;
     let status = format!("{} of entry {position} erased; {left} left.", counted(erased, "read"));
-    let body =
-        ErasedReadsBody { status, timeline_id: timeline_id.to_string(), position, erased, left, ledger: ledger.into() };
+    let body = ErasedReadsBody {
+        status,
+        timeline_id: timeline_id.to_string(),
+        position,
+        erased,
+        remaining: left,
+        ledger: ledger.into(),
+    };
     Ok(Changed::ok(body, replayed))
 }
 
 impl EraseEventsRequest {
     fn read(self) -> Result<EventErasure, Failure> {
-        let Self { event_ids, location, time_range, older_than, evaluated_at, include_forks, timeline_id, .. } = self;
+        let Self { event_ids, location, time_range, older_than, as_of_size, include_forks, timeline_id, .. } = self;
         let which = match (event_ids, location, time_range, older_than) {
             (Some(Words(ids)), None, None, None) => WhichEvents::Ids(read_ids(&ids)?),
             (None, Some(Text(location)), Some(Text(range)), None) => {
@@ -222,7 +228,7 @@ impl EraseEventsRequest {
             }
         };
         let include_forks = include_forks == Some(true);
-        Ok(EventErasure { timeline: timeline(timeline_id), which, include_forks, evaluated_at })
+        Ok(EventErasure { timeline: timeline(timeline_id), which, include_forks, evaluated_at: as_of_size })
     }
 }
 
@@ -239,7 +245,7 @@ fn read_ids(ids: &[String]) -> Result<Vec<EventId>, Failure> {
 
 impl ErasedEventsBody {
     fn foreseen(foreseen: ForeseenErasure) -> Self {
-        let ForeseenErasure { timeline_id, events_count, event_ids, evaluated_at, forks } = foreseen;
+        let ForeseenErasure { timeline_id, events_count, event_ids, evaluated_at: as_of_size, forks } = foreseen;
         let would = counted(events_count, "event");
         let fork =
             |ForkSeen { timeline_id, may_erase }| ErasureForkBody { timeline_id: timeline_id.to_string(), may_erase };
@@ -248,9 +254,9 @@ impl ErasedEventsBody {
             timeline_id: timeline_id.to_string(),
             dry_run: true,
             events_count,
-            left: events_count,
+            remaining: events_count,
             event_ids: Some(event_ids.iter().map(ToString::to_string).collect()),
-            evaluated_at: Some(evaluated_at),
+            as_of_size: Some(as_of_size),
             forks: Some(forks.into_iter().map(fork).collect()),
             payloads_count: None,
             forks_count: None,
@@ -276,9 +282,9 @@ impl ErasedEventsBody {
             timeline_id: timeline_id.to_string(),
             dry_run: false,
             events_count,
-            left,
+            remaining: left,
             event_ids: None,
-            evaluated_at: None,
+            as_of_size: None,
             forks: None,
             payloads_count: Some(payloads_count),
             forks_count: Some(forks_count),

@@ -95,7 +95,7 @@ pub(crate) struct ManipulateRequest {
     /// Events that caused the intervention.
     #[schema(max_items = 256)]
     causes: Option<Vec<timenav_import::CauseRecord>>,
-    /// Whether to reject an intervention that would create a paradox (`refuse`), or only report the paradox (`tell`,
+    /// Whether to reject an intervention that would create a paradox (`reject`), or only report the paradox (`report`,
     /// the default).
     on_paradox: Option<OnParadoxWord>,
     /// Whether to report the effect without changing anything.
@@ -110,10 +110,10 @@ pub(crate) struct ManipulateRequest {
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnParadoxWord {
-    /// It is told.
-    Tell,
-    /// The intervention is refused.
-    Refuse,
+    /// It is reported.
+    Report,
+    /// The intervention is rejected.
+    Reject,
 }
 
 /// An event with its history.
@@ -126,7 +126,7 @@ pub(crate) struct EventReadBody {
     /// The event's id.
     event_id: String,
     /// Whether the event occurs: it is not canceled.
-    stands: bool,
+    active: bool,
     /// The event in its current version, if it occurs.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
     pub(crate) event: Option<Box<RawValue>>,
@@ -146,7 +146,7 @@ pub(crate) struct VersionBody {
     position: u64,
     /// Position of the ledger entry that replaced it; absent for the current version.
     #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<u64>,
+    superseded_at: Option<u64>,
     /// The timeline of the ledger with these positions.
     timeline_id: String,
     /// The event; absent if it does not occur in this version.
@@ -232,9 +232,9 @@ pub(crate) struct ManipulatedBody {
     /// The number of these events, counted up to 10,000.
     downstream_count: usize,
     /// Paradoxes that this creates.
-    paradoxes_made: Vec<ParadoxBody>,
+    paradoxes_created: Vec<ParadoxBody>,
     /// Paradoxes that this resolves.
-    paradoxes_healed: Vec<ParadoxBody>,
+    paradoxes_resolved: Vec<ParadoxBody>,
     /// Whether this was a dry run, which changes nothing.
     dry_run: bool,
     /// The intervention's place in the ledger; absent after a dry run.
@@ -308,8 +308,8 @@ async fn manipulate_event(
         return Ok(Changed::ok(ManipulatedBody::of(&preview, &foreseen, None, missing), false));
     }
     let on_paradox = match on_paradox {
-        None | Some(OnParadoxWord::Tell) => OnParadox::Tell,
-        Some(OnParadoxWord::Refuse) => OnParadox::Refuse,
+        None | Some(OnParadoxWord::Report) => OnParadox::Tell,
+        Some(OnParadoxWord::Reject) => OnParadox::Refuse,
     };
     let (done, consequences) = app.engine.intervene(&caller, timeline, request, on_paradox, idempotency).await?;
     let (ledger, replayed) = (done.ledger.into(), done.replayed);
@@ -355,7 +355,7 @@ impl EventReadBody {
         let name = |layer: usize| history.layers.get(layer).map_or_else(String::new, ToString::to_string);
         let version = |version: &EventVersion| VersionBody {
             position: version.position,
-            until: version.until,
+            superseded_at: version.until,
             timeline_id: name(version.layer),
             event: raw(&version.content),
         };
@@ -365,7 +365,7 @@ impl EventReadBody {
             status,
             timeline_id: history.timeline_id.to_string(),
             event_id: event_id.to_string(),
-            stands: standing.is_some(),
+            active: standing.is_some(),
             event: standing.and_then(|version| placed(version, history)),
             versions: history.known.versions.iter().map(version).collect(),
             interventions: interventions.collect(),
@@ -402,8 +402,8 @@ impl ManipulatedBody {
             after: done.after.as_deref().and_then(raw),
             downstream: consequences.downstream.iter().map(ToString::to_string).collect(),
             downstream_count: consequences.downstream_count,
-            paradoxes_made: consequences.made.iter().map(ParadoxBody::of).collect(),
-            paradoxes_healed: consequences.healed.iter().map(ParadoxBody::of).collect(),
+            paradoxes_created: consequences.made.iter().map(ParadoxBody::of).collect(),
+            paradoxes_resolved: consequences.healed.iter().map(ParadoxBody::of).collect(),
             dry_run,
             ledger,
         }

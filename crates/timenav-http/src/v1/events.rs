@@ -213,7 +213,7 @@ pub(crate) struct EventsBody {
     /// The time up to which events were searched, if the page ends there because there are many. Continue with
     /// `next_cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    searched_to: Option<String>,
+    searched_until: Option<String>,
 }
 
 /// An event as it was recorded.
@@ -335,14 +335,14 @@ async fn monitor_events(
 /// Serializes a page. Events are stored in their response format, so they are copied instead of parsed and serialized.
 fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Failure> {
     let body = EventsBody {
-        status: filter::status(page.events.len(), page.searched_to.is_some()),
+        status: filter::status(page.events.len(), page.searched_until.is_some()),
         timeline_id: page.timeline_id.to_string(),
         events: Vec::new(),
         location_resolved,
         as_of: page.as_of,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor,
-        searched_to: page.searched_to.map(|time| time.to_string()),
+        searched_until: page.searched_until.map(|time| time.to_string()),
     };
     let frame = serde_json::to_string(&body).map_err(|error| malformed(&error))?;
     let empty = "\"events\":[";

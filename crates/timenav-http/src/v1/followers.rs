@@ -91,7 +91,7 @@ pub(crate) struct FollowersBody {
     /// `true` if followers connected to other services on the database are not listed, until `timenav upgrade
     /// --finish`. Absent otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    only_here: bool,
+    partial: bool,
     /// The followers: connected ones by time of connection, then those that disconnected in the last minute. Users
     /// without write access to the timeline see only their own.
     followers: Vec<FollowerBody>,
@@ -135,10 +135,10 @@ pub(crate) struct FollowerBody {
     /// The duration, in host time, from the newest change or advance step to its confirmation, or from the opening of
     /// the stream if that was later. Absent without a confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    took: Option<String>,
+    latency: Option<String>,
     /// Host time when its stream ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    left_at: Option<String>,
+    disconnected_at: Option<String>,
 }
 
 /// The confirmations of a follower.
@@ -165,7 +165,7 @@ pub(crate) struct AwaitedBody {
     /// `true` if followers connected to other services on the database were not waited for, until `timenav upgrade
     /// --finish`. Absent otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    only_here: bool,
+    partial: bool,
     /// The followers that have to confirm.
     followers: Vec<AwaitedFollowerBody>,
 }
@@ -194,7 +194,7 @@ pub(crate) struct AwaitedFollowerBody {
     /// The duration, in host time, from the change to its confirmation, or from the opening of the stream if that was
     /// later. Absent without a confirmation, or if the clock has changed again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    took: Option<String>,
+    latency: Option<String>,
 }
 
 /// How long the response to a clock change waits, and for which followers.
@@ -261,7 +261,7 @@ async fn followers(
         status,
         timeline_id: seen.timeline_id.to_string(),
         generation: seen.step.generation,
-        only_here: seen.may_be_elsewhere,
+        partial: seen.may_be_elsewhere,
         followers: seen.followers.iter().map(|follower| FollowerBody::of(follower, &seen)).collect(),
     }))
 }
@@ -294,9 +294,9 @@ fn generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Erro
 impl FollowerBody {
     fn of(follower: &Follower, seen: &FollowersSeen) -> Self {
         let state = match (follower.is_there(), follower.has_confirmed(seen.step.generation)) {
-            (true, true) => "current",
-            (true, false) => "behind",
-            (false, _) => "away",
+            (true, true) => "up_to_date",
+            (true, false) => "lagging",
+            (false, _) => "disconnected",
         };
         Self {
             follower_id: follower.follower_id.to_string(),
@@ -311,8 +311,8 @@ impl FollowerBody {
             steps: follower.steps,
             fault: seen.faults.get(&(follower.user_id.clone(), follower.name.clone())).as_ref().map(FaultBody::of),
             confirmed_at: follower.confirmed.map(|confirmed| confirmed.at.to_string()),
-            took: follower.took(seen.step, seen.changed_at).map(length),
-            left_at: follower.left.map(|left| left.to_string()),
+            latency: follower.took(seen.step, seen.changed_at).map(length),
+            disconnected_at: follower.left.map(|left| left.to_string()),
         }
     }
 }
@@ -323,13 +323,13 @@ impl AwaitedBody {
         wait: &WaitFor,
         standing: &[Standing],
         changed: Option<(Step, Instant<Wall>)>,
-        only_here: bool,
+        partial: bool,
     ) -> Self {
         let is_confirmed = standing.iter().all(|one| one.state == AwaitedState::Confirmed);
         Self {
             state: if is_confirmed { "confirmed" } else { "waiting" },
             generation: wait.generation(),
-            only_here,
+            partial,
             followers: standing.iter().map(|standing| AwaitedFollowerBody::of(standing, changed)).collect(),
         }
     }
@@ -346,7 +346,7 @@ impl AwaitedFollowerBody {
             user_id: follower.map(|follower| follower.user_id.to_string()),
             generation: confirmed.map(|confirmed| confirmed.step.generation),
             confirmed_at: confirmed.map(|confirmed| confirmed.at.to_string()),
-            took: follower.zip(changed).and_then(|(follower, (step, at))| follower.took(step, at)).map(length),
+            latency: follower.zip(changed).and_then(|(follower, (step, at))| follower.took(step, at)).map(length),
         }
     }
 }

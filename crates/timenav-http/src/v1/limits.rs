@@ -26,16 +26,17 @@ use super::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::auth::Authenticated;
 use crate::body::{
     BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_RESPONSE_BYTES_MAX,
-    BUFFERED_RESPONSE_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX,
-    CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX,
+    BUFFERED_RESPONSE_BYTES_PER_USER_MAX, BUFFERED_UNAUTHENTICATED_BYTES_MAX,
+    BUFFERED_UNAUTHENTICATED_BYTES_PER_NETWORK_MAX, CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX,
+    UNAUTHENTICATED_BODY_BYTES_MAX,
 };
 use crate::finish::TOO_MANY_REQUESTS_HELD_MILLIS;
 use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{JSON_DEPTH_MAX, Params};
 use crate::rate::{
     ADDRESS_LOG_INS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
-    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX,
-    RECORDS_PER_REQUEST_MAX, REFUSALS_TOLD_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX,
+    RECORDS_PER_REQUEST_MAX, REJECTIONS_LOGGED_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
 };
 use crate::refusals::COUNTED_SECONDS_MAX;
 use crate::route::Route;
@@ -94,15 +95,16 @@ async fn limits(
     limits.insert("sweep_entries_read_max".to_owned(), SWEEP_ENTRIES_READ_MAX.into());
     limits.insert("sweep_positions_max".to_owned(), SWEEP_POSITIONS_MAX.into());
     limits.insert("sweep_runs_max".to_owned(), POSITION_RUNS_MAX.into());
-    limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
-    limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
+    limits.insert("radius_meters_max".to_owned(), core::RADIUS_METERS_MAX.into());
+    limits.insert("radius_meters_default".to_owned(), core::RADIUS_METERS_DEFAULT.into());
     limits.insert("log_entries_read_max".to_owned(), LOG_ENTRIES_READ_MAX.into());
     limits.insert("sample_entries_max".to_owned(), SAMPLE_ENTRIES_MAX.into());
     limits.insert("findings_per_kind_max".to_owned(), FINDINGS_PER_KIND_MAX.into());
     limits.insert("failed_attempts_per_minute_max".to_owned(), FAILED_ATTEMPTS_PER_MINUTE_MAX.into());
-    limits.insert("refusals_told_per_minute_max".to_owned(), REFUSALS_TOLD_PER_MINUTE_MAX.into());
-    limits.insert("network_refusals_told_per_minute_max".to_owned(), NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX.into());
-    limits.insert("refusals_counted_seconds_max".to_owned(), COUNTED_SECONDS_MAX.into());
+    limits.insert("rejections_logged_per_minute_max".to_owned(), REJECTIONS_LOGGED_PER_MINUTE_MAX.into());
+    limits
+        .insert("network_rejections_logged_per_minute_max".to_owned(), NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX.into());
+    limits.insert("rejections_counted_seconds_max".to_owned(), COUNTED_SECONDS_MAX.into());
     limits.insert("import_turn_seconds_max".to_owned(), IMPORT_TURN_SECONDS_MAX.into());
     limits.insert("import_idle_seconds_max".to_owned(), IMPORT_IDLE_SECONDS_MAX.into());
     limits.insert("import_bytes_per_minute_min".to_owned(), IMPORT_BYTES_PER_MINUTE_MIN.into());
@@ -150,7 +152,7 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("lease_seconds_default".to_owned(), core::LEASE_SECONDS_DEFAULT.into());
     limits.insert("lease_seconds_min".to_owned(), core::LEASE_SECONDS_MIN.into());
     limits.insert("lease_seconds_max".to_owned(), core::LEASE_SECONDS_MAX.into());
-    limits.insert("queue_heard_seconds_max".to_owned(), core::QUEUE_HEARD_SECONDS.into());
+    limits.insert("queue_listener_seconds_max".to_owned(), core::QUEUE_LISTENER_SECONDS.into());
     limits.insert("claim_wait_seconds_max".to_owned(), core::CLAIM_WAIT_SECONDS_MAX.into());
     limits.insert("settle_wait_seconds_default".to_owned(), core::SETTLE_WAIT_SECONDS_DEFAULT.into());
     limits.insert("settle_wait_seconds_max".to_owned(), core::SETTLE_WAIT_SECONDS_MAX.into());
@@ -169,16 +171,16 @@ fn of_timers(limits: &mut Map<String, Value>) {
     limits.insert("catch_up_moments_max".to_owned(), core::CATCH_UP_MOMENTS_MAX.into());
     limits.insert("restored_firings_max".to_owned(), core::RESTORED_FIRINGS_MAX.into());
     limits.insert("restored_bytes_max".to_owned(), core::RESTORED_BYTES_MAX.into());
-    limits.insert("restored_looked_max".to_owned(), core::RESTORED_LOOKED_MAX.into());
-    limits.insert("firings_looked_max".to_owned(), core::FIRINGS_LOOKED_MAX.into());
-    limits.insert("foreseen_firings_max".to_owned(), core::FORESEEN_FIRINGS_MAX.into());
+    limits.insert("restore_scanned_max".to_owned(), core::RESTORE_SCANNED_MAX.into());
+    limits.insert("firings_scanned_max".to_owned(), core::FIRINGS_SCANNED_MAX.into());
+    limits.insert("dry_run_firings_max".to_owned(), core::DRY_RUN_FIRINGS_MAX.into());
     limits.insert("webhook_url_bytes_max".to_owned(), core::WEBHOOK_URL_BYTES_MAX.into());
     limits.insert("webhook_secret_bytes_min".to_owned(), core::WEBHOOK_SECRET_BYTES_MIN.into());
     limits.insert("webhook_secret_bytes_max".to_owned(), core::WEBHOOK_SECRET_BYTES_MAX.into());
     limits.insert("webhook_seconds_max".to_owned(), core::WEBHOOK_SECONDS_MAX.into());
     limits.insert("webhooks_per_host_max".to_owned(), core::WEBHOOKS_PER_HOST_MAX.into());
     limits.insert("webhooks_per_timeline_max".to_owned(), core::WEBHOOKS_PER_TIMELINE_MAX.into());
-    limits.insert("webhooks_patient_pending_max".to_owned(), core::WEBHOOKS_PATIENT_PENDING_MAX.into());
+    limits.insert("webhook_retry_backlog_max".to_owned(), core::WEBHOOK_RETRY_BACKLOG_MAX.into());
     limits.insert("webhook_hosts_max".to_owned(), core::WEBHOOK_HOSTS_MAX.into());
     limits.insert("rule_bytes_max".to_owned(), core::RULE_BYTES_MAX.into());
     limits.insert("rule_count_max".to_owned(), core::RULE_COUNT_MAX.into());
@@ -258,13 +260,13 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("sessions_swept_max", core::SESSIONS_SWEPT_MAX),
         ("lookup_body_bytes_max", LOOKUP_BODY_BYTES_MAX),
         ("change_body_bytes_max", CHANGE_BODY_BYTES_MAX),
-        ("stranger_body_bytes_max", STRANGER_BODY_BYTES_MAX),
+        ("unauthenticated_body_bytes_max", UNAUTHENTICATED_BODY_BYTES_MAX),
         ("buffered_body_bytes_max", BUFFERED_BODY_BYTES_MAX),
         ("buffered_body_bytes_per_user_max", BUFFERED_BODY_BYTES_PER_USER_MAX),
         ("buffered_response_bytes_max", BUFFERED_RESPONSE_BYTES_MAX),
         ("buffered_response_bytes_per_user_max", BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
-        ("buffered_stranger_bytes_max", BUFFERED_STRANGER_BYTES_MAX),
-        ("buffered_stranger_bytes_per_network_max", BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
+        ("buffered_unauthenticated_bytes_max", BUFFERED_UNAUTHENTICATED_BYTES_MAX),
+        ("buffered_unauthenticated_bytes_per_network_max", BUFFERED_UNAUTHENTICATED_BYTES_PER_NETWORK_MAX),
         ("requests_at_once_per_user_max", REQUESTS_AT_ONCE_PER_USER_MAX),
         ("imports_running_max", IMPORTS_RUNNING_MAX),
         ("imports_per_user_max", IMPORTS_PER_USER_MAX),
@@ -276,7 +278,7 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("refusals_counted_named_max", COUNTED_NAMED_MAX),
         ("idempotency_key_chars_max", KEY_CHARS_MAX),
         ("expired_ended_at_once_max", core::EXPIRED_ENDED_AT_ONCE_MAX),
-        ("let_go_rows_max", core::LET_GO_ROWS_MAX),
+        ("prune_rows_max", core::PRUNE_ROWS_MAX),
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("bundle_line_bytes_max", BUNDLE_LINE_BYTES_MAX),
@@ -287,7 +289,7 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("views_running_max", VIEWS_RUNNING_MAX),
         ("counts_running_max", COUNTS_RUNNING_MAX),
         ("name_searches_running_max", NAME_SEARCHES_RUNNING_MAX),
-        ("decrypt_failures_free_max", core::DECRYPT_FAILURES_FREE_MAX as usize),
+        ("decrypt_free_attempts_max", core::DECRYPT_FREE_ATTEMPTS_MAX as usize),
         ("decrypt_records_watched_max", core::DECRYPT_RECORDS_WATCHED_MAX),
         ("key_derivations_max", core::KEY_DERIVATIONS_MAX),
         ("key_derivations_waiting_max", core::KEY_DERIVATIONS_WAITING_MAX),

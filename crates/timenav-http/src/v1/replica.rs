@@ -24,7 +24,7 @@ pub(crate) struct ReplicaBody {
     /// The number of retried decisions since the start because another service wrote first.
     retries: u64,
     /// The number of commits since the start with a lost response. The service had to find out their outcome.
-    commits_unanswered: u64,
+    commit_acks_lost: u64,
     /// The number of groups of changes with an unknown outcome. Their requests got `outcome_unknown`.
     outcomes_unknown: u64,
     /// The clock of this host, compared with the database's. Absent if they are not compared.
@@ -96,7 +96,7 @@ impl ReplicaBody {
             lag_seconds: stats.lag.map(|lag| lag_seconds(lag.micros)),
             connections: ReplicaConnectionsBody { max, open, in_use, waiting, made },
             retries: stats.retries,
-            commits_unanswered: unanswered,
+            commit_acks_lost: unanswered,
             outcomes_unknown: stats.outcomes_unknown,
             clock: stats.clock_offset.map(ReplicaClockBody::of),
             diverged: stats.diverged.as_deref().map(DivergedBody::of),

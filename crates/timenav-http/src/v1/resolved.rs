@@ -20,10 +20,10 @@ pub(crate) struct ResolvedBody {
     is_ambiguous: Option<bool>,
     /// Other places that the name may mean, most likely first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    others: Vec<String>,
+    alternatives: Vec<String>,
     /// Known places with a similar spelling, if nothing was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    near_spellings: Vec<String>,
+    suggestions: Vec<String>,
     /// The center, for `near`.
     #[serde(skip_serializing_if = "Option::is_none")]
     lat: Option<f64>,
@@ -44,10 +44,10 @@ pub(crate) struct ResolvedBody {
 impl ResolvedBody {
     /// Returns how the location of a page was resolved, with similar place names if the page is empty.
     pub(crate) fn of(page: &EventPage) -> Self {
-        Self::of_understood(&page.understood, page.near_spellings.clone())
+        Self::of_understood(&page.understood, page.suggestions.clone())
     }
 
-    pub(crate) fn of_understood(understood: &Understood, near_spellings: Vec<String>) -> Self {
+    pub(crate) fn of_understood(understood: &Understood, suggestions: Vec<String>) -> Self {
         let understood = match understood {
             Understood::Form(query) => Self::of_query(query),
             Understood::Text(text) => Self { kind: "text", text: Some(text.clone()), ..Self::default() },
@@ -62,12 +62,12 @@ impl ResolvedBody {
                     text: of_place.text.or_else(|| Some(text.clone())),
                     place: Some(place.name.clone()),
                     is_ambiguous: Some(place.is_ambiguous),
-                    others: place.others.clone(),
+                    alternatives: place.others.clone(),
                     ..of_place
                 }
             }
         };
-        Self { near_spellings, ..understood }
+        Self { suggestions, ..understood }
     }
 
     /// Returns a warning if the location of a clock may not be the intended one.
@@ -79,7 +79,7 @@ impl ResolvedBody {
             }
             (Some(_), _) => None,
             (None, _) if self.kind != "text" => None,
-            (None, _) => Some(match self.near_spellings.first() {
+            (None, _) => Some(match self.suggestions.first() {
                 Some(near) => {
                     format!("The place `{text}` is unknown, so months and days are in UTC; did you mean {near}?")
                 }

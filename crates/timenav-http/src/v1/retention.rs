@@ -52,7 +52,7 @@ pub(crate) struct SetRetentionRequest {
     /// How long to keep payloads of rejected attempts, in the same form.
     #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
     #[serde(default, deserialize_with = "period")]
-    refusals: KeptFor,
+    rejections: KeptFor,
 }
 
 /// The timeline to prune.
@@ -64,7 +64,7 @@ pub(crate) struct PruneRequest {
     timeline_id: Text<TimelineId>,
     /// Confirms that the host's clock is right, if it is in doubt. Operators only.
     #[serde(default)]
-    accept_host_clock: bool,
+    trust_host_clock: bool,
     /// Whether to report the next sweep without pruning anything.
     #[serde(default)]
     dry_run: bool,
@@ -78,7 +78,7 @@ pub(crate) struct RetentionBody {
     reads: Option<String>,
     /// For rejected attempts; null keeps them forever.
     #[schema(value_type = Option<String>, example = "P365D")]
-    refusals: Option<String>,
+    rejections: Option<String>,
 }
 
 /// A retention policy that was set.
@@ -106,16 +106,16 @@ pub(crate) struct PrunedBody {
     /// The retention in force.
     retention: RetentionBody,
     /// The number of pruned payloads.
-    let_go: u64,
+    pruned: u64,
     /// After a dry run: the next sweep; absent if nothing is due.
     #[serde(skip_serializing_if = "Option::is_none")]
-    would_let_go: Option<WouldLetGoBody>,
+    would_prune: Option<WouldPruneBody>,
     /// The sweep; absent if nothing was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<SweepBody>,
     /// Why nothing is pruned although it may be due; absent if nothing prevents it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    waits_for: Option<String>,
+    blocked_by: Option<String>,
     /// Whether there may be more: send the request again.
     has_more: bool,
     /// The sweep's place in the ledger; absent without a sweep.
@@ -128,7 +128,7 @@ pub(crate) struct PrunedBody {
 pub(crate) struct SweepBody {
     /// Its position in the ledger.
     position: u64,
-    /// The pruned class: `reads` or `refusals`.
+    /// The pruned class: `reads` or `rejections`.
     #[schema(value_type = String, example = "reads")]
     class: &'static str,
     /// The number of payloads it lists.
@@ -139,8 +139,8 @@ pub(crate) struct SweepBody {
 
 /// A sweep that would be due.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WouldLetGoBody {
-    /// The class: `reads` or `refusals`.
+pub(crate) struct WouldPruneBody {
+    /// The class: `reads` or `rejections`.
     #[schema(value_type = String, example = "reads")]
     class: &'static str,
     /// The number of payloads.
@@ -149,9 +149,9 @@ pub(crate) struct WouldLetGoBody {
     recorded_before: String,
 }
 
-impl From<ForeseenSweep> for WouldLetGoBody {
+impl From<ForeseenSweep> for WouldPruneBody {
     fn from(ForeseenSweep { class, count, cutoff }: ForeseenSweep) -> Self {
-        Self { class: class.as_str(), count, recorded_before: cutoff.to_string() }
+        Self { class: class.field(), count, recorded_before: cutoff.to_string() }
     }
 }
 
@@ -161,14 +161,14 @@ async fn set_retention(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<SetRetentionRequest>,
 ) -> Result<Changed<RetentionSetBody>, Failure> {
-    let SetRetentionRequest { timeline_id: Text(timeline_id), reads, refusals } = request;
-    if (reads, refusals) == (KeptFor::AsBefore, KeptFor::AsBefore) {
+    let SetRetentionRequest { timeline_id: Text(timeline_id), reads, rejections } = request;
+    if (reads, rejections) == (KeptFor::AsBefore, KeptFor::AsBefore) {
         return Err(Failure::invalid(
             "reads",
-            "give `reads`, `refusals` or both: a duration, or null to keep them forever",
+            "give `reads`, `rejections` or both: a duration, or null to keep them forever",
         ));
     }
-    let request = RetentionRequest { reads, refusals };
+    let request = RetentionRequest { reads, refusals: rejections };
     let (retention, ledger, replayed) =
         app.engine.set_retention(&caller, timeline_id.clone(), request, idempotency).await?;
     let status = format!("On `{timeline_id}`, {}.", kept(retention));
@@ -188,27 +188,27 @@ async fn prune(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<PruneRequest>,
 ) -> Result<Changed<PrunedBody>, Failure> {
-    let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock, dry_run } = request;
+    let PruneRequest { timeline_id: Text(timeline_id), trust_host_clock, dry_run } = request;
     if dry_run {
-        if accept_host_clock {
-            return Err(Failure::invalid("accept_host_clock", "a dry run changes nothing, so leave it out"));
+        if trust_host_clock {
+            return Err(Failure::invalid("trust_host_clock", "a dry run changes nothing, so leave it out"));
         }
         let pruned = app.engine.foresee_pruning(&caller, timeline_id.clone()).await?;
         return Ok(Changed::ok(PrunedBody::new(&timeline_id, &pruned, true), false));
     }
-    let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock, idempotency).await?;
+    let pruned = app.engine.prune(&caller, timeline_id.clone(), trust_host_clock, idempotency).await?;
     Ok(Changed::ok(PrunedBody::new(&timeline_id, &pruned, false), pruned.replayed))
 }
 
 impl PrunedBody {
     fn new(timeline_id: &TimelineId, pruned: &Pruned, dry_run: bool) -> Self {
-        let waits_for = pruned.waits.map(waits);
+        let blocked_by = pruned.waits.map(waits);
         let counted = pruned.let_go.map_or(0, |let_go| let_go.count);
-        let done = match (&pruned.let_go, &waits_for) {
+        let done = match (&pruned.let_go, &blocked_by) {
             (Some(LetGone { class, count, cutoff, .. }), _) => {
                 format!("On `{timeline_id}`, {} recorded before {cutoff} were pruned.", counted_as(*class, *count))
             }
-            (None, Some(waits_for)) => format!("Nothing on `{timeline_id}` is pruned: {waits_for}."),
+            (None, Some(blocked_by)) => format!("Nothing on `{timeline_id}` is pruned: {blocked_by}."),
             (None, None) if pruned.has_more => {
                 format!("Nothing to prune on `{timeline_id}` was found so far; send the request again.")
             }
@@ -216,7 +216,7 @@ impl PrunedBody {
                 format!("Nothing on `{timeline_id}` is due to be pruned: {}.", kept(pruned.retention))
             }
         };
-        let done = match pruned.foreseen.filter(|_| waits_for.is_none()) {
+        let done = match pruned.foreseen.filter(|_| blocked_by.is_none()) {
             Some(ForeseenSweep { class, count, cutoff }) => {
                 format!("On `{timeline_id}`, {} recorded before {cutoff} would be.", counted_as(class, count))
             }
@@ -226,11 +226,11 @@ impl PrunedBody {
             status: if dry_run { format!("Dry run: nothing was pruned. {done}") } else { done },
             timeline_id: timeline_id.to_string(),
             dry_run,
-            would_let_go: pruned.foreseen.map(WouldLetGoBody::from),
+            would_prune: pruned.foreseen.map(WouldPruneBody::from),
             retention: pruned.retention.into(),
-            let_go: counted + pruned.finished,
+            pruned: counted + pruned.finished,
             sweep: pruned.let_go.map(SweepBody::from),
-            waits_for,
+            blocked_by,
             has_more: pruned.has_more,
             ledger: pruned.ledger.map(LedgerBody::from),
         }
@@ -253,7 +253,7 @@ fn waits(HostClockDoubt { last, now, offset }: HostClockDoubt) -> String {
     }
     format!(
         "the host's clock says {now}, but was last known to be right at {last}; an operator can confirm it with \
-         `accept_host_clock`"
+         `trust_host_clock`"
     )
 }
 
@@ -272,13 +272,13 @@ pub(super) fn text(seconds: u32) -> String {
 impl From<Retention> for RetentionBody {
     fn from(retention: Retention) -> Self {
         let Retention { reads_seconds, refusals_seconds } = retention;
-        Self { reads: reads_seconds.map(text), refusals: refusals_seconds.map(text) }
+        Self { reads: reads_seconds.map(text), rejections: refusals_seconds.map(text) }
     }
 }
 
 impl From<LetGone> for SweepBody {
     fn from(LetGone { position, class, count, cutoff }: LetGone) -> Self {
-        Self { position, class: class.as_str(), count, recorded_before: cutoff.to_string() }
+        Self { position, class: class.field(), count, recorded_before: cutoff.to_string() }
     }
 }
 

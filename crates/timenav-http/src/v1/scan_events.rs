@@ -102,7 +102,7 @@ pub(crate) struct ScannedBody {
     /// The time up to which events were searched, if the page ends there because there are many. Continue with
     /// `next_cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    searched_to: Option<String>,
+    searched_until: Option<String>,
 }
 
 /// An event with its effects, interventions and paradoxes.
@@ -147,7 +147,7 @@ pub(crate) struct SummaryBody {
     /// The number of matching events, among up to 100,000 that are checked.
     count: usize,
     /// Whether there may be more.
-    is_cut: bool,
+    truncated: bool,
     /// The time of the first event.
     first: Option<String>,
     /// The time of the last counted event.
@@ -194,7 +194,7 @@ async fn scan_events(
     };
     let events = page.events.iter().zip(marks).filter_map(|(event, marks)| scanned(event, inherited(event), &marks));
     Ok(Json(ScannedBody {
-        status: filter::status(page.events.len(), page.searched_to.is_some()),
+        status: filter::status(page.events.len(), page.searched_until.is_some()),
         timeline_id: page.timeline_id.to_string(),
         events: events.collect(),
         summary: summary.map(SummaryBody::from),
@@ -202,7 +202,7 @@ async fn scan_events(
         as_of: page.as_of,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor.clone(),
-        searched_to: page.searched_to.map(|time| time.to_string()),
+        searched_until: page.searched_until.map(|time| time.to_string()),
     }))
 }
 
@@ -227,7 +227,7 @@ impl From<EventSummary> for SummaryBody {
             |(from, count): (timenav_core::time::Instant<Virtual>, usize)| BucketBody { from: from.to_string(), count };
         Self {
             count: summary.count,
-            is_cut: summary.is_cut,
+            truncated: summary.is_cut,
             first: summary.first.map(|time| time.to_string()),
             last: summary.last.map(|time| time.to_string()),
             histogram: summary.histogram.into_iter().map(bucket).collect(),

@@ -34,14 +34,14 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<SessionBody>()
             .open()
             .tag(TAG),
-        Route::change("/log-in", "log_in", "Starts a session and sets its cookie", log_in)
+        Route::change("/login", "log_in", "Starts a session and sets its cookie", log_in)
             .takes::<LogInRequest>()
             .gives::<SessionBody>()
             .anew()
             .tells("Set-Cookie", "The session cookie, not readable by scripts")
             .open()
             .tag(TAG),
-        Route::change("/log-out", "log_out", "Ends the session, or all sessions of the user", log_out)
+        Route::change("/logout", "log_out", "Ends the session, or all sessions of the user", log_out)
             .takes::<LogOutRequest>()
             .gives::<StatusBody>()
             .anew()

@@ -35,7 +35,16 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {
-            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "due", "reset"],
+            names: &[
+                "clock",
+                "events",
+                "interventions",
+                "paradox-created",
+                "paradox-resolved",
+                "advances",
+                "due",
+                "reset",
+            ],
             id: PLACE_PATTERN,
             what: "One message for each change recorded in the ledger, and for time that the clock has passed; the id \
                    begins with the position of the entry",
@@ -88,7 +97,7 @@ pub(crate) struct StreamRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// A message. Its event is the topic, for paradoxes `paradox-made` or `paradox-healed`; or `reset` if messages are
+/// A message. Its event is the topic, for paradoxes `paradox-created` or `paradox-resolved`; or `reset` if messages are
 /// missing: read the current state again.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct StreamBody {
@@ -209,7 +218,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         News::Paradox { is_healed, paradox } => {
             body.change = Some(if is_healed { "healed" } else { "made" });
             body.paradox = Some(ParadoxBody::of(&paradox));
-            if is_healed { "paradox-healed" } else { "paradox-made" }
+            if is_healed { "paradox-resolved" } else { "paradox-created" }
         }
     };
     message.event(name).json_data(body).ok()

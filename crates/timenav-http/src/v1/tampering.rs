@@ -58,7 +58,7 @@ pub(crate) struct TamperingBody {
     /// All differences from the signed ledger, by position.
     findings: Vec<FindingBody>,
     /// The number of findings omitted because there are too many of one kind.
-    findings_untold: u64,
+    findings_omitted: u64,
     /// The checks, with counts.
     checked: Vec<CheckedBody>,
     /// Everything that was not checked, one sentence each.
@@ -149,14 +149,14 @@ impl From<Detection> for TamperingBody {
             (true, 1) => format!("`{}` does not match what was signed: 1 finding.", scan.timeline_id),
             (true, count) => format!("`{}` does not match what was signed: {count} findings.", scan.timeline_id),
         };
-        let Scan { details, findings, findings_untold, checked, not_checked, checkpoint, size, root, .. } = scan;
+        let Scan { details, findings, findings_omitted, checked, not_checked, checkpoint, size, root, .. } = scan;
         let root = root.map(|root: Hash| root.to_hex()).unwrap_or_default();
         Self {
             status,
             tampering_detected,
             details,
             findings: findings.into_iter().map(Into::into).collect(),
-            findings_untold,
+            findings_omitted,
             checked: checked.into_iter().map(|Checked { what, count }| CheckedBody { what, count }).collect(),
             not_checked,
             checkpoint: checkpoint.map(|note| ScannedCheckpoint { size, root, note }),

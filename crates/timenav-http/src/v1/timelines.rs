@@ -125,7 +125,7 @@ pub(crate) struct TimelineEndedBody {
     /// Host time after which its contents are deleted.
     contents_until: String,
     /// Its forks. Inherited contents are kept as long as a fork exists.
-    heirs: u64,
+    forks: u64,
     /// Its end's place in the ledger of `system`.
     ledger: LedgerBody,
 }
@@ -193,7 +193,7 @@ pub(crate) struct TimelineBody {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ForkBody {
     /// The parent timeline.
-    of: String,
+    parent: String,
     /// The number of shared entries.
     size: u64,
     /// `true` if webhooks of inherited timers are sent. Absent otherwise.
@@ -295,7 +295,7 @@ async fn end_timeline(
 ) -> Result<Changed<TimelineEndedBody>, Failure> {
     let timeline_id = named(&timeline_id)?;
     let end = app.engine.end_timeline(&caller, timeline_id.clone(), idempotency).await?;
-    let heirs = match end.heirs_count {
+    let forks = match end.heirs_count {
         0 => String::new(),
         1 => "; contents inherited by its 1 fork are kept as long as that fork exists".to_owned(),
         count => {
@@ -306,13 +306,13 @@ async fn end_timeline(
         TimelineEndedBody {
             status: format!(
                 "The timeline `{timeline_id}` has ended. It can no longer be read, and its name cannot be reused. Its \
-                 contents will be deleted after {}{heirs}.",
+                 contents will be deleted after {}{forks}.",
                 end.contents_until
             ),
             timeline_id: timeline_id.to_string(),
             head: HeadBody { size: end.size, root: end.root.to_hex(), checkpoint: end.checkpoint },
             contents_until: end.contents_until.to_string(),
-            heirs: end.heirs_count as u64,
+            forks: end.heirs_count as u64,
             ledger: end.ledger.into(),
         },
         end.replayed,
@@ -347,7 +347,7 @@ async fn timeline(
 
 impl ForkBody {
     pub(super) fn new(of: &TimelineId, size: u64) -> Self {
-        Self { of: of.to_string(), size, deliver_webhooks: None }
+        Self { parent: of.to_string(), size, deliver_webhooks: None }
     }
 }
 

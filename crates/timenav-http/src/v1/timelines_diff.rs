@@ -44,12 +44,12 @@ pub(crate) fn routes() -> Vec<Route> {
 pub(crate) struct DiffRequest {
     /// One timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
-    a: Text<TimelineId>,
+    base: Text<TimelineId>,
     /// The other timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
-    b: Text<TimelineId>,
+    compare: Text<TimelineId>,
     /// What to compare: `events`, `timers` (armed ones), or `firings` (their outcomes). Defaults to `events`.
-    of: Option<DiffWord>,
+    r#type: Option<DiffWord>,
     /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
@@ -78,9 +78,9 @@ pub(crate) struct DiffBody {
     /// A sentence that sums up the result.
     status: String,
     /// One timeline.
-    a: DiffSideBody,
+    base: DiffSideBody,
     /// The other timeline.
-    b: DiffSideBody,
+    compare: DiffSideBody,
     /// The shared history.
     common: CommonBody,
     /// The differing events. Empty if timers or firings are compared.
@@ -123,15 +123,15 @@ pub(crate) struct CommonBody {
 pub(crate) struct DifferenceBody {
     /// The event's id.
     event_id: String,
-    /// `only_in_a`, `only_in_b`, or `differs`.
+    /// `only_in_base`, `only_in_compare`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
     /// The event on `a`, if it occurs there.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
-    a: Option<Box<RawValue>>,
+    base: Option<Box<RawValue>>,
     /// The event on `b`, if it occurs there.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
-    b: Option<Box<RawValue>>,
+    compare: Option<Box<RawValue>>,
 }
 
 /// A timer that differs.
@@ -139,13 +139,13 @@ pub(crate) struct DifferenceBody {
 pub(crate) struct TimerDifferenceBody {
     /// The timer.
     timer_id: String,
-    /// `only_in_a`, `only_in_b`, or `differs`.
+    /// `only_in_base`, `only_in_compare`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
     /// The timer on `a`, if it exists there.
-    a: Option<TimerBody>,
+    base: Option<TimerBody>,
     /// The timer on `b`, if it exists there.
-    b: Option<TimerBody>,
+    compare: Option<TimerBody>,
 }
 
 /// A moment of a timer with different outcomes.
@@ -155,13 +155,13 @@ pub(crate) struct FiringDifferenceBody {
     timer_id: String,
     /// The due time.
     due: String,
-    /// `only_in_a`, `only_in_b`, or `differs`.
+    /// `only_in_base`, `only_in_compare`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
     /// The firing on `a`, if it was due there.
-    a: Option<FiringBody>,
+    base: Option<FiringBody>,
     /// The firing on `b`, if it was due there.
-    b: Option<FiringBody>,
+    compare: Option<FiringBody>,
 }
 
 async fn timelines_diff(
@@ -169,8 +169,8 @@ async fn timelines_diff(
     Authenticated(caller): Authenticated,
     Params(request): Params<DiffRequest>,
 ) -> Result<Json<DiffBody>, Failure> {
-    let DiffRequest { a: Text(a), b: Text(b), of, limit, cursor } = request;
-    let of = match of.unwrap_or(DiffWord::Events) {
+    let DiffRequest { base: Text(a), compare: Text(b), r#type, limit, cursor } = request;
+    let of = match r#type.unwrap_or(DiffWord::Events) {
         DiffWord::Events => DiffOf::Events,
         DiffWord::Timers => DiffOf::Timers,
         DiffWord::Firings => DiffOf::Firings,
@@ -189,8 +189,8 @@ impl DiffBody {
                 DiffOf::Timers => status(page.timers.len(), "timer"),
                 DiffOf::Firings => status(page.firings.len(), "firing"),
             },
-            a: DiffSideBody { timeline_id: page.a.timeline_id.to_string(), as_of: page.a.as_of },
-            b: DiffSideBody { timeline_id: page.b.timeline_id.to_string(), as_of: page.b.as_of },
+            base: DiffSideBody { timeline_id: page.a.timeline_id.to_string(), as_of: page.a.as_of },
+            compare: DiffSideBody { timeline_id: page.b.timeline_id.to_string(), as_of: page.b.as_of },
             common: CommonBody { timeline_id: page.common.to_string(), size: page.common_size },
             differences,
             timers: (of == DiffOf::Timers).then(|| page.timers.into_iter().map(TimerDifferenceBody::of).collect()),
@@ -211,8 +211,8 @@ fn status(count: usize, what: &str) -> String {
 
 const fn change<T>(a: Option<&T>, b: Option<&T>) -> &'static str {
     match (a, b) {
-        (Some(_), None) => "only_in_a",
-        (None, Some(_)) => "only_in_b",
+        (Some(_), None) => "only_in_base",
+        (None, Some(_)) => "only_in_compare",
         _ => "differs",
     }
 }
@@ -221,7 +221,7 @@ impl TimerDifferenceBody {
     fn of(difference: TimerDifference) -> Self {
         let TimerDifference { timer_id, a, b } = difference;
         let change = change::<TimerView>(a.as_ref(), b.as_ref());
-        Self { timer_id: timer_id.to_string(), change, a: a.map(TimerBody::of), b: b.map(TimerBody::of) }
+        Self { timer_id: timer_id.to_string(), change, base: a.map(TimerBody::of), compare: b.map(TimerBody::of) }
     }
 }
 
@@ -230,7 +230,7 @@ impl FiringDifferenceBody {
         let FiringDifference { timer_id, due, a, b } = difference;
         let body = |firing: &Option<FiringRow>| firing.as_ref().map(FiringBody::of);
         let change = change(a.as_ref(), b.as_ref());
-        Self { timer_id: timer_id.to_string(), due: due.to_string(), change, a: body(a), b: body(b) }
+        Self { timer_id: timer_id.to_string(), due: due.to_string(), change, base: body(a), compare: body(b) }
     }
 }
 
@@ -241,8 +241,8 @@ impl DifferenceBody {
         Self {
             event_id: difference.event_id.to_string(),
             change,
-            a: on(difference.a.as_ref(), a),
-            b: on(difference.b.as_ref(), b),
+            base: on(difference.a.as_ref(), a),
+            compare: on(difference.b.as_ref(), b),
         }
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use timenav_core::limits::RADIUS_METRES_MAX;
+use timenav_core::limits::RADIUS_METERS_MAX;
 use timenav_core::place::{Geo, Point};
 
 use crate::RecordError;
@@ -219,13 +219,13 @@ fn radius_m(middle: Point, lat: Interval, half_width: f64) -> f64 {
     // Distance increases with the difference of longitudes, so the farthest point is on a side. Up to a quarter of the
     // circumference it is a corner, beyond that it may be between two corners.
     if half_width > 90.0 {
-        return RADIUS_METRES_MAX;
+        return RADIUS_METERS_MAX;
     }
     let east = middle.lon() + half_width;
     let east = if east > 180.0 { east - 360.0 } else { east };
     let corners = [lat.min, lat.max].into_iter().filter_map(|lat| Point::new(lat, east));
     let farthest = corners.map(|corner| middle.distance_m(corner)).fold(0.0, f64::max);
-    farthest.ceil().min(RADIUS_METRES_MAX)
+    farthest.ceil().min(RADIUS_METERS_MAX)
 }
 
 struct Coordinates<'e> {

@@ -1,7 +1,7 @@
 //! What the gazetteer knows, asked as the service asks it.
 
 mod names;
-mod near_spellings;
+mod suggestions;
 mod points;
 mod areas;
 

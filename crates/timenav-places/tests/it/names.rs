@@ -175,7 +175,7 @@ proptest! {
     fn arbitrary_names_do_not_panic(text in "\\PC{0,60}|[a-z, .'-]{0,80}", count in 0..10_usize) {
         let gazetteer = Gazetteer::baked();
         let found = gazetteer.find(&text);
-        prop_assert!(gazetteer.near_spellings(&text, count).len() <= count);
+        prop_assert!(gazetteer.suggestions(&text, count).len() <= count);
         for place in found {
             // What something is found as is normalized once.
             prop_assert!(!gazetteer.find(&normalized(&text.replace(',', " "))).is_empty() || text.contains(','), "{} {}", text, place);

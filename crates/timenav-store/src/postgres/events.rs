@@ -213,10 +213,10 @@ pub(super) async fn passing(
     let mut found = EventsPassing::default();
     while found.events.len() < query.items_max && found.searched < searched_max {
         let Some(Found { event, .. }) = merged.next(on).await? else {
-            found.searched_to = None;
+            found.searched_until = None;
             break;
         };
-        found.searched_to = Some((event.time, event.layer, event.position));
+        found.searched_until = Some((event.time, event.layer, event.position));
         found.searched += 1;
         if filter.passes(&event.content) {
             found.events.push(event);

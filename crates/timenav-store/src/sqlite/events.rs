@@ -50,10 +50,10 @@ pub(super) fn passing(
     let mut found = EventsPassing::default();
     while found.events.len() < query.items_max && found.searched < searched_max {
         let Next::Event(Found { event, .. }) = merged.next(connection)? else {
-            found.searched_to = None;
+            found.searched_until = None;
             break;
         };
-        found.searched_to = Some((event.time, event.layer, event.position));
+        found.searched_until = Some((event.time, event.layer, event.position));
         found.searched += 1;
         if filter.passes(&event.content) {
             found.events.push(event);

@@ -50,7 +50,7 @@ pub(super) fn counted(
         let rows_max = counting.left.min(ROWS_READ);
         let (rows_count, is_one_stretch) = counting.read(rows_max)?;
         if rows_count < rows_max {
-            return Ok(EventStretches { stretches: counting.found, counted_to: None });
+            return Ok(EventStretches { stretches: counting.found, counted_until: None });
         }
         if is_one_stretch {
             for step in STEPS {
@@ -59,8 +59,8 @@ pub(super) fn counted(
         }
     }
     let (time, position) = counting.at;
-    let counted_to = (instant(time)?, 0, count(position)?);
-    Ok(EventStretches { stretches: counting.found, counted_to: Some(counted_to) })
+    let counted_until = (instant(time)?, 0, count(position)?);
+    Ok(EventStretches { stretches: counting.found, counted_until: Some(counted_until) })
 }
 
 struct Counting<'a> {

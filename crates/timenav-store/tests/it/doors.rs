@@ -343,7 +343,7 @@ impl Gazetteer for OneCity {
         })
     }
 
-    fn near_spellings(&self, name: &str, _: usize) -> Vec<String> {
+    fn suggestions(&self, name: &str, _: usize) -> Vec<String> {
         if name == "New Orlean" { vec!["New Orleans".to_owned()] } else { Vec::new() }
     }
 

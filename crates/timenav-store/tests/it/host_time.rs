@@ -49,7 +49,7 @@ async fn clock_offset_blocks_readiness_and_expiry() {
         let reason = told(home.engine.ready().await);
         assert!(reason.contains(&format!(" s) {direction} the database's; at most 2.000 s are allowed")), "{reason}");
         assert!(told(change(&home).await).contains("the database's"));
-        assert!(home.engine.stats().is_host_clock_doubted);
+        assert!(home.engine.stats().is_host_clock_untrusted);
         let offset = home.engine.replica().unwrap().clock_offset.unwrap();
         assert!((offset.micros - ahead).abs() < 2 * SECOND, "{offset:?}");
         home.engine.tend().await.unwrap();
@@ -103,12 +103,12 @@ async fn entry_from_the_future_is_reported_until_accepted() {
     home.engine.compare_clocks().await.unwrap();
     let reason = told(home.engine.ready().await);
     assert!(reason.contains("behind the newest entry of `system`"), "{reason}");
-    assert!(home.engine.stats().is_host_clock_doubted);
+    assert!(home.engine.stats().is_host_clock_untrusted);
     // It agrees with the database's clock, so it writes.
     change(&home).await.unwrap();
     home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
     home.engine.compare_clocks().await.unwrap();
     home.engine.ready().await.unwrap();
-    assert!(!home.engine.stats().is_host_clock_doubted);
+    assert!(!home.engine.stats().is_host_clock_untrusted);
     home.engine.close().await;
 }

@@ -11,7 +11,7 @@ use super::backup;
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DataFolder, cosigned_files};
 use crate::exit::Failure;
-use crate::kept_from::read_kept;
+use crate::trusted_checkpoint::read_kept;
 use crate::{output, telemetry, wiring};
 
 const BY_CHARS_MAX: usize = 200;
@@ -22,7 +22,7 @@ const REASON_CHARS_MAX: usize = 1_000;
 /// A service does not start if its database lacks signed entries or has others. Use this command after you restored a
 /// backup, or failed over to a standby that lacked entries. It records the lost checkpoints in signed `accept_rollback`
 /// entries, on `system` and on each affected timeline. Services that saw exactly those states start again. For others,
-/// run it in their folders too, or pass their checkpoints with `--kept`.
+/// run it in their folders too, or pass their checkpoints with `--trusted-checkpoint`.
 ///
 /// Without `--by` and `--reason` it only shows the lost checkpoints. Stop the service first. With `--store`, other
 /// services on the database may keep running.
@@ -36,7 +36,7 @@ pub(crate) struct AcceptRollbackCommand {
     reason: Option<String>,
     /// Further checkpoints of the lost history: a `checkpoints.log`, or a signed checkpoint. Repeatable.
     #[arg(long, value_name = "FILE")]
-    kept: Vec<PathBuf>,
+    trusted_checkpoint: Vec<PathBuf>,
     /// The data folder. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
@@ -62,8 +62,18 @@ pub(crate) struct AcceptRollbackCommand {
 
 /// A rollback that is shown but not accepted is an error too.
 pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
-    let AcceptRollbackCommand { by, reason, kept, data, checkpoints, store, store_file, signing_key, config, json } =
-        command;
+    let AcceptRollbackCommand {
+        by,
+        reason,
+        trusted_checkpoint,
+        data,
+        checkpoints,
+        store,
+        store_file,
+        signing_key,
+        config,
+        json,
+    } = command;
     let settings = Settings::resolve(ServeOptions {
         data,
         store,
@@ -78,7 +88,7 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
         backup::database(&settings)?;
     }
     let mut of_others = Vec::new();
-    for file in &kept {
+    for file in &trusted_checkpoint {
         of_others.extend(read_kept(file)?);
     }
     let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;

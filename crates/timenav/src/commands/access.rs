@@ -168,7 +168,7 @@ fn log_text(page: &Value, is_first: bool) -> String {
         ("SUBJECT", "subject"),
     ];
     let listed = page_text(page, LOGS.member, &columns, is_first);
-    let gone = page["gone"].as_array().into_iter().flatten().map(gap_text);
+    let gone = page["redacted"].as_array().into_iter().flatten().map(gap_text);
     // If nothing is listed, the status sentence already mentions pruned entries.
     [listed].into_iter().chain(gone).collect()
 }
@@ -257,7 +257,7 @@ mod tests {
             "from": from, "to": to, "policy": {"position": 2, "reads": "P30D"}});
         let erased = serde_json::json!({"reason": "erased", "entries": 1, "reads": 2, "first_position": 11,
             "last_position": 11, "from": to, "to": to});
-        let page = serde_json::json!({"status": "1 entry.", "logs": [log], "gone": [pruned, erased]});
+        let page = serde_json::json!({"status": "1 entry.", "logs": [log], "redacted": [pruned, erased]});
         let gone = "3 entries of reads pruned (positions 5 to 9, 2026-01-01T00:00:00Z to 2026-01-02T00:00:00Z): recorded \
                     under the policy at position 2, which kept reads for P30D; see --action sweep.\n\
                     2 reads of 1 entry erased (position 11, 2026-01-02T00:00:00Z to 2026-01-02T00:00:00Z); see --action \

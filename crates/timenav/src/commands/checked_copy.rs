@@ -48,7 +48,7 @@ impl CheckedCopy {
         for scan in scans.iter().filter(|scan| !scan.findings.is_empty()) {
             output::note(&scan.details);
         }
-        let findings: u64 = scans.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
+        let findings: u64 = scans.iter().map(|scan| scan.findings.len() as u64 + scan.findings_omitted).sum();
         match findings + faults.len() as u64 {
             0 => {}
             count => return Err(Failure::Tampered(count)),

@@ -1,3 +1,4 @@
+mod elapse;
 pub(super) mod foreseen;
 pub(super) mod settling;
 
@@ -102,6 +103,10 @@ enum Action {
         #[command(flatten)]
         create: CreateOption,
     },
+    /// Advances a paused clock by the time that a task took, such as 20m.
+    ///
+    /// It stops at each due timer until its firings are done. A running clock is rejected.
+    Elapse(elapse::ElapseOptions),
     /// Shows the clock and each change until Ctrl-C. With `--json`, one response per line.
     Watch,
 }
@@ -131,6 +136,7 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
             insert(&mut body, "until", until);
             return settling::step(&client, &command.timeline, "advance-to-next", body, (&settle, None), clock_text);
         }
+        Action::Elapse(options) => return elapse::run(&client, options, body),
         Action::Rewind { duration, refire, dry_run, confirm, create } => {
             insert(&mut body, "duration", Some(duration));
             insert(&mut body, "refire", refire.then_some(true));

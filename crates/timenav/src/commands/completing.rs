@@ -23,7 +23,7 @@ pub(crate) fn command() -> Command {
 fn with_names(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let names: fn(&OsStr) -> Vec<CompletionCandidate> = match argument.get_id().as_str() {
-            "timeline" | "timeline_id" | "timeline_bound" | "fork_of" | "a" | "b" => timelines,
+            "timeline" | "timeline_id" | "default_timeline" | "fork_of" | "base" | "compare" => timelines,
             "anchor_id" => anchors,
             "event_id" | "event_ids" | "event" | "cause" => events,
             "profile" => profiles,

@@ -104,19 +104,19 @@ mod tests {
     fn unconfirmed_followers_are_listed() {
         let one = |name: &str, state: &str| json!({ "name": name, "state": state, "generation": 7, "user_id": "ada" });
         let answer = json!({ "followers": { "state": "waiting", "followers": [
-            one("db", "confirmed"), one("web", "behind"), json!({ "name": "mail", "state": "absent" }),
+            one("db", "confirmed"), one("web", "lagging"), json!({ "name": "mail", "state": "unknown" }),
         ] } });
         assert_eq!(
             awaited_text(&answer),
             "FOLLOWER  STATE      GENERATION  USER\n\
              db        confirmed  7           ada\n\
-             web       behind     7           ada\n\
-             mail      absent\n"
+             web       lagging    7           ada\n\
+             mail      unknown\n"
         );
         let text = unconfirmed(&answer).unwrap_err().text().unwrap();
         assert_eq!(
             text,
-            "the clock was changed, but these followers did not confirm it in time: web (behind), mail (absent)"
+            "the clock was changed, but these followers did not confirm it in time: web (lagging), mail (unknown)"
         );
         for fine in [json!({}), json!({ "followers": { "state": "confirmed", "followers": [] } })] {
             assert_eq!(awaited_text(&fine), "");

@@ -57,9 +57,9 @@ fn row(entry: &Value) -> Value {
     let leaf = entry["leaf"].as_str().unwrap_or_default();
     let record = LeafRecord::decode(leaf.as_bytes()).ok();
     let says = match entry["contents"].as_str() {
-        Some("shown") => entry["payload"].clone(),
+        Some("visible") => entry["payload"].clone(),
         Some("erased") => json!("(erased)"),
-        Some("admins_only") => json!("(visible only to admins of the timeline)"),
+        Some("restricted") => json!("(visible only to admins of the timeline)"),
         Some(other) => json!(format!("({other})")),
         None => Value::Null,
     };
@@ -85,9 +85,9 @@ mod tests {
             \"2026-11-20T08:00:02Z\",\"seq\":7,\"subject\":\"clock\",\"timeline_id\":\"main\",\"v\":1}";
         let entry = |contents: &str| json!({ "position": 7, "leaf": leaf, "contents": contents, "payload": "{}" });
         for (contents, says) in [
-            ("shown", "{}"),
+            ("visible", "{}"),
             ("erased", "(erased)"),
-            ("admins_only", "(visible only to admins of the timeline)"),
+            ("restricted", "(visible only to admins of the timeline)"),
             ("lent", "(lent)"),
         ] {
             let page = json!({ "status": "Entry 7 of 9.", "entries": [entry(contents)] });

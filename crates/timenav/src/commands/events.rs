@@ -73,7 +73,7 @@ enum Action {
     /// Corrects an event, from flags or a JSON file. Fields that you omit are removed.
     Correct(Box<history::Correct>),
     /// Intervenes in an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
-    Manipulate(history::Manipulate),
+    Intervene(history::Manipulate),
     /// Erases events with all their versions, by id, query or age. This cannot be undone.
     ///
     /// The ledger still shows who recorded them and when, and all proofs stay valid. To erase by query or age, run
@@ -194,7 +194,7 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
         Action::Check(check) => check::run(&client, check, command.timeline.required_query()),
         Action::Show(show) => history::show(&client, show, command.timeline.query()),
         Action::Correct(correct) => history::correct(&client, *correct, command.timeline.body()),
-        Action::Manipulate(manipulate) => history::manipulate(&client, manipulate, command.timeline.body()),
+        Action::Intervene(manipulate) => history::manipulate(&client, manipulate, command.timeline.body()),
         Action::Erase(erase) => erase::run(&client, erase, &command.timeline.body()),
     }
 }

@@ -14,10 +14,10 @@ const FOLLOWERS: Records = Records {
         "state",
         "generation",
         "confirmed_at",
-        "took",
+        "latency",
         "fault",
         "since",
-        "left_at",
+        "disconnected_at",
         "host",
         "process",
         "user_id",
@@ -27,8 +27,8 @@ const FOLLOWERS: Records = Records {
 
 /// Lists the named followers of a clock, and the change that each has confirmed.
 ///
-/// A follower is `current` if it has confirmed the newest change, `behind` if not, and `away` for a minute after its
-/// connection ended. TOOK is the host time until the confirmation. You see your own followers, or all if you may write
+/// A follower is `up_to_date` if it has confirmed the newest change, `lagging` if not, and `disconnected` for a minute after its
+/// connection ended. LATENCY is the host time until the confirmation. You see your own followers, or all if you may write
 /// to the timeline.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FollowersCommand {
@@ -54,7 +54,7 @@ fn followers_text(answer: &Value) -> String {
             ("STATE", "state"),
             ("GENERATION", "generation"),
             ("CONFIRMED", "confirmed_at"),
-            ("TOOK", "took"),
+            ("LATENCY", "latency"),
             ("SINCE", "since"),
             ("HOST", "host"),
             ("PROCESS", "process"),
@@ -70,7 +70,7 @@ fn followers_text(answer: &Value) -> String {
             let _ = writeln!(text, "{name} has a clock error: {}", members.join(", "));
         }
     }
-    if answer["only_here"] == true {
+    if answer["partial"] == true {
         text.push_str(
             "Followers that are connected to other services on the database are not listed until `timenav upgrade \
              --finish`.\n",
@@ -88,22 +88,22 @@ mod tests {
     #[test]
     fn followers_are_listed_with_their_confirmed_generation() {
         let since = "2026-01-01T00:00:00Z";
-        let behind = json!({ "name": "web", "state": "behind", "since": since, "user_id": "ada" });
+        let lagging = json!({ "name": "web", "state": "lagging", "since": since, "user_id": "ada" });
         let current = json!({
-            "name": "db", "state": "current", "generation": 7, "confirmed_at": since, "took": "PT0.0021S", "since": since,
-            "host": "db-1", "process": 4711, "user_id": "ada",
+            "name": "db", "state": "up_to_date", "generation": 7, "confirmed_at": since, "latency": "PT0.0021S",
+            "since": since, "host": "db-1", "process": 4711, "user_id": "ada",
         });
-        let answer = json!({ "status": "2 followers.", "only_here": true, "followers": [behind, current] });
+        let answer = json!({ "status": "2 followers.", "partial": true, "followers": [lagging, current] });
         assert_eq!(
             followers_text(&answer),
-            "FOLLOWER  STATE    GENERATION  CONFIRMED             TOOK       SINCE                 HOST  PROCESS  USER\n\
-             web       behind                                                2026-01-01T00:00:00Z                 ada\n\
-             db        current  7           2026-01-01T00:00:00Z  PT0.0021S  2026-01-01T00:00:00Z  db-1  4711     ada\n\
+            "FOLLOWER  STATE       GENERATION  CONFIRMED             LATENCY    SINCE                 HOST  PROCESS  USER\n\
+             web       lagging                                                  2026-01-01T00:00:00Z                 ada\n\
+             db        up_to_date  7           2026-01-01T00:00:00Z  PT0.0021S  2026-01-01T00:00:00Z  db-1  4711     ada\n\
              Followers that are connected to other services on the database are not listed until `timenav upgrade \
              --finish`.\n"
         );
         let wrong = json!({
-            "name": "db", "state": "behind", "since": since, "user_id": "ada",
+            "name": "db", "state": "lagging", "since": since, "user_id": "ada",
             "fault": { "offset": "-2s", "drift_ppm": 200 },
         });
         let told = followers_text(&json!({ "status": "1 follower.", "followers": [wrong] }));

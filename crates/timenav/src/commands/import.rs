@@ -83,7 +83,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
         match send(&client, (path, format), (&query, command.create, command.dry_run), &interrupted) {
             Ok(answer) => {
                 unshown.after(client.show(&answer, |answer| counts_text(path, answer)));
-                refused += answer.value["refused"].as_u64().unwrap_or(0);
+                refused += answer.value["rejected"].as_u64().unwrap_or(0);
             }
             // The other files may be valid.
             Err(failure) if command.files.len() > 1 && failure.is_about_the_request() => {
@@ -113,14 +113,14 @@ fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings)
         body.insert("import_id".to_owned(), Value::String(import_id));
         let answer = client.post(&["v1", "undo-import"], body)?;
         unshown.after(client.show(&answer, undone_text));
-        rest = answer.value["rest"].as_str().map(str::to_owned);
+        rest = answer.value["next_import_id"].as_str().map(str::to_owned);
     }
     unshown.end()
 }
 
 fn undone_text(answer: &Value) -> String {
-    let Some(rest) = answer["rest"].as_str() else { return output::status(answer) };
-    let undone = output::member(answer, "undone");
+    let Some(rest) = answer["next_import_id"].as_str() else { return output::status(answer) };
+    let undone = output::member(answer, "undone_count");
     let left = rest.rsplit('-').next().unwrap_or_default();
     format!("{undone} events undone, {left} to go\n")
 }

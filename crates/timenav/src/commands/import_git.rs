@@ -46,7 +46,7 @@ pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Re
     let answer = command.create.explain(answer)?;
     let mut unshown = Unshown::default();
     unshown.after(client.show(&answer, |answer| counts_text(&command.path, answer)));
-    match answer.value["refused"].as_u64().unwrap_or(0) {
+    match answer.value["rejected"].as_u64().unwrap_or(0) {
         0 => unshown.end(),
         refused => Err(Failure::Refused(refused)),
     }

@@ -48,7 +48,7 @@ struct Create {
     user: Option<String>,
     /// The timeline for requests that name none. Default: main.
     #[arg(long, value_name = "TIMELINE_ID")]
-    timeline_bound: Option<String>,
+    default_timeline: Option<String>,
     /// A description.
     #[arg(long)]
     label: Option<String>,
@@ -88,7 +88,7 @@ fn unread(answer: &Value, failure: Failure) -> Failure {
 fn create_body(create: Create) -> Map<String, Value> {
     let mut body = Map::new();
     insert(&mut body, "user_id", create.user);
-    insert(&mut body, "timeline_id", create.timeline_bound);
+    insert(&mut body, "timeline_id", create.default_timeline);
     insert(&mut body, "label", create.label);
     insert(&mut body, "scopes", (!create.scope.is_empty()).then_some(create.scope));
     insert(&mut body, "expires_at", create.expires_at);
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn key_request_contains_only_given_options() {
-        let create = Create { user: None, timeline_bound: None, label: None, scope: Vec::new(), expires_at: None };
+        let create = Create { user: None, default_timeline: None, label: None, scope: Vec::new(), expires_at: None };
         assert!(create_body(create).is_empty());
         let create = Create {
             user: Some("bob".to_owned()),
-            timeline_bound: Some("t".to_owned()),
+            default_timeline: Some("t".to_owned()),
             label: Some("l".to_owned()),
             scope: vec!["timeline:read".to_owned()],
             expires_at: Some("2030-01-01T00:00:00Z".to_owned()),

@@ -22,8 +22,8 @@ const INTRODUCTION: &str = "\
 programs (`--output`). Responses go to stdout; errors, warnings and the log of the service go to stderr.
 
 With `--json` or `--output ndjson`, an error on stderr is one JSON object with `code` and `exit_code`. An error from the
-service has its code and `http_status`. Other errors have the code `no_key`, `unreachable`, `records_refused`,
-`tampered`, `dates_failed`, `usage` or `failed`.
+service has its code and `http_status`. Other errors have the code `missing_api_key`, `unreachable`, `records_rejected`,
+`ledger_mismatch`, `sweep_failed`, `usage` or `failed`.
 
 An API key is never passed on the command line, where other users of the machine could see it. Clients use the first of
 these services and keys:

@@ -211,7 +211,7 @@ impl Place {
         for scan in scans.iter().filter(|scan| !scan.findings.is_empty()) {
             output::note(&scan.details);
         }
-        let found = |scan: &Scan| scan.findings.len() as u64 + scan.findings_untold;
+        let found = |scan: &Scan| scan.findings.len() as u64 + scan.findings_omitted;
         match scans.iter().map(found).sum() {
             0 => Ok(checked_text(&scans)),
             findings => Err(Failure::Tampered(findings)),

@@ -41,14 +41,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/resume-time", "clock resume", Travel),
     op("POST /v1/fast-forward", "clock forward", Travel),
     op("POST /v1/advance-to-next", "clock next", Travel),
-    // Covered by the tool `spend`, which can also measure the cost of a step.
-    op("POST /v1/spend", "spend", Never),
+    // Covered by the tool `elapse`, which can also measure the cost of a step.
+    op("POST /v1/elapse", "clock elapse", Never),
     op("POST /v1/rewind", "clock rewind", Travel),
     op("POST /v1/set-rate", "clock rate", Travel),
     op("GET /v1/advances/{advance_id}", "clock forward", Read),
     op("POST /v1/timers", "timer add", Write),
     op("GET /v1/timers", "timer list", Read),
-    op("GET /v1/timer-moments", "timer moments", Read),
+    op("GET /v1/timer-preview", "timer preview", Read),
     op("GET /v1/timers/{timer_id}", "timer show", Read),
     op("PATCH /v1/timers/{timer_id}", "timer change", Write),
     op("DELETE /v1/timers/{timer_id}", "timer cancel", Write),
@@ -59,9 +59,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/firings/{firing_id}/redeliver", "timer redeliver", Travel),
     op("POST /v1/firings/extend", "api", Write),
     op("GET /v1/firings/stream", "timer watch", Never),
-    op("POST /v1/leases", "timer hold", Write),
-    op("GET /v1/leases", "timer leases", Read),
-    op("POST /v1/leases/{lease_id}/release", "timer release", Write),
+    op("POST /v1/holds", "timer hold", Write),
+    op("GET /v1/holds", "timer holds", Read),
+    op("POST /v1/holds/{hold_id}/release", "timer release", Write),
     op("POST /v1/set-anchor", "anchor set", Write),
     op("GET /v1/anchors", "anchor list", Read),
     op("POST /v1/return-to-anchor", "anchor return", Travel),
@@ -72,7 +72,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("GET /v1/check-timeline", "events check", Read),
     op("GET /v1/events/{event_id}", "events show", Read),
     op("POST /v1/correct-event", "events correct", Write),
-    op("POST /v1/manipulate-event", "events manipulate", Write),
+    op("POST /v1/manipulate-event", "events intervene", Write),
     op("POST /v1/erase-events", "events erase", Govern),
     op("GET /v1/monitor-paradox", "paradoxes", Read),
     op("POST /v1/import-events", "import", Never),
@@ -114,8 +114,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("GET /v1/session", "status", Read),
     op("GET /v1/limits", "limits", Read),
     // Sessions are for browsers: the secret is a cookie. The command line uses keys.
-    op("POST /v1/log-in", "api", Never),
-    op("POST /v1/log-out", "api", Never),
+    op("POST /v1/login", "api", Never),
+    op("POST /v1/logout", "api", Never),
 ];
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ pub(crate) struct PruneCommand {
     /// Confirm that the host clock is right, if the service doubts it because it went back or jumped by more than a
     /// week. For operators.
     #[arg(long)]
-    accept_host_clock: bool,
+    trust_host_clock: bool,
     /// Show what the next sweep of each timeline would prune.
-    #[arg(long, conflicts_with = "accept_host_clock")]
+    #[arg(long, conflicts_with = "trust_host_clock")]
     dry_run: bool,
     #[command(flatten)]
     service: ServiceOptions,
@@ -37,8 +37,8 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
         loop {
             let mut body = Map::new();
             body.insert("timeline_id".to_owned(), timeline.as_str().into());
-            if command.accept_host_clock {
-                body.insert("accept_host_clock".to_owned(), true.into());
+            if command.trust_host_clock {
+                body.insert("trust_host_clock".to_owned(), true.into());
             }
             if command.dry_run {
                 body.insert("dry_run".to_owned(), true.into());
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn prune_skips_timelines_without_retention_or_admin_role() {
         let page = serde_json::json!({ "timelines": [
-            { "timeline_id": "a", "role": "admin", "retention": { "reads": "P1D", "refusals": null } },
+            { "timeline_id": "a", "role": "admin", "retention": { "reads": "P1D", "rejections": null } },
             { "timeline_id": "b", "role": "admin" },
-            { "timeline_id": "c", "role": "read", "retention": { "reads": "P1D", "refusals": null } },
-            { "timeline_id": "d", "role": "operator", "retention": { "reads": null, "refusals": "P1D" } },
+            { "timeline_id": "c", "role": "read", "retention": { "reads": "P1D", "rejections": null } },
+            { "timeline_id": "d", "role": "operator", "retention": { "reads": null, "rejections": "P1D" } },
         ] });
         assert_eq!(names_of(&page), ["a", "d"]);
     }

@@ -100,7 +100,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         version: env!("CARGO_PKG_VERSION"),
         encrypted: is_encrypted,
         public_origin: settings.public_url.as_ref().map(|url| url.origin().to_owned()),
-        insecure_log_in: settings.insecure_log_in,
+        allow_insecure_login: settings.allow_insecure_login,
         requests_per_minute: settings.requests_per_minute,
         process: process_stats::read,
         connections: Arc::clone(&counts),
@@ -187,9 +187,9 @@ async fn tend(engine: Engine, closing: CancellationToken) {
             tended = engine.tend() => tended,
         };
         if let Err(refusal) = tended
-            && let Some(untold) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.tell(engine.now())
         {
-            tracing::warn!(%refusal, untold, "ended timelines could not be cleaned up; will retry");
+            tracing::warn!(%refusal, suppressed, "ended timelines could not be cleaned up; will retry");
         }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) struct SntpCommand {
     ports: Vec<Port>,
     /// Allow addresses that other machines can reach.
     #[arg(long)]
-    beyond_loopback: bool,
+    allow_remote: bool,
     #[command(flatten)]
     follow: FollowOption,
     #[command(flatten)]
@@ -82,7 +82,7 @@ impl FromStr for Port {
 pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let mut threads = Vec::new();
     for port in &command.ports {
-        if !command.beyond_loopback {
+        if !command.allow_remote {
             check(port.address)?;
         }
         let socket = UdpSocket::bind(port.address).with_context(|| format!("cannot listen on {} (UDP)", port.address));
@@ -119,7 +119,7 @@ fn check(address: SocketAddr) -> anyhow::Result<()> {
     if !address.ip().is_loopback() {
         bail!(
             "other machines can reach {address}, and a virtual clock would set their clocks wrong: listen on \
-             127.0.0.1, or add --beyond-loopback to allow it"
+             127.0.0.1, or add --allow-remote to allow it"
         );
     }
     Ok(())
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn address_beyond_loopback_requires_a_flag() {
         let told = check("0.0.0.0:1123".parse().unwrap()).unwrap_err().to_string();
-        assert!(told.contains("--beyond-loopback"), "{told}");
+        assert!(told.contains("--allow-remote"), "{told}");
         for address in ["127.0.0.1:0", "127.0.0.1:123", "[::1]:1123"] {
             check(address.parse().unwrap()).unwrap();
         }

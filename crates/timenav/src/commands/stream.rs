@@ -75,7 +75,7 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
         "interventions" => {
             format!("intervention on {event_id}  {}", member(&data, "intervention/action"))
         }
-        "paradox-made" | "paradox-healed" => {
+        "paradox-created" | "paradox-resolved" => {
             let told = |path| member(&data["paradox"], path);
             format!("{name}  {} {}  {}", told("code"), told("grade"), told("explanation"))
         }
@@ -119,9 +119,9 @@ mod tests {
             "17.0  intervention on e  cancel\n",
         );
         check(
-            "paradox-healed",
+            "paradox-resolved",
             r#"{"paradox":{"code":"P01","grade":"definite","explanation":"`a` lies before `b`."}}"#,
-            "17.0  paradox-healed  P01 definite  `a` lies before `b`.\n",
+            "17.0  paradox-resolved  P01 definite  `a` lies before `b`.\n",
         );
         check(
             "due",

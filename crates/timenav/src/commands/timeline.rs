@@ -33,7 +33,7 @@ const TIMELINES: Records = Records {
         "head/root",
         "created_at",
         "expires_at",
-        "fork/of",
+        "fork/parent",
         "fork/size",
     ],
 };
@@ -43,24 +43,35 @@ const DIFFERENCES: Records = Records {
     fields: &[
         "change",
         "event_id",
-        "a/time",
-        "a/name",
-        "a/description",
-        "a/location",
-        "b/time",
-        "b/name",
-        "b/description",
-        "b/location",
+        "base/time",
+        "base/name",
+        "base/description",
+        "base/location",
+        "compare/time",
+        "compare/name",
+        "compare/description",
+        "compare/location",
     ],
 };
 
 const TIMERS_APART: Records = Records {
     member: "timers",
-    fields: &["change", "timer_id", "a/state", "a/next", "a/payload", "b/state", "b/next", "b/payload"],
+    fields: &[
+        "change",
+        "timer_id",
+        "base/state",
+        "base/next",
+        "base/payload",
+        "compare/state",
+        "compare/next",
+        "compare/payload",
+    ],
 };
 
-const FIRINGS_APART: Records =
-    Records { member: "firings", fields: &["change", "timer_id", "due", "a/state", "a/reason", "b/state", "b/reason"] };
+const FIRINGS_APART: Records = Records {
+    member: "firings",
+    fields: &["change", "timer_id", "due", "base/state", "base/reason", "compare/state", "compare/reason"],
+};
 
 /// Creates, lists, compares, exports and ends timelines.
 #[derive(Debug, clap::Args)]
@@ -109,14 +120,14 @@ enum Action {
     /// Lists the events, armed timers and firing outcomes that differ between two related timelines.
     Diff {
         /// The first timeline.
-        #[arg(value_name = "A")]
-        a: String,
+        #[arg(value_name = "BASE")]
+        base: String,
         /// The second timeline.
-        #[arg(value_name = "B")]
-        b: String,
+        #[arg(value_name = "COMPARE")]
+        compare: String,
         /// What to compare; `firings` are outcomes. Defaults to all in tables, else to `events`.
         #[arg(long, value_parser = ["events", "timers", "firings"])]
-        of: Option<String>,
+        r#type: Option<String>,
     },
     /// Sets or shows the retention of reads and rejected requests on a timeline that you administer.
     ///
@@ -130,7 +141,7 @@ enum Action {
         reads: Option<String>,
         /// How long to keep rejected requests, such as 365d, or `forever`.
         #[arg(long, value_name = "DURATION")]
-        refusals: Option<String>,
+        rejections: Option<String>,
     },
     /// Exports a timeline that you administer to one file that anyone can verify offline.
     ///
@@ -152,16 +163,16 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
     match command.action {
         Action::List => show_pages(&client, &["timelines"], Vec::new(), (true, &TIMELINES), list_text),
         Action::Show { timeline } => client.show(&client.get(&["timeline", timeline.as_str()], &[])?, timeline_text),
-        Action::Diff { a, b, of } => diff(&client, (&a, &b), of),
-        Action::Retention { timeline, reads: None, refusals: None } => {
+        Action::Diff { base, compare, r#type } => diff(&client, (&base, &compare), r#type),
+        Action::Retention { timeline, reads: None, rejections: None } => {
             let answer = client.get(&["timeline", timeline.as_str()], &[])?;
             client.show(&answer, |answer| retention_text(&answer["timeline_id"], &answer["retention"]))
         }
-        Action::Retention { timeline, reads, refusals } => {
+        Action::Retention { timeline, reads, rejections } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline.to_string()));
             insert(&mut body, "reads", reads.map(period));
-            insert(&mut body, "refusals", refusals.map(period));
+            insert(&mut body, "rejections", rejections.map(period));
             let answer = client.post(&["v1", "set-retention"], body)?;
             client.show(&answer, output::status)
         }
@@ -191,13 +202,13 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
 }
 
 /// Prints the differences between two timelines. Formats for programs have one kind of record.
-fn diff(client: &Client, (a, b): (&str, &str), of: Option<String>) -> Result<(), Failure> {
-    let all = of.is_none() && client.format() == OutputFormat::Table;
-    let of = of.unwrap_or_else(|| "events".to_owned());
+fn diff(client: &Client, (a, b): (&str, &str), r#type: Option<String>) -> Result<(), Failure> {
+    let all = r#type.is_none() && client.format() == OutputFormat::Table;
+    let of = r#type.unwrap_or_else(|| "events".to_owned());
     let kinds: [(&str, &Records); 3] =
         [("events", &DIFFERENCES), ("timers", &TIMERS_APART), ("firings", &FIRINGS_APART)];
     for (kind, records) in kinds.into_iter().filter(|(kind, _)| all || of == *kind) {
-        let asked = vec![("a", a.to_owned()), ("b", b.to_owned()), ("of", kind.to_owned())];
+        let asked = vec![("base", a.to_owned()), ("compare", b.to_owned()), ("type", kind.to_owned())];
         let is_begun = Cell::new(false);
         let text = |page: &Value, _| match kind {
             "timers" => apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, all)),
@@ -215,9 +226,8 @@ fn period(text: String) -> Value {
 
 fn retention_text(timeline_id: &Value, retention: &Value) -> String {
     let how_long = |class: &str| retention[class].as_str().unwrap_or(FOREVER);
-    let kept =
-        serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "refusals": how_long("refusals") });
-    output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("refusals", "refusals")])
+    let kept = serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "rejections": how_long("rejections") });
+    output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("rejections", "rejections")])
 }
 
 fn timeline_text(answer: &Value) -> String {
@@ -227,7 +237,7 @@ fn timeline_text(answer: &Value) -> String {
         ("until", "role_expires_at"),
         ("created", "created_at"),
         ("ends", "expires_at"),
-        ("forked from", "fork/of"),
+        ("forked from", "fork/parent"),
         ("current time", "clock/current_time"),
         ("state", "clock/state"),
         ("rate", "clock/rate"),
@@ -258,15 +268,15 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     }
     let row = |difference: &Value| {
         serde_json::json!({ "change": difference["change"], "event_id": difference["event_id"],
-            "a": shown(&difference["a"]), "b": shown(&difference["b"]) })
+            "base": shown(&difference["base"]), "compare": shown(&difference["compare"]) })
     };
     let columns = [
         ("CHANGE", "change"),
         ("EVENT", "event_id"),
-        ("TIME IN A", "a/time"),
-        ("TIME IN B", "b/time"),
-        ("EVENT IN A", "a/what"),
-        ("EVENT IN B", "b/what"),
+        ("TIME IN BASE", "base/time"),
+        ("TIME IN COMPARE", "compare/time"),
+        ("EVENT IN BASE", "base/what"),
+        ("EVENT IN COMPARE", "compare/what"),
     ];
     let rows: Vec<Value> = differences.iter().map(row).collect();
     output::table(&rows, &columns, !is_begun.replace(true))
@@ -275,18 +285,18 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
 const TIMERS_APART_TEXT: [(&str, &str); 6] = [
     ("CHANGE", "change"),
     ("TIMER", "timer_id"),
-    ("STATE IN A", "a/state"),
-    ("STATE IN B", "b/state"),
-    ("NEXT IN A", "a/next"),
-    ("NEXT IN B", "b/next"),
+    ("STATE IN BASE", "base/state"),
+    ("STATE IN COMPARE", "compare/state"),
+    ("NEXT IN BASE", "base/next"),
+    ("NEXT IN COMPARE", "compare/next"),
 ];
 
 const FIRINGS_APART_TEXT: [(&str, &str); 5] = [
     ("CHANGE", "change"),
     ("TIMER", "timer_id"),
     ("DUE", "due"),
-    ("OUTCOME IN A", "a/state"),
-    ("OUTCOME IN B", "b/state"),
+    ("OUTCOME IN BASE", "base/state"),
+    ("OUTCOME IN COMPARE", "compare/state"),
 ];
 
 /// Starts with a blank line if something precedes it; empty if there are none.
@@ -325,42 +335,44 @@ mod tests {
         let none = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": null});
         let empty = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": "c"});
         let event = serde_json::json!({"time": "2000-01-01T00:00:00Z", "name": "n"});
-        let full =
-            serde_json::json!({"differences": [{"change": "only_in_a", "event_id": "e", "a": event, "b": null}]});
+        let full = serde_json::json!({"differences": [{"change": "only_in_base", "event_id": "e", "base": event, "compare": null}]});
         let told = |pages: &[&Value]| {
             let is_begun = Cell::new(false);
             pages.iter().map(|page| diff_text(page, &is_begun)).collect::<Vec<_>>().concat()
         };
-        let heading = "CHANGE     EVENT  TIME IN A             TIME IN B  EVENT IN A  EVENT IN B\n";
-        let line = "only_in_a  e      2000-01-01T00:00:00Z             n\n";
+        let heading = "CHANGE        EVENT  TIME IN BASE          TIME IN COMPARE  EVENT IN BASE  EVENT IN COMPARE\n";
+        let line = "only_in_base  e      2000-01-01T00:00:00Z                   n\n";
         assert_eq!(told(&[&none]), "No event differs.\n");
         assert_eq!(told(&[&empty, &none]), "No event differs.\n");
         assert_eq!(told(&[&empty, &full, &none]), format!("{heading}{line}"));
-        let second = "only_in_a  e  2000-01-01T00:00:00Z    n\n";
+        let second = "only_in_base  e  2000-01-01T00:00:00Z    n\n";
         assert_eq!(told(&[&full, &full]), format!("{heading}{line}{second}"));
     }
 
     #[test]
     fn timer_differences_are_printed_only_if_present() {
         let timer = |next: &str| serde_json::json!({"state": "armed", "next": next});
-        let one = serde_json::json!({"change": "differs", "timer_id": "t", "a": timer("x"), "b": timer("y")});
+        let one = serde_json::json!({"change": "differs", "timer_id": "t", "base": timer("x"), "compare": timer("y")});
         let (none, full) = (serde_json::json!({"timers": []}), serde_json::json!({"timers": [one]}));
         let is_begun = Cell::new(false);
         let text = |page| apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, true));
-        let heading = "CHANGE   TIMER  STATE IN A  STATE IN B  NEXT IN A  NEXT IN B\n";
+        let heading = "CHANGE   TIMER  STATE IN BASE  STATE IN COMPARE  NEXT IN BASE  NEXT IN COMPARE\n";
         assert_eq!(text(&none), "");
-        assert_eq!(text(&full), format!("\n{heading}differs  t      armed       armed       x          y\n"));
+        assert_eq!(
+            text(&full),
+            format!("\n{heading}differs  t      armed          armed             x             y\n")
+        );
         assert!(text(&full).starts_with("differs  t"));
     }
 
     #[test]
     fn retention_period_is_shown_and_sent_in_api_format() {
         assert_eq!((period("90d".to_owned()), period("forever".to_owned())), ("90d".into(), Value::Null));
-        let retention = serde_json::json!({"reads": "P90D", "refusals": null});
-        let expected = "timeline  main\nreads     P90D\nrefusals  forever\n";
+        let retention = serde_json::json!({"reads": "P90D", "rejections": null});
+        let expected = "timeline    main\nreads       P90D\nrejections  forever\n";
         assert_eq!(retention_text(&"main".into(), &retention), expected);
         let never_said = retention_text(&"main".into(), &Value::Null);
-        assert_eq!(never_said, "timeline  main\nreads     forever\nrefusals  forever\n");
+        assert_eq!(never_said, "timeline    main\nreads       forever\nrejections  forever\n");
     }
 
     #[test]

@@ -56,7 +56,7 @@ enum Action {
     Change(Box<ChangeCommand>),
     /// Previews the moments of a rule, without setting a timer.
     #[command(group(clap::ArgGroup::new("when").args(["every", "cron"]).required(true)))]
-    Moments {
+    Preview {
         /// An iCalendar rule, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
         #[arg(long, value_name = "RULE")]
         every: Option<String>,
@@ -123,7 +123,7 @@ enum Action {
         /// The firing id, from `show` or a receipt.
         firing_id: String,
     },
-    /// Holds an advance at its current moment until you release the lease or it expires.
+    /// Holds an advance at its current moment until you release the hold or it expires.
     ///
     /// After ten minutes at one moment, the advance stops and reports the holder and the reason.
     Hold {
@@ -132,16 +132,16 @@ enum Action {
         /// How long, in host time, such as 2m.
         #[arg(long = "for", value_name = "DURATION", default_value = "30s")]
         ttl: String,
-        /// Extend this lease of yours instead of creating one.
-        #[arg(long, value_name = "LEASE_ID")]
-        lease: Option<String>,
+        /// Extend this hold of yours instead of creating one.
+        #[arg(long, value_name = "HOLD_ID")]
+        hold: Option<String>,
     },
-    /// Lists the leases that hold the clock without a firing.
-    Leases,
-    /// Releases a lease of yours that holds the clock.
+    /// Lists the holds on the clock.
+    Holds,
+    /// Releases a hold of yours.
     Release {
-        /// The lease id, from `hold` or `leases`.
-        lease_id: String,
+        /// The hold id, from `hold` or `holds`.
+        hold_id: String,
     },
     /// Claims the firings of a queue, shows them, and can forward them to your program, until Ctrl-C.
     ///
@@ -176,11 +176,11 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             query.extend(limit.map(|limit| ("limit", limit.to_string())));
             show_pages(&client, &["v1", "firings"], query, (all, &FIRINGS), firings_text)
         }
-        Action::Moments { every, cron, starts, zone, after, limit } => {
+        Action::Preview { every, cron, starts, zone, after, limit } => {
             let asked = [("rule", every.or(cron)), ("starts", starts), ("zone", zone), ("after", after)];
             query.extend(asked.into_iter().filter_map(|(name, value)| Some((name, value?))));
             query.push(("limit", limit.to_string()));
-            client.show(&client.get(&["v1", "timer-moments"], &query)?, moments_text)
+            client.show(&client.get(&["v1", "timer-preview"], &query)?, moments_text)
         }
         Action::List { state, limit, all } => {
             query.extend(state.map(|state| ("state", state)));
@@ -195,21 +195,21 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             let answer = client.post(&["v1", "firings", &firing_id, "redeliver"], command.timeline.body())?;
             client.show(&answer, redelivered_text)
         }
-        Action::Hold { reason, ttl, lease } => {
+        Action::Hold { reason, ttl, hold } => {
             let mut body = command.timeline.body();
             insert(&mut body, "reason", Some(reason));
             insert(&mut body, "ttl", Some(ttl));
-            insert(&mut body, "lease_id", lease);
-            let shown = [("lease", "lease/lease_id"), ("until", "lease/until")];
-            client.show(&client.post(&["v1", "leases"], body)?, |answer| output::fields(answer, &shown))
+            insert(&mut body, "hold_id", hold);
+            let shown = [("hold", "hold/hold_id"), ("until", "hold/expires_at")];
+            client.show(&client.post(&["v1", "holds"], body)?, |answer| output::fields(answer, &shown))
         }
-        Action::Leases => {
-            let columns = [("LEASE", "lease_id"), ("OWNER", "owner"), ("UNTIL", "until"), ("REASON", "reason")];
-            let shown = |answer: &Value| page_text(answer, "leases", &columns, true);
-            client.show(&client.get(&["v1", "leases"], &query)?, shown)
+        Action::Holds => {
+            let columns = [("HOLD", "hold_id"), ("OWNER", "owner"), ("UNTIL", "expires_at"), ("REASON", "reason")];
+            let shown = |answer: &Value| page_text(answer, "holds", &columns, true);
+            client.show(&client.get(&["v1", "holds"], &query)?, shown)
         }
-        Action::Release { lease_id } => {
-            let answer = client.post(&["v1", "leases", &lease_id, "release"], command.timeline.body())?;
+        Action::Release { hold_id } => {
+            let answer = client.post(&["v1", "holds", &hold_id, "release"], command.timeline.body())?;
             client.show(&answer, output::status)
         }
         Action::Listen(options) => listen::run(&client, &command.timeline, options),

@@ -129,7 +129,7 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
              another --key",
         );
     }
-    let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
+    let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_omitted).sum();
     if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
 }
 
@@ -255,12 +255,11 @@ fn scan_text(scan: &Scan) -> String {
         let at = position.map_or_else(String::new, |position| format!(" at {position}"));
         let _ = writeln!(text, "  {kind}{at}: {}", output::printable(evidence));
     }
-    if scan.findings_untold > 0 {
-        let _ = writeln!(text, "  and {} more", scan.findings_untold);
+    if scan.findings_omitted > 0 {
+        let _ = writeln!(text, "  and {} more", scan.findings_omitted);
     }
     let checked = scan.checked.iter().filter(|checked| checked.count > 0);
-    let word = |what: &'static str| if what == "let_go" { "pruned" } else { what };
-    let checked: Vec<String> = checked.map(|Checked { what, count }| format!("{count} {}", word(what))).collect();
+    let checked: Vec<String> = checked.map(|Checked { what, count }| format!("{count} {what}")).collect();
     let _ = writeln!(text, "  checked: {}", checked.join(", "));
     for sentence in &scan.not_checked {
         let _ = writeln!(text, "  not checked: {}", output::printable(sentence));
@@ -279,16 +278,16 @@ fn scan_json(scan: &Scan) -> Value {
     };
     let checked = |checked: &Checked| json!({ "what": checked.what, "count": checked.count });
     // Callers who may not read an entry cannot see what is missing from it.
-    let let_go = scan.checked.iter().filter(|checked| matches!(checked.what, "let_go" | contents::PRUNED_SEEN));
+    let let_go = scan.checked.iter().filter(|checked| matches!(checked.what, "pruned" | contents::PRUNED_SEEN));
     json!({
         "timeline_id": scan.timeline_id.as_str(),
         "scan_depth": scan.depth.to_string(),
         "tampering_detected": scan.tampering_detected(),
         "details": scan.details,
         "findings": scan.findings.iter().map(finding).collect::<Vec<_>>(),
-        "findings_untold": scan.findings_untold,
+        "findings_omitted": scan.findings_omitted,
         "checked": scan.checked.iter().map(checked).collect::<Vec<_>>(),
-        "let_go": let_go.map(|checked| checked.count).max(),
+        "pruned": let_go.map(|checked| checked.count).max(),
         "not_checked": scan.not_checked,
         "checkpoint": scan.checkpoint,
     })

@@ -9,7 +9,7 @@ use crate::redaction::may_hold_password;
 
 /// Options that the file cannot set: its own path, short forms, and options for a single start.
 pub(super) const FLAGS_ALONE: [&str; 6] =
-    ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join", "kept_from"];
+    ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join", "trusted_checkpoint"];
 
 impl ServeOptions {
     /// Returns the keys of the file: all flags except those that are only flags.

@@ -7,7 +7,7 @@ use super::{KeptFrom, ServeOptions};
 pub(super) struct Shared {
     pub(super) replicas: bool,
     pub(super) join: bool,
-    pub(super) kept_from: Vec<KeptFrom>,
+    pub(super) trusted_checkpoint: Vec<KeptFrom>,
     pub(super) accept_rollback: bool,
     pub(super) signing_key: Option<PathBuf>,
 }
@@ -23,8 +23,10 @@ impl Shared {
         if join && !replicas {
             bail!("`join` is for one of several services on a database: give --replicas too");
         }
-        if !options.kept_from.is_empty() && !join {
-            bail!("`kept_from` is for a data folder that has no checkpoints yet: give --join too, or leave it out");
+        if !options.trusted_checkpoint.is_empty() && !join {
+            bail!(
+                "`trusted_checkpoint` is for a data folder that has no checkpoints yet: give --join too, or leave it out"
+            );
         }
         let accept_rollback = options.accept_rollback.unwrap_or(false);
         if accept_rollback && replicas {
@@ -40,6 +42,12 @@ impl Shared {
                  SQLite file, the signing key is `signing.key` in the data folder"
             );
         }
-        Ok(Self { replicas, join, kept_from: options.kept_from.clone(), accept_rollback, signing_key })
+        Ok(Self {
+            replicas,
+            join,
+            trusted_checkpoint: options.trusted_checkpoint.clone(),
+            accept_rollback,
+            signing_key,
+        })
     }
 }

@@ -120,9 +120,9 @@ fn login_settings_are_layered() {
         &[None, Some("https://b.test".to_owned()), Some("https://c.test".to_owned())],
     );
     check(
-        |settings| settings.insecure_log_in,
-        &["--insecure-log-in=false"],
-        "insecure_log_in = true",
+        |settings| settings.allow_insecure_login,
+        &["--allow-insecure-login=false"],
+        "allow_insecure_login = true",
         &[false, true, false],
     );
     check(
@@ -263,7 +263,7 @@ fn malformed_address_in_the_file_is_reported_without_its_password() {
         "store = 'host=db password=hunter2'",
         "store = 'postgres://ada:hunter2@db/time",
         "otlp_endpoint = 'http://ada:hunter2@collector:4318'",
-        "webhook_to = ['https://ada:hunter2@hooks.example.com']",
+        "webhook_allow_host = ['https://ada:hunter2@hooks.example.com']",
     ] {
         let refused = refusal(&format!("demo = true\n{line}"));
         assert!(refused.contains("line 2") && !refused.contains("hunter2"), "{refused}");

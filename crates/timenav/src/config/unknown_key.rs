@@ -1,7 +1,7 @@
 const SIMILARITY_MIN: f64 = 0.7;
 
 pub(super) fn unknown_key(key: &str, keys: &[String]) -> String {
-    if ["accept_rollback", "join", "kept_from"].contains(&key) {
+    if ["accept_rollback", "join", "trusted_checkpoint"].contains(&key) {
         let flag = key.replace('_', "-");
         return format!("`{key}` is for one start and cannot be set here; use --{flag} instead");
     }

@@ -59,10 +59,10 @@ impl WitnessSettings {
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
         let asked = settled(first(&options.witness, &file.witness))?;
         let interval = options.witness_interval_secs.or(file.witness_interval_secs);
-        let wait = options.witness_wait_secs.or(file.witness_wait_secs);
+        let wait = options.witness_timeout_secs.or(file.witness_timeout_secs);
         Ok(Self {
             timelines: timelines(first(&options.witness_timeline, &file.witness_timeline), &asked)?,
-            required: required(options.witness_required.or(file.witness_required), &asked)?,
+            required: required(options.witness_quorum.or(file.witness_quorum), &asked)?,
             asked,
             interval: interval.unwrap_or(WitnessSecs::of(INTERVAL_SECS_DEFAULT)).duration(),
             wait: wait.unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
@@ -108,7 +108,7 @@ fn required(count: Option<usize>, asked: &[WitnessUrl]) -> anyhow::Result<usize>
     let count = count.unwrap_or(0);
     if count > asked.len() {
         let there = asked.len();
-        bail!("`witness_required` is {count}, but there are {there} witnesses: give --witness once for each of them");
+        bail!("`witness_quorum` is {count}, but there are {there} witnesses: give --witness once for each of them");
     }
     Ok(count)
 }

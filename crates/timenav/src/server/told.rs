@@ -32,16 +32,16 @@ impl Seen {
     fn tell(self, counts: &ConnectionCounts) -> Self {
         let now = Self(ConnectionEnd::ALL.map(|end| counts.ended(end)));
         let since = |end: ConnectionEnd| now.0[end as usize] - self.0[end as usize];
-        let [full, address_full, made_room, not_accepted] = REFUSED.map(since);
+        let [full, per_ip_limit, evicted, accept_error] = REFUSED.map(since);
         let [late, handshake, malformed, stalled] = BROKEN.map(since);
         let connections = counts.open();
-        if full + address_full + made_room + not_accepted > 0 {
+        if full + per_ip_limit + evicted + accept_error > 0 {
             tracing::warn!(
                 connections,
                 full,
-                address_full,
-                made_room,
-                not_accepted,
+                per_ip_limit,
+                evicted,
+                accept_error,
                 "connections were rejected in the last minute: too many in total, or from one address"
             );
         }
@@ -97,7 +97,7 @@ mod tests {
             let seen = seen.tell(&counts);
             let lines = told();
             assert_eq!(lines.lines().count(), 2, "{lines}");
-            let fields = "connections=0 full=2 address_full=2 made_room=2 not_accepted=2";
+            let fields = "connections=0 full=2 per_ip_limit=2 evicted=2 accept_error=2";
             assert!(lines.contains("WARN") && lines.contains(fields), "{lines}");
             assert!(lines.contains("INFO") && lines.contains("late=2 handshake=2 malformed=2 stalled=2"), "{lines}");
             counts.refuse(ConnectionEnd::Late);

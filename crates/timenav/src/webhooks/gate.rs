@@ -39,7 +39,8 @@ impl Gate {
             return Err("the part after `#` is never sent; leave it out".to_owned());
         }
         if !self.allowed.contains(&to) {
-            let detail = format!("this service sends no webhooks to {to}; its operator can allow it with --webhook-to");
+            let detail =
+                format!("this service sends no webhooks to {to}; its operator can allow it with --webhook-allow-host");
             return Err(detail);
         }
         Ok((url, to))

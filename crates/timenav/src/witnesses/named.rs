@@ -44,9 +44,9 @@ pub(super) async fn run(
                 was_there = is_there;
             }
             Err(refusal) => {
-                if let Some(untold) = failures.tell(engine.now()) {
+                if let Some(suppressed) = failures.tell(engine.now()) {
                     let timeline = kept.timeline.as_str();
-                    tracing::warn!(%refusal, timeline, untold, "witnesses cannot be shown `{timeline}`; will retry");
+                    tracing::warn!(%refusal, timeline, suppressed, "witnesses cannot be shown `{timeline}`; will retry");
                 }
             }
         }

@@ -168,7 +168,7 @@ fn import_command_reports_imported_and_rejected_records() {
     let undo = "  to undo: timenav import --undo";
     assert_eq!(text, format!("{table}: 2 imported, 0 unchanged, 0 refused\n{undo} 1-3-2 --timeline storms\n"));
     let answer = answered(&service, &["import", &lines]);
-    assert_eq!((&answer["taken"], &answer["timeline_id"]), (&json!(1), &json!("main")));
+    assert_eq!((&answer["imported"], &answer["timeline_id"]), (&json!(1), &json!("main")));
     let (code, stdout, stderr) = run(
         &mut command(&service, &["import", "-", "--format", "ndjson"]),
         "{\"time\":\"1969-07-20T20:17:40Z\"}\nx\n{}\n",
@@ -318,7 +318,7 @@ fn timeline_user_and_key_commands_print_expected_output() {
     shown(&service, "cli-key-create", &arguments);
     let made = answered(
         &service,
-        &["key", "create", "--user", "ada", "--timeline-bound", "billing", "--expires-at", "2999-01-01T00:00:00Z"],
+        &["key", "create", "--user", "ada", "--default-timeline", "billing", "--expires-at", "2999-01-01T00:00:00Z"],
     );
     shown(&service, "cli-key-list", &["key", "list", "--user", "ada"]);
     let key = made["api_key"].as_str().unwrap();

@@ -124,12 +124,12 @@ fn doctor_reads_settings_as_serve_does() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("nothing").display().to_string();
     let config = folder.path().join("timenav.toml");
-    std::fs::write(&config, "listen = \"0.0.0.0:8080\"\ninsecure_log_in = true\ndemo = true\n").unwrap();
+    std::fs::write(&config, "listen = \"0.0.0.0:8080\"\nallow_insecure_login = true\ndemo = true\n").unwrap();
     let config = config.to_str().unwrap();
     let (code, seen) = examined(&["--data", &data, "--config", config], &[("TIMENAV_ACCEPT_ROLLBACK", "true")]);
     for (name, expected) in [
         ("listen", "fail"),
-        ("insecure-log-in", "fail"),
+        ("allow-insecure-login", "fail"),
         ("accept-rollback", "fail"),
         ("data-folder", "warn"),
         ("service-name", "warn"),
@@ -138,9 +138,9 @@ fn doctor_reads_settings_as_serve_does() {
     }
     assert_eq!(code, Some(1));
     // A flag overrides the file, as for `serve`.
-    let flags = ["--listen", "127.0.0.1:8080", "--insecure-log-in=false", "--service-name", "time.test"];
+    let flags = ["--listen", "127.0.0.1:8080", "--allow-insecure-login=false", "--service-name", "time.test"];
     let (code, seen) = examined(&[&["--data", &data, "--config", config][..], &flags].concat(), &[]);
-    for name in ["listen", "insecure-log-in", "accept-rollback", "service-name"] {
+    for name in ["listen", "allow-insecure-login", "accept-rollback", "service-name"] {
         assert_eq!(seen.get(name), Some(&json!("ok")), "{name}: {seen:?}");
     }
     assert_eq!(code, Some(0), "warnings are allowed");

@@ -22,7 +22,7 @@ fn import(service: &Service, timeline: &str, content_type: &str, map: &str, file
 }
 
 fn counts(answer: &Value) -> [u64; 3] {
-    ["taken", "unchanged", "refused"].map(|name| answer[name].as_u64().unwrap())
+    ["imported", "unchanged", "rejected"].map(|name| answer[name].as_u64().unwrap())
 }
 
 /// Returns the results of a query, after checking order and uniqueness.
@@ -79,7 +79,7 @@ fn earthquake_import_matches_known_counts() {
     let counted = |parameters: &[(&str, &str)]| {
         service.get("/v1/aggregate-events", &[&[("timeline_id", "quakes"), ("limit", "1000")], parameters].concat())
     };
-    let nets = counted(&[("by", "attribute.net")]);
+    let nets = counted(&[("group_by", "attribute.net")]);
     assert_eq!((&nets["groups"][0]["key"], &nets["groups"][0]["count"]), (&json!("ci"), &json!(386)));
     assert!(
         nets["groups"].as_array().unwrap().iter().all(|group| group["count"] == of(group["key"].as_str().unwrap()))
@@ -88,10 +88,14 @@ fn earthquake_import_matches_known_counts() {
         let groups = answer["groups"].as_array().unwrap().iter();
         groups.map(|group| group["count"].as_u64().unwrap()).sum::<u64>()
     };
-    for by in [&[("by", "time"), ("bucket", "PT1H")][..], &[("by", "cell"), ("resolution", "5")], &[("by", "time")]] {
+    for by in [
+        &[("group_by", "time"), ("bucket", "PT1H")][..],
+        &[("group_by", "cell"), ("resolution", "5")],
+        &[("group_by", "time")],
+    ] {
         assert_eq!(sum(&counted(by)), 1_707, "{by:?}");
     }
-    let day = [("by", "time"), ("bucket", "P1D"), ("location", california)];
+    let day = [("group_by", "time"), ("bucket", "P1D"), ("location", california)];
     let days = counted(&day);
     let first = days["groups"].as_array().unwrap().iter().find(|group| group["key"] == "2018-02-01T00:00:00Z");
     assert_eq!(first.unwrap()["count"], 134);
@@ -147,7 +151,7 @@ fn flight_import_matches_known_counts() {
     let service = Service::start();
     let map = r#"{"time": "time_hour", "location": "origin", "actors": "tailnum", "name": "{carrier} {flight}"}"#;
     let answer = import(&service, "flights", "text/csv", map, &file);
-    assert_eq!(answer["refused"], 0, "{answer}");
+    assert_eq!(answer["rejected"], 0, "{answer}");
     let events = found(&service, "flights", "JFK", "2013-07-04T00:00:00Z/2013-07-05T00:00:00Z", "100");
     assert_eq!(events.len(), 309);
     service.audit();

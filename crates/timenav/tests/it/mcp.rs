@@ -95,9 +95,9 @@ fn tool_errors_suggest_the_correction() {
         ),
         ("wait_for", json!({ "evnt": {} }), &["unknown field `evnt`"]),
         ("wait_for", json!({ "timer_id": "none" }), &["(not_found)"]),
-        ("spend", json!({}), &["give `duration`, such as `20m`"]),
-        ("spend", json!({ "duration": "-1h" }), &["duration: "]),
-        ("spend", json!({ "measured": true, "factor": 0 }), &["`factor` must be more than 0"]),
+        ("elapse", json!({}), &["give `duration`, such as `20m`"]),
+        ("elapse", json!({ "duration": "-1h" }), &["duration: "]),
+        ("elapse", json!({ "measured": true, "factor": 0 }), &["`factor` must be more than 0"]),
     ] {
         let text = agent.refused(tool, &arguments);
         for piece in expected {

@@ -188,7 +188,7 @@ fn demo_is_loaded_only_once() {
     // On the fork one event is canceled, its effects have lost their cause, and another one happens.
     let orphans = service.get("/v1/monitor-paradox", &[("timeline_id", "demo-no-sarajevo"), ("kinds", "P05"), all]);
     assert_eq!(orphans["paradoxes"].as_array().unwrap().len(), 1, "{orphans}");
-    let diff = service.get("/timelines/diff", &[("a", "demo"), ("b", "demo-no-sarajevo")]);
+    let diff = service.get("/timelines/diff", &[("base", "demo"), ("compare", "demo-no-sarajevo")]);
     assert_eq!(diff["differences"].as_array().unwrap().len(), 2, "{diff}");
     service.restart();
     assert_eq!(count(&service), events);

@@ -100,9 +100,9 @@ fn handler_processes_a_month_of_firings() {
         assert!(listener.is_running());
         listener.close().await.unwrap();
         assert_eq!((receipt.state, receipt.reached), (AdvanceState::Settled, at("2027-02-01T00:00:00Z")));
-        assert_eq!((receipt.fired, receipt.acknowledged, receipt.failed, receipt.unheard), (21, 21, 0, 0));
+        assert_eq!((receipt.fired, receipt.acknowledged, receipt.failed, receipt.unacknowledged), (21, 21, 0, 0));
         let seen = seen.lock().unwrap().clone();
-        let first = ("2027-01-01T09:00:00Z".to_owned(), json!(42), Some("inside_advance".to_owned()));
+        let first = ("2027-01-01T09:00:00Z".to_owned(), json!(42), Some("reentrant_clock_change".to_owned()));
         assert_eq!((seen.len(), &seen[0]), (21, &first));
         // A subscribed clock is read without a request.
         let generation = client.clock().await.unwrap().generation;

@@ -213,7 +213,7 @@ impl Service {
     /// Logs a user in. Both host and connection are local.
     pub(crate) fn try_log_in(&self, user_id: &str, password: &str) -> Answer {
         let body = json!({ "user_id": user_id, "password": password });
-        self.send(Request::post("/v1/log-in").json(&body).header("Host", "127.0.0.1").anonymous())
+        self.send(Request::post("/v1/login").json(&body).header("Host", "127.0.0.1").anonymous())
     }
 
     /// Logs a user in and returns the cookie, as a browser sends it.

@@ -165,9 +165,9 @@ fn fork_response_includes_its_parent_and_position() {
     service.post("/timelines", &json!({ "timeline_id": "of-fork", "fork_of": "fork", "at": anchor["anchor_id"] }));
     assert_eq!(service.get("/timeline/main", &[]).get("fork"), None);
     snapshot::check("timeline-forked", &service.send(Request::get("/timeline/fork")));
-    assert_eq!(service.get("/timeline/of-fork", &[])["fork"], json!({ "of": "fork", "size": size }));
+    assert_eq!(service.get("/timeline/of-fork", &[])["fork"], json!({ "parent": "fork", "size": size }));
     let listed = service.get("/timelines", &[]);
-    let forks = listed["timelines"].as_array().unwrap().iter().map(|one| (&one["timeline_id"], &one["fork"]["of"]));
+    let forks = listed["timelines"].as_array().unwrap().iter().map(|one| (&one["timeline_id"], &one["fork"]["parent"]));
     let forks: Vec<Value> = forks.map(|(timeline, of)| json!([timeline, of])).collect();
     assert_eq!(json!(forks), json!([["fork", "main"], ["main", null], ["of-fork", "fork"], ["system", null]]));
     service.audit();

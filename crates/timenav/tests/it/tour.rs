@@ -102,7 +102,7 @@ fn story(file: Option<&Path>) -> String {
 #[test]
 fn example_story_runs_to_completion() {
     let told = story(None);
-    assert!(told.contains("\"taken\":10,"), "{told}");
+    assert!(told.contains("\"imported\":10,"), "{told}");
     let looks: Vec<&str> = told.lines().filter(|line| line.contains("\"events\":")).collect();
     assert!(looks[0].contains("2005-08-29T06:00:00Z"), "{}", looks[0]);
     assert!(looks[1].contains("2005-08-29T18:00:00Z"), "{}", looks[1]);
@@ -117,6 +117,6 @@ fn example_story_runs_with_all_hurricanes() {
         return;
     }
     let told = story(Some(&file));
-    assert!(told.contains("\"taken\":55605,\"unchanged\":0,\"refused\":0"), "{told}");
+    assert!(told.contains("\"imported\":55605,\"unchanged\":0,\"rejected\":0"), "{told}");
     assert!(told.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{told}");
 }

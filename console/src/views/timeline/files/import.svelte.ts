@@ -7,18 +7,18 @@ import type { Packing } from './packed';
 export interface Imported {
   status: string;
   import_id?: string | null;
-  taken: number;
+  imported: number;
   unchanged: number;
   repeated?: number | null;
-  refused: number;
-  refusals: { line: number; code: string; detail: string }[];
-  notes?: { line: number; code: string; detail: string }[];
-  noted?: number | null;
+  rejected: number;
+  rejections: { line: number; code: string; detail: string }[];
+  warnings?: { line: number; code: string; detail: string }[];
+  warning_count?: number | null;
 }
 
 interface Undone {
-  undone: number;
-  kept: number;
+  undone_count: number;
+  skipped_changed: number;
 }
 
 /** What was recorded before somebody stopped an import. */
@@ -149,16 +149,16 @@ export class FileImport {
 
   async undo(importId: string): Promise<void> {
     [this.isUndoing, this.error] = [true, null];
-    const sum: Undone = { undone: 0, kept: 0 };
+    const sum: Undone = { undone_count: 0, skipped_changed: 0 };
     try {
       for (let left: string | null = importId; left !== null;) {
-        const part: Undone & { rest?: string | null } = await service.undoImport({
+        const part: Undone & { next_import_id?: string | null } = await service.undoImport({
           timeline_id: this.timeline,
           import_id: left,
         });
-        sum.undone += part.undone;
-        sum.kept += part.kept;
-        left = part.rest ?? null;
+        sum.undone_count += part.undone_count;
+        sum.skipped_changed += part.skipped_changed;
+        left = part.next_import_id ?? null;
       }
       [this.undone, this.step] = [sum, 'undone'];
       this.#changed();

@@ -60,17 +60,17 @@ export function piecesOf(counts: Counts, { from, to }: Range): (Range & { count:
 /** Returns how many events of some time have each value, as far as one answer counts. */
 export async function ask(question: Question, by: GroupBy, range: Range, signal: AbortSignal): Promise<Answer> {
   const body = await service.aggregateEvents(
-    { ...queryOf(question), by, limit: GROUPS_MAX, time_range: `${format(range.from)}/${format(range.to)}` },
+    { ...queryOf(question), group_by: by, limit: GROUPS_MAX, time_range: `${format(range.from)}/${format(range.to)}` },
     { signal },
   );
-  const stop = body.next_cursor && body.counted_to ? parse(body.counted_to) : null;
+  const stop = body.next_cursor && body.counted_until ? parse(body.counted_until) : null;
   return {
     tally: {
-      count: body.count - body.without_count,
+      count: body.count - body.ungrouped_count,
       values: new Map(body.groups.map(({ key, count }) => [key, count])),
     },
     events: body.count,
-    isCut: body.is_groups_cut || body.groups_count > body.groups.length,
+    isCut: body.groups_truncated || body.groups_count > body.groups.length,
     // Other events of the moment in which it stopped were not counted.
     until: body.next_cursor ? (stop ?? range.from) - 1n : null,
   };

@@ -371,7 +371,7 @@ fn pending_firing_is_superseded_if_its_moment_recurs() {
 
 #[test]
 fn restored_timers_and_firings_are_limited() {
-    use crate::limits::{RESTORED_BYTES_MAX, RESTORED_FIRINGS_MAX, RESTORED_LOOKED_MAX};
+    use crate::limits::{RESTORE_SCANNED_MAX, RESTORED_BYTES_MAX, RESTORED_FIRINGS_MAX};
     let mut room = Room::default();
     assert!((0..TIMERS_PER_TIMELINE_MAX).all(|_| room.timer(0).is_ok()));
     assert_eq!(room.timer(0).unwrap_err().max, TIMERS_PER_TIMELINE_MAX);
@@ -380,6 +380,6 @@ fn restored_timers_and_firings_are_limited() {
     assert_eq!(room.timer(1).unwrap_err().max, RESTORED_BYTES_MAX);
     assert!((0..RESTORED_FIRINGS_MAX).all(|_| room.firing().is_ok()));
     assert_eq!(room.firing().unwrap_err().max, RESTORED_FIRINGS_MAX);
-    assert!(room.look(RESTORED_LOOKED_MAX).is_ok());
-    assert_eq!(room.look(1).unwrap_err().max, RESTORED_LOOKED_MAX);
+    assert!(room.look(RESTORE_SCANNED_MAX).is_ok());
+    assert_eq!(room.look(1).unwrap_err().max, RESTORE_SCANNED_MAX);
 }

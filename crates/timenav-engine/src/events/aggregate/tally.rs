@@ -51,14 +51,14 @@ pub(super) struct Tally {
     /// The bucket of the last event: events of one bucket are consecutive.
     stretch: Range<i64>,
     pub(super) count: usize,
-    pub(super) without_count: usize,
+    pub(super) ungrouped_count: usize,
     pub(super) is_cut: bool,
 }
 
 impl Tally {
     pub(super) fn new(by: GroupBy, gazetteer: Option<Arc<dyn Gazetteer>>, filter: Arc<EventFilter>) -> Self {
         let (known, groups, times) = (HashMap::new(), HashMap::new(), Vec::new());
-        Self { by, gazetteer, filter, known, groups, times, stretch: 0..0, count: 0, without_count: 0, is_cut: false }
+        Self { by, gazetteer, filter, known, groups, times, stretch: 0..0, count: 0, ungrouped_count: 0, is_cut: false }
     }
 
     pub(super) fn add(&mut self, event: &StoredEvent) {
@@ -74,7 +74,7 @@ impl Tally {
 
     pub(super) fn add_stretch(&mut self, &EventStretch { first, last, count }: &EventStretch) {
         self.count += count;
-        let GroupBy::Time(bucket) = self.by else { return self.without_count += count };
+        let GroupBy::Time(bucket) = self.by else { return self.ungrouped_count += count };
         self.count_more(&Key::Time(bucket.begin(first)), Group { count, first, last });
     }
 
@@ -112,7 +112,7 @@ impl Tally {
 
     fn add_to(&mut self, keys: &[Key], time: Instant<Virtual>) {
         self.count += 1;
-        self.without_count += usize::from(keys.is_empty());
+        self.ungrouped_count += usize::from(keys.is_empty());
         for key in keys {
             self.count_in(key, time);
         }
@@ -138,7 +138,7 @@ impl Tally {
         };
         match key {
             Some(key) => self.count_in(&key, time),
-            None => self.without_count += 1,
+            None => self.ungrouped_count += 1,
         }
     }
 

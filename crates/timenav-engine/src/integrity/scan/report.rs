@@ -19,7 +19,7 @@ pub struct Scan {
     /// The differences, by position.
     pub findings: Vec<Finding>,
     /// Differences that are only counted, because there are too many of one kind.
-    pub findings_untold: u64,
+    pub findings_omitted: u64,
     pub checked: Vec<Checked>,
     pub not_checked: Vec<String>,
     /// The checkpoint of the scanned tree, if it is stored.
@@ -49,7 +49,7 @@ pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) ->
         depth: request.depth,
         details: details(request, &outcome, 0),
         findings: outcome.findings,
-        findings_untold: outcome.untold,
+        findings_omitted: outcome.untold,
         checked: Vec::new(),
         not_checked: vec!["Nothing else was checked, because there is nothing to compare it with.".to_owned()],
         checkpoint: None,

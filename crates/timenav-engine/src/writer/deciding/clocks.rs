@@ -42,7 +42,7 @@ impl Asking for ChangeClock {
             ClockCommand::Pause => Action::PauseTime,
             ClockCommand::Resume => Action::ResumeTime,
             // An entry records the effect on the clock, not the reason.
-            ClockCommand::FastForward(_) | ClockCommand::Spend { .. } | ClockCommand::ToNext { .. } => {
+            ClockCommand::FastForward(_) | ClockCommand::Elapse { .. } | ClockCommand::ToNext { .. } => {
                 Action::FastForward
             }
             ClockCommand::Rewind(_) => Action::Rewind,
@@ -55,8 +55,8 @@ impl Asking for ChangeClock {
         // A precondition requires an existing clock.
         // So do two commands that make no sense on a new clock: it runs, so no time can be spent on it, and it has no
         // timers to go to.
-        let is_there =
-            self.expected.is_some() || matches!(self.command, ClockCommand::Spend { .. } | ClockCommand::ToNext { .. });
+        let is_there = self.expected.is_some()
+            || matches!(self.command, ClockCommand::Elapse { .. } | ClockCommand::ToNext { .. });
         if is_there { Aim::Timeline } else { Aim::TimelineOrNew }
     }
 
@@ -204,12 +204,12 @@ fn change_clock(
     let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
     let went = to.map(|to| to.since(before.now(host)));
     let duration = match command {
-        ClockCommand::FastForward(by) | ClockCommand::Rewind(by) | ClockCommand::Spend { by, since: None } => {
+        ClockCommand::FastForward(by) | ClockCommand::Rewind(by) | ClockCommand::Elapse { by, since: None } => {
             Some(by.to_string())
         }
         // For these commands, the actual distance: the part that no other caller has spent, or the distance to the next
         // due time.
-        ClockCommand::Spend { since: Some(_), .. } | ClockCommand::ToNext { .. } => {
+        ClockCommand::Elapse { since: Some(_), .. } | ClockCommand::ToNext { .. } => {
             went.and_then(|span| Duration::new(0, span)).map(|by| by.to_string())
         }
         ClockCommand::Travel { .. }

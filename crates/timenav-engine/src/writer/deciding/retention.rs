@@ -79,7 +79,7 @@ impl Deciding for SetRetention {
             refusals_seconds: self.refusals.after(before.refusals_seconds),
         };
         let floor = retention.check_floor(draft.options().retention_floor_seconds);
-        floor.map_err(|below| Refusal::invalid(below.class.as_str(), below.to_string()))?;
+        floor.map_err(|below| Refusal::invalid(below.class.field(), below.to_string()))?;
         let host = draft.host(ledger);
         let payload = String::from_utf8_lossy(&retention.encode()).into_owned();
         let position = draft.append(ledger, Action::SetRetention, "retention", payload, host);

@@ -52,14 +52,14 @@ pub(crate) async fn once_done(
     };
     let Some(wait) = wait else { return Ok(changed) };
     let wait = newest(app, step, wait);
-    let (mut standing, only_here) = (app.engine.standing_of(&wait), app.engine.misses_followers());
+    let (mut standing, partial) = (app.engine.standing_of(&wait), app.engine.misses_followers());
     if is_on_its_way {
         // They have confirmed only its beginning.
         for one in standing.iter_mut().filter(|one| one.state == AwaitedState::Confirmed) {
             one.state = AwaitedState::Behind;
         }
     }
-    let awaited = AwaitedBody::of(&wait, &standing, app.engine.changed_at(&wait), only_here);
+    let awaited = AwaitedBody::of(&wait, &standing, app.engine.changed_at(&wait), partial);
     let said = sentence(&standing);
     let said =
         if is_on_its_way && !standing.is_empty() { format!("The advance has not finished yet: {said}") } else { said };

@@ -76,7 +76,7 @@ pub(crate) struct ClockBody {
     lag: Option<LagBody>,
     /// After a change that passed timers: the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    settled: Option<SettledBody>,
+    receipt: Option<SettledBody>,
     /// After a change with `followers`: the confirmations.
     #[serde(skip_serializing_if = "Option::is_none")]
     followers: Option<AwaitedBody>,
@@ -115,7 +115,7 @@ pub(crate) struct LagBody {
     /// The earliest due time of a firing without an outcome.
     oldest: String,
     /// How far the clock is past that moment, as a duration.
-    behind: String,
+    duration: String,
 }
 
 /// An advance that moves the clock and stops at each timer.
@@ -134,7 +134,7 @@ impl LagBody {
         let behind = now.since(lag.oldest).max(Span::ZERO);
         let behind = Duration::new(0, behind).filter(|_| behind > Span::ZERO).map(|behind| behind.to_string());
         let behind = behind.unwrap_or_else(|| "PT0S".to_owned());
-        Self { pending: lag.pending, oldest: lag.oldest.to_string(), behind }
+        Self { pending: lag.pending, oldest: lag.oldest.to_string(), duration: behind }
     }
 }
 
@@ -195,7 +195,7 @@ impl ClockBody {
         let said = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
         let created = timeline_created.and(before).map(|before| format!("{before} "));
         let status = Some(format!("{}{said}", created.unwrap_or_default()));
-        Self { status, new_time, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
+        Self { status, new_time, timeline_created, ledger, receipt: Some(SettledBody::of(receipt)), ..body }
     }
 
     pub(crate) fn confirmed(self, said: &str, awaited: AwaitedBody) -> Self {
@@ -259,7 +259,7 @@ impl ClockBody {
             },
             advance: view.advance.as_ref().map(AdvanceBody::of),
             lag: view.lag.as_ref().map(|lag| LagBody::of(lag, view.current_time)),
-            settled: None,
+            receipt: None,
             followers: None,
             follower_id: None,
             fault: None,

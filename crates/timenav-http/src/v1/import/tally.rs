@@ -28,16 +28,16 @@ pub(crate) struct ImportedBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     import_id: Option<String>,
     /// The number of new events.
-    taken: u64,
+    imported: u64,
     /// The number of events that were already recorded with the same content.
     unchanged: u64,
     /// The number of records that repeat an earlier record of the file and are merged with it. Omitted if zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeated: Option<u64>,
     /// The number of rejected records.
-    refused: u64,
+    rejected: u64,
     /// The first rejected records, with the reason.
-    refusals: Vec<RefusalBody>,
+    rejections: Vec<RejectionBody>,
     /// All reasons, by code and field, the most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -45,17 +45,17 @@ pub(crate) struct ImportedBody {
     /// The first records that were not fully imported, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
-    notes: Vec<NoteBody>,
+    warnings: Vec<WarningBody>,
     /// The number of records that were not fully imported. Omitted if zero.
     #[serde(skip_serializing_if = "Option::is_none")]
-    noted: Option<u64>,
+    warning_count: Option<u64>,
     /// The place of the last new event in the ledger.
     ledger: LedgerBody,
 }
 
 /// A rejected record.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct RefusalBody {
+pub(crate) struct RejectionBody {
     /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
     line: u64,
     /// A stable code for the error.
@@ -85,7 +85,7 @@ pub(crate) struct ReasonBody {
 
 /// A record that was not fully imported.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct NoteBody {
+pub(crate) struct WarningBody {
     /// Its line.
     line: u64,
     /// A stable code for the omission: `line_left_out`. The guide to importing lists all codes.
@@ -96,16 +96,16 @@ pub(crate) struct NoteBody {
 
 pub(super) struct Tally {
     pub(super) is_dry: bool,
-    taken: u64,
+    imported: u64,
     /// Start and end of the new events in the ledger.
     span: Option<(u64, u64)>,
     unchanged: u64,
     repeated: u64,
-    refused: u64,
-    refusals: Vec<RefusalBody>,
+    rejected: u64,
+    rejections: Vec<RejectionBody>,
     reasons: Vec<ReasonBody>,
-    noted: u64,
-    notes: Vec<NoteBody>,
+    warning_count: u64,
+    warnings: Vec<WarningBody>,
     /// The ledger position after the first batch, which creates a missing timeline.
     first: LedgerPosition,
     ledger: LedgerPosition,
@@ -116,15 +116,15 @@ impl Tally {
         let (refusals, notes) = (Vec::new(), Vec::new());
         Self {
             is_dry: false,
-            taken: 0,
+            imported: 0,
             span: None,
             unchanged: 0,
             repeated: 0,
-            refused: 0,
-            refusals,
+            rejected: 0,
+            rejections: refusals,
             reasons: Vec::new(),
-            noted: 0,
-            notes,
+            warning_count: 0,
+            warnings: notes,
             first,
             ledger: first,
         }
@@ -143,7 +143,7 @@ impl Tally {
                 }
                 Err(error) => {
                     let (code, field) = (error.code.to_owned(), error.field);
-                    self.refuse(RefusalBody { line: item.line, code, field, detail: error.detail });
+                    self.refuse(RejectionBody { line: item.line, code, field, detail: error.detail });
                 }
             }
         }
@@ -157,7 +157,7 @@ impl Tally {
             let first = self.span.map_or(end - batch.taken, |(first, _)| first);
             self.span = Some((first, end));
         }
-        self.taken += batch.taken;
+        self.imported += batch.taken;
         // Events after the start position were recorded by this import.
         let repeated = batch.unchanged_at.iter().filter(|at| **at > self.first.position).count() as u64;
         self.repeated += repeated;
@@ -172,55 +172,55 @@ impl Tally {
             };
             let line = lines.get(refused.index).copied().unwrap_or_default();
             let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
-            self.refuse(RefusalBody { line, code, field, detail });
+            self.refuse(RejectionBody { line, code, field, detail });
         }
     }
 
     fn note(&mut self, line: u64, notes: Vec<RecordNote>) {
         for RecordNote { code, detail } in notes {
-            self.noted += 1;
-            if self.notes.len() < REFUSALS_LISTED_MAX {
-                self.notes.push(NoteBody { line, code, detail });
+            self.warning_count += 1;
+            if self.warnings.len() < REFUSALS_LISTED_MAX {
+                self.warnings.push(WarningBody { line, code, detail });
             }
         }
     }
 
-    fn refuse(&mut self, refusal: RefusalBody) {
-        self.refused += 1;
+    fn refuse(&mut self, refusal: RejectionBody) {
+        self.rejected += 1;
         let is_same = |reason: &ReasonBody| reason.code == refusal.code && reason.field == refusal.field;
         match self.reasons.iter().position(is_same) {
             Some(at) => self.reasons[at].count += 1,
             None if self.reasons.len() < REFUSALS_LISTED_MAX => {
-                let RefusalBody { line, code, field, detail } = refusal.clone();
+                let RejectionBody { line, code, field, detail } = refusal.clone();
                 self.reasons.push(ReasonBody { code, field, count: 1, line, detail });
             }
             None => {}
         }
-        if self.refusals.len() < REFUSALS_LISTED_MAX {
-            self.refusals.push(refusal);
+        if self.rejections.len() < REFUSALS_LISTED_MAX {
+            self.rejections.push(refusal);
         }
     }
 
     /// Returns the id with which the import can be undone.
     fn import_id(&self) -> Option<String> {
         let (first, end) = self.span?;
-        Some(ImportId::new(first, end, self.taken)?.to_string())
+        Some(ImportId::new(first, end, self.imported)?.to_string())
     }
 
     /// Returns the failure with a summary of the records that were imported before it.
     pub(super) fn broken_off(&self, because: Failure) -> Failure {
-        if (self.taken, self.unchanged, self.repeated, self.refused) == (0, 0, 0, 0)
+        if (self.imported, self.unchanged, self.repeated, self.rejected) == (0, 0, 0, 0)
             && !matches!(because, Failure::MalformedFile { .. })
         {
             return because;
         }
-        let taken = counted(self.taken, "event", "events");
-        let were = match (self.is_dry, self.taken) {
+        let taken = counted(self.imported, "event", "events");
+        let were = match (self.is_dry, self.imported) {
             (true, _) => "would have been",
             (false, 1) => "was",
             (false, _) => "were",
         };
-        let refused = counted(self.refused, "record", "records");
+        let refused = counted(self.rejected, "record", "records");
         let id = self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)"));
         let known = self.unchanged + self.repeated;
         let before = format!("{taken} {were} imported, {known} unchanged and {refused} rejected{id}");
@@ -228,21 +228,21 @@ impl Tally {
     }
 
     pub(super) fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
-        self.refusals.sort_by_key(|refusal| refusal.line);
+        self.rejections.sort_by_key(|refusal| refusal.line);
         self.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
-        let (known, refused, import_id) = (self.unchanged, self.refused, self.import_id());
+        let (known, refused, import_id) = (self.unchanged, self.rejected, self.import_id());
         let repeated = match self.repeated {
             0 => String::new(),
             count => format!("{count} the same as an earlier record in the file, "),
         };
         let status = if self.is_dry {
-            let taken = counted(self.taken, "event", "events");
+            let taken = counted(self.imported, "event", "events");
             format!(
                 "Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {repeated}{refused} \
                  rejected."
             )
         } else {
-            let taken = counted(self.taken, "event is", "events are");
+            let taken = counted(self.imported, "event is", "events are");
             format!("{taken} new, {known} already recorded, {repeated}{refused} rejected.")
         };
         let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
@@ -252,14 +252,14 @@ impl Tally {
             timeline_created,
             dry_run: self.is_dry.then_some(true),
             import_id,
-            taken: self.taken,
+            imported: self.imported,
             unchanged: self.unchanged,
             repeated: (self.repeated > 0).then_some(self.repeated),
-            refused: self.refused,
-            refusals: self.refusals,
+            rejected: self.rejected,
+            rejections: self.rejections,
             reasons: self.reasons,
-            notes: self.notes,
-            noted: (self.noted > 0).then_some(self.noted),
+            warnings: self.warnings,
+            warning_count: (self.warning_count > 0).then_some(self.warning_count),
             ledger: self.ledger.into(),
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn route() -> Route {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UndoImportRequest {
-    /// The `import_id` of the import, or the `rest` of the previous request.
+    /// The `import_id` of the import, or the `next_import_id` of the previous request.
     #[schema(value_type = String, format = "import-id", example = "17-420-403")]
     import_id: Text<ImportId>,
     /// The timeline. Defaults to the API key's.
@@ -43,12 +43,12 @@ pub(crate) struct ImportUndoneBody {
     /// The timeline.
     timeline_id: String,
     /// The number of events canceled by this request.
-    undone: u64,
+    undone_count: u64,
     /// The number of events that stay because they changed after the import.
-    kept: u64,
+    skipped_changed: u64,
     /// The remainder of an import of more than 10,000 events: send it as `import_id`. Absent if nothing remains.
     #[serde(skip_serializing_if = "Option::is_none")]
-    rest: Option<String>,
+    next_import_id: Option<String>,
     /// The place of the last cancellation in the ledger.
     ledger: LedgerBody,
 }
@@ -73,12 +73,19 @@ impl ImportUndoneBody {
             None => String::new(),
             Some(_) => {
                 format!(
-                    " There are more than {RETURN_EVENTS_MAX}: to continue, send the value of `rest` as `import_id`."
+                    " There are more than {RETURN_EVENTS_MAX}: to continue, send the value of `next_import_id` as `import_id`."
                 )
             }
         };
         let status = format!("{} undone.{changed}{left}", counted(undone, "event", "events"));
         let rest = rest.map(|rest| rest.to_string());
-        Self { status, timeline_id: timeline_id.to_string(), undone, kept, rest, ledger: ledger.into() }
+        Self {
+            status,
+            timeline_id: timeline_id.to_string(),
+            undone_count: undone,
+            skipped_changed: kept,
+            next_import_id: rest,
+            ledger: ledger.into(),
+        }
     }
 }

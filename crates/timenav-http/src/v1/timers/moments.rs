@@ -1,4 +1,4 @@
-//! `GET /v1/timer-moments`: previews the firing times of a rule before a timer is set.
+//! `GET /v1/timer-preview`: previews the firing times of a rule before a timer is set.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -19,7 +19,7 @@ use crate::wire::{self, Text, items_max};
 
 pub(super) fn route() -> Route {
     let summary = "Lists the moments of a rule without setting a timer";
-    Route::lookup("/timer-moments", "timer_moments", summary, timer_moments)
+    Route::lookup("/timer-preview", "timer_preview", summary, timer_preview)
         .takes::<TimerMomentsRequest>()
         .gives::<TimerMomentsBody>()
 }
@@ -64,7 +64,7 @@ pub(crate) struct TimerMomentsBody {
     has_more: bool,
 }
 
-async fn timer_moments(
+async fn timer_preview(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Params(request): Params<TimerMomentsRequest>,

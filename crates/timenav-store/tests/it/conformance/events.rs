@@ -435,10 +435,10 @@ async fn check_filtered_pages_contain_all_matching_events(backend: &dyn Backend)
                 assert!(page.searched <= searched_max && page.events.len() <= query.items_max, "{page:?}");
                 // A full page says where it ends.
                 let is_full = page.searched == searched_max || page.events.len() == query.items_max;
-                assert!(!is_full || page.searched_to.is_some(), "{page:?}");
+                assert!(!is_full || page.searched_until.is_some(), "{page:?}");
                 count += page.searched;
                 found.extend(page.events);
-                let Some(next) = page.searched_to else { break };
+                let Some(next) = page.searched_until else { break };
                 query.after = Some(next);
             }
             assert_eq!((found, count), (all, searched.len()), "{query:#?}");

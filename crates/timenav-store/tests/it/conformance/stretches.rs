@@ -101,8 +101,8 @@ async fn check_interval_counts_match_the_model(backend: &dyn Backend) {
                     return;
                 };
                 assert_eq!(counted.stretches, in_stretches(meant, bucket), "{bucket:?} {query:#?}");
-                let counted_to = meant.last().copied().filter(|_| meant.len() == items_max);
-                assert_eq!(counted.counted_to, counted_to, "{bucket:?} {query:#?}");
+                let counted_until = meant.last().copied().filter(|_| meant.len() == items_max);
+                assert_eq!(counted.counted_until, counted_until, "{bucket:?} {query:#?}");
             }
         }
     }

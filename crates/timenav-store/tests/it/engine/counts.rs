@@ -55,7 +55,7 @@ async fn added_up(home: &Home<'_>, by: &GroupBy, text: Option<&str>, events_max:
     loop {
         let counted = count(home, &home.admin, asked(by, text, events_max, cursor)).await.unwrap();
         assert!(counted.count <= events_max);
-        assert_eq!(counted.counted_to.is_some(), counted.next_cursor.is_some());
+        assert_eq!(counted.counted_until.is_some(), counted.next_cursor.is_some());
         (answers, count_sum) = (answers + 1, count_sum + counted.count);
         add(&mut sums, &counted);
         record(home, "what-if", 1).await;
@@ -83,7 +83,7 @@ async fn goes_on_exactly(house: House) {
     let day = Bucket::new(parse_duration(DAY).unwrap()).unwrap();
     // A bucket may be split between two responses, and both parts have its key.
     let first = count(&home, &home.admin, asked(&GroupBy::Time(day), None, 20, None)).await.unwrap();
-    assert_eq!((first.counted_to, first.groups.len()), (Some(moment(MOMENT)), 1));
+    assert_eq!((first.counted_until, first.groups.len()), (Some(moment(MOMENT)), 1));
     assert!(matches!(first.groups[0].key, GroupKey::Time(begin, _) if begin == moment(0)), "{first:?}");
     for (by, text) in [(GroupBy::Time(day), None), (GroupBy::Actor, None), (GroupBy::Actor, Some("needle"))] {
         let whole = count(&home, &home.admin, asked(&by, text, 1_000, None)).await.unwrap();

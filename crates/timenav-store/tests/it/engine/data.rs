@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::DataId;
-use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FAILURES_FREE_MAX};
+use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FREE_ATTEMPTS_MAX};
 use timenav_engine::{ErasureRequest, Options, Refusal};
 use zeroize::Zeroizing;
 
@@ -67,7 +67,7 @@ async fn wrong_keys_delay_further_decryption_attempts() {
     house.clock.stop();
     let (data_id, other) = (seal(&home, "main").await, seal(&home, "main").await);
     let mut waits = Vec::new();
-    for _ in 0..DECRYPT_FAILURES_FREE_MAX + 2 {
+    for _ in 0..DECRYPT_FREE_ATTEMPTS_MAX + 2 {
         while let Err(refused) = open(&home, &data_id, "wrong").await {
             let Refusal::RateLimited { retry_after_seconds, .. } = refused else { break };
             waits.push(retry_after_seconds);

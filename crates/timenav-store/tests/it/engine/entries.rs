@@ -44,7 +44,7 @@ fn seen(page: &EntryPage) -> BTreeMap<String, Vec<&'static str>> {
         let contents = match entry.contents {
             EntryContents::Shown { .. } => "shown",
             EntryContents::Erased => "erased",
-            EntryContents::AdminsOnly => "admins_only",
+            EntryContents::AdminsOnly => "restricted",
         };
         seen.entry(action).or_default().push(contents);
     }
@@ -76,8 +76,8 @@ async fn readers_see_clock_anchor_and_event_payloads() {
         assert_eq!(seen["pause_time"], ["shown"]);
         assert_eq!(seen["set_anchor"], ["shown"]);
         assert_eq!(seen["erase_data"], ["shown"]);
-        assert!(seen["reads"].iter().all(|contents| *contents == "admins_only"), "{seen:?}");
-        assert_eq!(seen["set_access_control"], ["admins_only"]);
+        assert!(seen["reads"].iter().all(|contents| *contents == "restricted"), "{seen:?}");
+        assert_eq!(seen["set_access_control"], ["restricted"]);
     }
     let owner = home.caller("owner", None).await;
     let shown = page(&home, &owner, 0, 100).await;

@@ -41,12 +41,12 @@ async fn a_minute_ahead<'a>(home: Home<'a>, meanwhile: impl AsyncFnOnce(&Home<'a
         home.engine.tend().await.unwrap();
         house.clock.advance(15 * SECOND);
     }
-    assert!(home.engine.stats().is_host_clock_doubted);
+    assert!(home.engine.stats().is_host_clock_untrusted);
     meanwhile(&home).await;
     let home = home.reopen().await;
     house.clock.advance(-YEAR);
     home.engine.tend().await.unwrap();
-    assert!(!home.engine.stats().is_host_clock_doubted, "it is right again, and nobody has to say so");
+    assert!(!home.engine.stats().is_host_clock_untrusted, "it is right again, and nobody has to say so");
     home
 }
 
@@ -163,14 +163,14 @@ async fn start_after_three_weeks_doubts_the_host_clock() {
     // A restart is not a confirmation by the operator.
     let home = home.reopen().await;
     home.engine.tend().await.unwrap();
-    assert!(contents(&house) > 0 && home.engine.stats().is_host_clock_doubted);
+    assert!(contents(&house) > 0 && home.engine.stats().is_host_clock_untrusted);
     accept(&home).await;
-    assert!(!home.engine.stats().is_host_clock_doubted);
+    assert!(!home.engine.stats().is_host_clock_untrusted);
     home.engine.tend().await.unwrap();
     assert!(home.engine.read_clock(&home.admin, on("short")).await.is_err());
     let home = home.reopen().await;
     home.engine.tend().await.unwrap();
-    assert!(!home.engine.stats().is_host_clock_doubted, "it is kept");
+    assert!(!home.engine.stats().is_host_clock_untrusted, "it is kept");
     home.close().await;
 }
 
@@ -183,6 +183,6 @@ async fn start_after_a_week_trusts_the_host_clock() {
     // The test clock ticks.
     house.clock.advance((HOST_CLOCK_STEP_SECONDS_MAX - 60) * SECOND);
     let home = house.open().await;
-    assert!(!home.engine.stats().is_host_clock_doubted);
+    assert!(!home.engine.stats().is_host_clock_untrusted);
     home.close().await;
 }

@@ -2,7 +2,7 @@
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::{TimelineId, TimerId};
-use timenav_core::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, WEBHOOKS_PATIENT_PENDING_MAX};
+use timenav_core::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, WEBHOOK_RETRY_BACKLOG_MAX};
 use timenav_core::time::parse_duration;
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{ClaimedFiring, Delivery, TimerRequest, TimersWanted, WebhookTarget};
@@ -130,7 +130,7 @@ async fn webhook_retries_are_shortened_if_too_many_are_pending() {
     let house = House::new();
     let home = house.open().await;
     set(&home, "down", once(0), true).await;
-    let rule = format!("FREQ=SECONDLY;COUNT={}", WEBHOOKS_PATIENT_PENDING_MAX - 1);
+    let rule = format!("FREQ=SECONDLY;COUNT={}", WEBHOOK_RETRY_BACKLOG_MAX - 1);
     let source = RuleSource::Every { rule, starts: at(10), zone: "UTC".to_owned() };
     let many = Repeating::read(source, Misfire::All, true).unwrap();
     set(&home, "many", Schedule::Repeating(Box::new(many)), false).await;

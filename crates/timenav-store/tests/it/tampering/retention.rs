@@ -132,7 +132,7 @@ async fn sweep_prunes_only_due_contents() {
     clean(&house).await;
     for depth in ["full", "sample:100000"] {
         let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
-        assert_eq!((told(&scan), scan.checked_count("let_go")), (vec![], reads.len() as u64 + 1), "{depth}");
+        assert_eq!((told(&scan), scan.checked_count("pruned")), (vec![], reads.len() as u64 + 1), "{depth}");
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct SettleOptions {
     next: NextOptions,
     /// Jump at once. Due timers are delivered afterwards.
     #[arg(long, conflicts_with_all = ["dry_run", "wait"])]
-    no_settle: bool,
+    no_wait: bool,
 }
 
 pub(super) fn run(
@@ -49,11 +49,11 @@ pub(super) fn run(
     (options, create): (&SettleOptions, CreateOption),
     clock_text: impl Fn(&Value) -> String,
 ) -> Result<(), Failure> {
-    let SettleOptions { next, no_settle } = options;
-    if !no_settle {
+    let SettleOptions { next, no_wait } = options;
+    if !no_wait {
         return step(client, timeline, path, body, (next, Some(create)), clock_text);
     }
-    body.insert("settle".to_owned(), false.into());
+    body.insert("wait_for_timers".to_owned(), false.into());
     let path = ["v1", path];
     let followers = &next.followers.followers;
     insert(&mut body, "followers", followers.clone());
@@ -86,10 +86,10 @@ pub(super) fn step(
     if client.format() == OutputFormat::Table && followers.is_none() {
         body.insert("wait".to_owned(), FIRST_WAIT.into());
         let answer = send(body)?;
-        if answer.value["settled"].is_null() {
+        if answer.value["receipt"].is_null() {
             return client.show(&answer, clock_text);
         }
-        return follow(client, timeline, answer.value["settled"].clone(), options.wait);
+        return follow(client, timeline, answer.value["receipt"].clone(), options.wait);
     }
     once(client, &path, body, (options.wait, create), clock_text)
 }
@@ -109,13 +109,13 @@ pub(in crate::commands) fn once(
         None => client.post_and_wait(path, &body, longer)?,
     };
     client.show(&answer, |answer| {
-        let settled = Some(&answer["settled"]).filter(|settled| !settled.is_null());
+        let settled = Some(&answer["receipt"]).filter(|settled| !settled.is_null());
         let fired = settled.map(|settled| new_firings(settled, &mut HashSet::new()) + &receipt(settled));
         clock_text(answer) + &fired.unwrap_or_default() + &awaited_text(answer)
     })?;
-    unsettled(&answer.value["settled"])?;
+    unsettled(&answer.value["receipt"])?;
     if !answer.value["followers"].is_null() {
-        on_its_way(&answer.value["settled"])?;
+        on_its_way(&answer.value["receipt"])?;
     }
     unconfirmed(&answer.value)
 }
@@ -155,7 +155,7 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
                 "the advance {advance_id} continues in the background; `timenav clock now` shows the clock"
             ));
         });
-        settled = asked?.value["settled"].take();
+        settled = asked?.value["receipt"].take();
     }
     if rest.is_any {
         // Firings that were open when their page was read may be settled by now.
@@ -238,7 +238,7 @@ fn receipt(settled: &Value) -> String {
         ("fired", "fired"),
         ("acknowledged", "acknowledged"),
         ("failed", "failed"),
-        ("unheard", "unheard"),
+        ("unacknowledged", "unacknowledged"),
         ("held by", "held_by"),
     ];
     output::fields(settled, &shown)

@@ -37,11 +37,11 @@ const STORY: &[(&str, &str)] = &[
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProgramsCommand {
     /// How long to show each step.
-    #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = look)]
-    look: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = step)]
+    step: Duration,
 }
 
-fn look(text: &str) -> Result<Duration, String> {
+fn step(text: &str) -> Result<Duration, String> {
     let duration = parse_duration(text).map_err(|error| error.to_string())?;
     let micros = u64::try_from(duration.exact().micros()).unwrap_or_default();
     if duration.months() > 0 || micros == 0 {
@@ -80,7 +80,7 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
         let step = format!("$ timenav {words:34} # {why}");
         audience.picture.begin(&step);
         running.command(words)?;
-        is_watched = audience.look(command.look, |_| false);
+        is_watched = audience.look(command.step, |_| false);
         if is_watched {
             audience.picture.end(&step)?;
         }
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn polling_interval_is_a_host_duration() {
-        assert_eq!(look("0.5s"), Ok(Duration::from_millis(500)));
+        assert_eq!(step("0.5s"), Ok(Duration::from_millis(500)));
         for wrong in ["P1M", "0s", "soon"] {
-            assert!(look(wrong).is_err(), "{wrong}");
+            assert!(step(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -39,12 +39,12 @@ pub(super) fn listen(settings: &Settings) -> Check {
 }
 
 pub(super) fn log_in(settings: &Settings) -> Check {
-    const NAME: &str = "insecure-log-in";
-    if !settings.insecure_log_in {
+    const NAME: &str = "allow-insecure-login";
+    if !settings.allow_insecure_login {
         return Check::ok(NAME, "users cannot log in over plain HTTP from other machines");
     }
     let seen = "users can log in over plain HTTP from other machines";
-    Check::fail(NAME, seen, "Remove --insecure-log-in: passwords and cookies can be read in transit")
+    Check::fail(NAME, seen, "Remove --allow-insecure-login: passwords and cookies can be read in transit")
 }
 
 pub(super) fn service_name(settings: &Settings) -> Check {

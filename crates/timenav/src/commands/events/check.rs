@@ -6,10 +6,7 @@ use crate::output;
 
 const LISTS: [(&str, &[(&str, &str)]); 4] = [
     ("candidates", &[("CANDIDATE", "event_id"), ("NAME", "name")]),
-    (
-        "causes",
-        &[("CAUSE", "event_id"), ("STEPS AWAY", "distance"), ("REQUIRED", "required"), ("STANDING", "standing")],
-    ),
+    ("causes", &[("CAUSE", "event_id"), ("STEPS AWAY", "distance"), ("REQUIRED", "required"), ("STATE", "state")]),
     ("interventions", &[("TIME", "time"), ("BY", "actor"), ("EFFECT", "effect/kind"), ("INTERVENTION", "action")]),
     ("paradoxes", &[("PARADOX", "code"), ("GRADE", "grade"), ("EXPLANATION", "explanation")]),
 ];
@@ -59,11 +56,11 @@ mod tests {
     fn event_check_is_shown_in_sections() {
         let answer = serde_json::json!({"status": "It happens.", "event_id": "a", "event": {"time": "2000-01-01T00:00:00Z"},
             "relation": "past", "causes_intact": true, "consequences": {"count": 2, "event_ids": ["c", "d"]},
-            "causes": [{"event_id": "b", "distance": 1, "required": true, "standing": "stands"}],
+            "causes": [{"event_id": "b", "distance": 1, "required": true, "state": "active"}],
             "candidates": [], "interventions": [], "paradoxes": []});
         let expected = "It happens.\nevent          a\ntime           2000-01-01T00:00:00Z\nrelation       past\n\
                         causes intact  true\nconsequences   2\n\n\
-                        CAUSE  STEPS AWAY  REQUIRED  STANDING\nb      1           true      stands\n";
+                        CAUSE  STEPS AWAY  REQUIRED  STATE\nb      1           true      active\n";
         assert_eq!(checked_text(&answer), expected);
     }
 }

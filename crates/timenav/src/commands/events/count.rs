@@ -7,13 +7,13 @@ use crate::commands::filter::EventFilters;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 
-const GROUPS: Records = Records { member: "groups", fields: &["key", "until", "count", "first", "last"] };
+const GROUPS: Records = Records { member: "groups", fields: &["key", "end", "count", "first", "last"] };
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Count {
     /// Group by `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
     #[arg(value_name = "BY", default_value = "time")]
-    by: String,
+    group_by: String,
     /// For `time`: the length of a group, such as P1D, or the number of groups. Defaults to 24 groups.
     #[arg(long, value_name = "DURATION|COUNT")]
     bucket: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Count {
 }
 
 pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
-    query.push(("by", count.by));
+    query.push(("group_by", count.group_by));
     let options = [
         ("bucket", count.bucket),
         ("resolution", count.resolution.map(|degrees| degrees.to_string())),
@@ -63,12 +63,12 @@ fn counted_text(counted: &Value) -> String {
     text.push_str(&output::status(counted));
     let number = |member: &str| counted[member].as_u64().unwrap_or_default();
     let more = number("groups_count").saturating_sub(rows.len() as u64);
-    for (count, what) in [(more, "more groups; use --limit to show them"), (number("without_count"), "in no group")] {
+    for (count, what) in [(more, "more groups; use --limit to show them"), (number("ungrouped_count"), "in no group")] {
         if count > 0 {
             let _ = writeln!(text, "{count} {what}.");
         }
     }
-    if let (Some(end), Some(cursor)) = (counted["counted_to"].as_str(), counted["next_cursor"].as_str()) {
+    if let (Some(end), Some(cursor)) = (counted["counted_until"].as_str(), counted["next_cursor"].as_str()) {
         let _ =
             writeln!(text, "Events were counted up to {end}. To count the rest, run this again with --cursor {cursor}");
     }
@@ -85,14 +85,14 @@ mod tests {
     fn event_groups_are_shown_with_ungrouped_count() {
         let group = json!({"key": "ada", "count": 2, "first": "2000-01-01T00:00:00Z", "last": "2001-01-01T00:00:00Z"});
         let counted =
-            json!({"status": "3 events in 2 groups.", "groups": [group], "groups_count": 2, "without_count": 1});
+            json!({"status": "3 events in 2 groups.", "groups": [group], "groups_count": 2, "ungrouped_count": 1});
         let expected = "GROUP  COUNT  FIRST                 LAST\n\
                         ada    2      2000-01-01T00:00:00Z  2001-01-01T00:00:00Z\n\
                         3 events in 2 groups.\n1 more groups; use --limit to show them.\n1 in no group.\n";
         assert_eq!(counted_text(&counted), expected);
         let part = json!({
             "status": "9 events in 1 group so far.", "groups": [], "groups_count": 0,
-            "counted_to": "2000-01-01T00:00:00Z", "next_cursor": "AQ",
+            "counted_until": "2000-01-01T00:00:00Z", "next_cursor": "AQ",
         });
         let expected = "9 events in 1 group so far.\nEvents were counted up to 2000-01-01T00:00:00Z. To count the \
             rest, run this again with --cursor AQ\n";

@@ -21,11 +21,11 @@ pub(super) struct Erase {
     #[arg(long, value_name = "DURATION")]
     older_than: Option<String>,
     /// Show what would be erased.
-    #[arg(long, conflicts_with = "evaluated_at")]
+    #[arg(long, conflicts_with = "as_of_size")]
     dry_run: bool,
     /// The ledger size that `--dry-run` printed.
     #[arg(long, value_name = "SIZE", conflicts_with = "event_ids")]
-    evaluated_at: Option<u64>,
+    as_of_size: Option<u64>,
     /// Also erase them from forks of this timeline. You must administer each fork.
     #[arg(long)]
     include_forks: bool,
@@ -39,12 +39,12 @@ pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> R
     insert(&mut body, "time_range", erase.range);
     insert(&mut body, "older_than", erase.older_than);
     insert(&mut body, "dry_run", is_dry.then_some(true));
-    insert(&mut body, "evaluated_at", erase.evaluated_at);
+    insert(&mut body, "as_of_size", erase.as_of_size);
     insert(&mut body, "include_forks", erase.include_forks.then_some(true));
     loop {
         let answer = client.post(&["v1", "erase-events"], body.clone())?;
         client.show(&answer, if is_dry { foreseen_text } else { output::status })?;
-        if is_dry || answer.value["left"].as_u64().unwrap_or(0) == 0 {
+        if is_dry || answer.value["remaining"].as_u64().unwrap_or(0) == 0 {
             return Ok(());
         }
     }
@@ -58,11 +58,8 @@ fn foreseen_text(answer: &Value) -> String {
         format!("Forked as {}{may}.\n", output::printable(fork["timeline_id"].as_str().unwrap_or_default()))
     });
     let forks: String = forks.collect();
-    let size = output::member(answer, "evaluated_at");
-    format!(
-        "{}{ids}{forks}To erase what a query or an age selects, add --evaluated-at {size}.\n",
-        output::status(answer)
-    )
+    let size = output::member(answer, "as_of_size");
+    format!("{}{ids}{forks}To erase what a query or an age selects, add --as-of-size {size}.\n", output::status(answer))
 }
 
 #[cfg(test)]
@@ -76,11 +73,11 @@ mod tests {
         let answer = json!({
             "status": "Dry run: nothing was erased. 1 event of `main` would be.",
             "event_ids": ["a"],
-            "evaluated_at": 12,
+            "as_of_size": 12,
             "forks": [{ "timeline_id": "one", "may_erase": true }, { "timeline_id": "two", "may_erase": false }],
         });
         let expected = "Dry run: nothing was erased. 1 event of `main` would be.\na\nForked as one.\nForked as two, \
-            which you do not administer.\nTo erase what a query or an age selects, add --evaluated-at 12.\n";
+            which you do not administer.\nTo erase what a query or an age selects, add --as-of-size 12.\n";
         assert_eq!(foreseen_text(&answer), expected);
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Manipulate {
     cause: Vec<String>,
     /// Fail if the change would create a paradox.
     #[arg(long)]
-    refuse_paradox: bool,
+    fail_on_paradox: bool,
     /// Show the effects without changing anything.
     #[arg(long)]
     dry_run: bool,
@@ -80,7 +80,7 @@ pub(super) fn manipulate(client: &Client, manipulate: Manipulate, mut body: Map<
     insert(&mut body, "action", Some(manipulate.action));
     insert(&mut body, "effect", manipulate.effect);
     insert(&mut body, "time", Some(manipulate.time));
-    insert(&mut body, "on_paradox", manipulate.refuse_paradox.then_some("refuse"));
+    insert(&mut body, "on_paradox", manipulate.fail_on_paradox.then_some("reject"));
     insert(&mut body, "causes", (!manipulate.cause.is_empty()).then_some(manipulate.cause));
     insert(&mut body, "dry_run", manipulate.dry_run.then_some(true));
     let answer = client.post(&["v1", "manipulate-event"], body)?;
@@ -91,7 +91,7 @@ fn history_text(answer: &Value) -> String {
     let own = &answer["timeline_id"];
     let versions = answer["versions"].as_array().into_iter().flatten().map(|version| {
         let mut row = standing(&version["event"]);
-        for member in ["position", "until"] {
+        for member in ["position", "superseded_at"] {
             row[member] = version[member].clone();
         }
         // A position belongs to the ledger of its timeline.
@@ -101,7 +101,7 @@ fn history_text(answer: &Value) -> String {
         row
     });
     let versions: Vec<Value> = versions.collect();
-    let mut columns = vec![("POSITION", "position"), ("UNTIL", "until")];
+    let mut columns = vec![("POSITION", "position"), ("SUPERSEDED AT", "superseded_at")];
     if versions.iter().any(|row| row["inherited_id"].is_string()) {
         columns.push(("TIMELINE", "inherited_id"));
     }
@@ -184,19 +184,19 @@ mod tests {
         assert_eq!(
             told(json!([inherited, own]), json!([intervention])),
             "Told.\n\
-             POSITION  UNTIL  TIMELINE  TIME                  LOCATION  WHAT\n\
-             3                main      2000-01-01T00:00:00Z            A\n\
-             1                                                          (cancelled)\n\
+             POSITION  SUPERSEDED AT  TIMELINE  TIME                  LOCATION  WHAT\n\
+             3                        main      2000-01-01T00:00:00Z            A\n\
+             1                                                                  (cancelled)\n\
              \n\
              POSITION  TIME                  BY   EFFECT  INTERVENTION\n\
              1         1999-01-01T00:00:00Z  ada  cancel  cancel\n"
         );
-        let own = json!({"position": 1, "until": 4, "timeline_id": "side", "event": event});
+        let own = json!({"position": 1, "superseded_at": 4, "timeline_id": "side", "event": event});
         assert_eq!(
             told(json!([own]), json!([])),
             "Told.\n\
-             POSITION  UNTIL  TIME                  LOCATION  WHAT\n\
-             1         4      2000-01-01T00:00:00Z            A\n"
+             POSITION  SUPERSEDED AT  TIME                  LOCATION  WHAT\n\
+             1         4              2000-01-01T00:00:00Z            A\n"
         );
     }
 }

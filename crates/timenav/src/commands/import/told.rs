@@ -10,7 +10,7 @@ const LINES_NAMED_MAX: usize = 10;
 /// Formats the result for a file: the counts, then the reasons for rejected records, most frequent first.
 pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     let count = |name: &str| answer[name].as_u64().unwrap_or(0);
-    let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
+    let (taken, unchanged, refused) = (count("imported"), count("unchanged"), count("rejected"));
     let name = printable(&path.to_string_lossy());
     let would = if answer["dry_run"] == true { "would be " } else { "" };
     let repeated = match count("repeated") {
@@ -18,7 +18,7 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
         count => format!("{count} the same as an earlier record in the file, "),
     };
     let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {repeated}{refused} refused\n");
-    let listed = list(answer, "refusals");
+    let listed = list(answer, "rejections");
     let reasons = reasons(listed, list(answer, "reasons"));
     for reason in &reasons {
         let _ = writeln!(text, "  {}", reason.text());
@@ -27,11 +27,11 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     if more > 0 {
         let _ = writeln!(text, "  and {more} more, for which the service lists no reason");
     }
-    let listed = list(answer, "notes");
+    let listed = list(answer, "warnings");
     for reason in self::reasons(listed, &[]) {
         let _ = writeln!(text, "  note: {}", reason.text());
     }
-    let more = count("noted").saturating_sub(listed.len() as u64);
+    let more = count("warning_count").saturating_sub(listed.len() as u64);
     if more > 0 {
         let _ = writeln!(text, "  and {more} more notes");
     }
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn rejections_are_shown_and_the_rest_counted() {
-        let answer = json!({"taken": 5, "unchanged": 1, "repeated": 2, "refused": 3,
-            "refusals": [refusal(7, "missing_parameter", "is missing")],
-            "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
+        let answer = json!({"imported": 5, "unchanged": 1, "repeated": 2, "rejected": 3,
+            "rejections": [refusal(7, "missing_parameter", "is missing")],
+            "warning_count": 2, "warnings": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
             "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record in the file, 3 refused\n  line 7: time: is \
@@ -122,7 +122,7 @@ mod tests {
     fn rejections_are_grouped_by_reason() {
         let mut refusals = vec![refusal(1, "missing_parameter", "is missing")];
         refusals.extend((2..14).map(|line| refusal(line, "invalid_parameter", &format!("`{line}` is no time"))));
-        let answer = json!({"taken": 0, "unchanged": 0, "refused": 13, "refusals": refusals});
+        let answer = json!({"imported": 0, "unchanged": 0, "rejected": 13, "rejections": refusals});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
             "a.csv: 0 imported, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or \
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn reasons_of_unlisted_rejections_are_counted() {
         let reason = |line: u64, code: &str, count: u64| json!({"line": line, "code": code, "field": "time", "detail": "d", "count": count});
-        let answer = json!({"taken": 0, "unchanged": 0, "refused": 305, "refusals": [refusal(1, "a", "d")],
+        let answer = json!({"imported": 0, "unchanged": 0, "rejected": 305, "rejections": [refusal(1, "a", "d")],
             "reasons": [reason(7, "b", 300), reason(1, "a", 4), reason(9, "c", 1)]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),

@@ -4,7 +4,7 @@
 mod desk;
 mod toolbox;
 mod waiting;
-mod spending;
+mod elapse;
 mod calling;
 mod session;
 mod refusals;

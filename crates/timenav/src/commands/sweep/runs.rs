@@ -167,7 +167,7 @@ impl<'a> Runner<'a> {
             self.client.post(&["v1", "pause-time"], of_timeline())?;
         }
         // Timers that are due on the way are outside the scope of this test.
-        let travel = json!({ "timeline_id": timeline, "destination_time": date.to_string(), "settle": false });
+        let travel = json!({ "timeline_id": timeline, "destination_time": date.to_string(), "wait_for_timers": false });
         let answer = self.client.post(&["v1", "travel"], object(travel))?;
         if !self.plan.is_paused && answer.value["state"] == "paused" {
             self.client.post(&["v1", "resume-time"], of_timeline())?;

@@ -112,7 +112,7 @@ fn as_value(name: &str, checked: &Result<CheckedBundle, String>) -> Value {
                 "payloads": bundle.payloads,
                 "data": bundle.data,
                 "gone": bundle.gone,
-                "let_go": bundle.let_go,
+                "pruned": bundle.let_go,
                 "sha256": bundle.sha256.to_hex(),
                 "not_checked": NOT_CHECKED,
             })

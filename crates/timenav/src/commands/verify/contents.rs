@@ -123,7 +123,7 @@ impl Contents<'_> {
 
     fn take(&mut self, entry: &Entry) {
         let Entry { position, leaf, contents, salt, payload } = entry;
-        let is_shown = contents == "shown";
+        let is_shown = contents == "visible";
         // An invalid salt decodes to a value that matches no signed hash.
         let salt = salt.as_ref().filter(|_| is_shown).map(|salt| HEXLOWER.decode(salt.as_bytes()).unwrap_or_default());
         let payload = payload.as_deref().filter(|_| is_shown).unwrap_or_default();
@@ -132,7 +132,7 @@ impl Contents<'_> {
         let bytes = EntryBytes { position: *position, leaf: leaf.as_bytes(), salt: &salt, payload: payload.as_bytes() };
         let is_missing = bytes.is_erased();
         let record = self.entries.entry(bytes);
-        if contents == "admins_only" {
+        if contents == "restricted" {
             let action = record.map(|record| record.action.into_owned()).unwrap_or_default();
             let shown = Action::parse(&action).filter(|action| action.is_shown_to_readers());
             self.kept_back.extend(shown.map(|action| (*position, action)));
@@ -211,7 +211,7 @@ impl Contents<'_> {
         scan.checked.push(Checked { what: "payloads from the service", count: payloads });
         scan.checked.push(Checked { what: PRUNED_SEEN, count: self.let_go });
         let findings = self.entries.into_findings();
-        scan.findings_untold += findings.untold();
+        scan.findings_omitted += findings.untold();
         for finding in findings.into_sorted(&[]) {
             add(scan, finding.kind, finding.position, finding.evidence);
         }

@@ -21,7 +21,7 @@ fn entries_command_lists_entry_contents() {
     );
     assert!(status.starts_with("Entry 2 of "), "{text}");
     let answer = answered(&service, &["entries", "--from", "2", "--limit", "1", "--timeline", "main"]);
-    assert_eq!(answer["entries"][0]["contents"], "shown");
+    assert_eq!(answer["entries"][0]["contents"], "visible");
     assert_eq!(answer["next"], 3);
     service.audit();
 }

@@ -50,7 +50,7 @@ fn bulk_event_erasure_requires_a_previous_dry_run() {
     assert!(said.contains("2 events of `main` would be.\na\nb\n"), "{said}");
     let (code, _, stderr) = run(&mut command(&service, &erase), "");
     assert_eq!(code, Some(1), "{stderr}");
-    let said = done(&service, &[&erase[..], &["--evaluated-at", &size]].concat());
+    let said = done(&service, &[&erase[..], &["--as-of-size", &size]].concat());
     assert_eq!(said, "2 events of `main` erased; proofs remain valid.\n");
     done(&service, &["events", "add", "--id", "a", "--time", "2005-08-29T11:10:00Z"]);
     assert_eq!(done(&service, &["events", "erase", "a"]), "1 event of `main` erased; proofs remain valid.\n");
@@ -69,10 +69,10 @@ fn canceled_events_are_readable_at_past_states() {
     done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z"]);
     done(&service, &["events", "add", "--id", "flood", "--time", "2005-08-29T11:10:00Z", "--cause", "storm"]);
     let anchor = answered(&service, &["anchor", "set"])["anchor_id"].as_str().unwrap().to_owned();
-    let intervene = ["events", "manipulate", "flood", "cancel", "--time", "2005-08-29T11:00:00Z"];
-    shown(&service, "cli-events-manipulate-dry", &[&intervene[..], &["--dry-run"]].concat());
-    assert_eq!(answered(&service, &["events", "show", "flood"])["stands"], true);
-    shown(&service, "cli-events-manipulate", &[&intervene[..], &["--cause", "storm"]].concat());
+    let intervene = ["events", "intervene", "flood", "cancel", "--time", "2005-08-29T11:00:00Z"];
+    shown(&service, "cli-events-intervene-dry", &[&intervene[..], &["--dry-run"]].concat());
+    assert_eq!(answered(&service, &["events", "show", "flood"])["active"], true);
+    shown(&service, "cli-events-intervene", &[&intervene[..], &["--cause", "storm"]].concat());
     shown(&service, "cli-events-show-cancelled", &["events", "show", "flood"]);
     let causes = &answered(&service, &["events", "show", "flood"])["interventions"][0]["causes"];
     assert_eq!(causes[0]["event_id"], "storm");
@@ -81,11 +81,11 @@ fn canceled_events_are_readable_at_past_states() {
     assert_eq!(count(&["events", "find", "--as-of", &anchor]), 1);
     assert_eq!(count(&["events", "find", "--as-of", &anchor, "--all", "--limit", "1"]), 1);
     assert_eq!((count(&["export"]), count(&["export", "--as-of", &anchor])), (0, 1));
-    assert_eq!(answered(&service, &["events", "show", "flood", "--as-of", &anchor])["stands"], true);
+    assert_eq!(answered(&service, &["events", "show", "flood", "--as-of", &anchor])["active"], true);
     shown(
         &service,
-        "cli-events-manipulate-delay",
-        &["events", "manipulate", "storm", "delay by 2h", "--time", "2005-08-29T05:00:00Z"],
+        "cli-events-intervene-delay",
+        &["events", "intervene", "storm", "delay by 2h", "--time", "2005-08-29T05:00:00Z"],
     );
 
     // A fork at that moment has neither intervention, and changes on the fork stay there.
@@ -93,10 +93,10 @@ fn canceled_events_are_readable_at_past_states() {
     assert_eq!(count(&["events", "find", "--timeline", "what-if"]), 1);
     done(
         &service,
-        &["events", "manipulate", "storm", "prevent", "--time", "2005-08-28T00:00:00Z", "--timeline", "what-if"],
+        &["events", "intervene", "storm", "prevent", "--time", "2005-08-28T00:00:00Z", "--timeline", "what-if"],
     );
     shown(&service, "cli-events-show-forked", &["events", "show", "storm", "--timeline", "what-if"]);
-    assert_eq!(answered(&service, &["events", "show", "storm"])["stands"], true);
+    assert_eq!(answered(&service, &["events", "show", "storm"])["active"], true);
 
     shown(&service, "cli-timeline-diff", &["timeline", "diff", "main", "what-if"]);
     assert_eq!(done(&service, &["timeline", "diff", "main", "main"]), "No event differs.\n");
@@ -124,8 +124,8 @@ fn events_manipulate_accepts_an_explicit_effect() {
     done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z"]);
     done(&service, &["events", "add", "--id", "flood", "--time", "2005-08-29T07:00:00Z", "--cause", "storm"]);
     let delay = r#"{"kind": "delay", "duration": "90m"}"#;
-    let intervene = ["events", "manipulate", "storm", "a levee", "--time", "2005-08-29T05:00:00Z", "--effect"];
-    let refused = [&intervene[..], &[delay, "--refuse-paradox"]].concat();
+    let intervene = ["events", "intervene", "storm", "a levee", "--time", "2005-08-29T05:00:00Z", "--effect"];
+    let refused = [&intervene[..], &[delay, "--fail-on-paradox"]].concat();
     let (code, stdout, stderr) = run(&mut command(&service, &refused), "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     done(&service, &[&intervene[..], &[delay]].concat());

@@ -140,7 +140,7 @@ fn api_command_sends_any_request() {
     std::fs::write(&file, "time,name\n1969-07-20T20:17:40Z,Landing\n").unwrap();
     let data = format!("@{}", file.display());
     let import = sent(&["POST", "/v1/import-events", "-H", "Content-Type: text/csv", "--body", &data], "");
-    assert!(import.contains("\"taken\": 1"), "{import}");
+    assert!(import.contains("\"imported\": 1"), "{import}");
     let found = sent(&["QUERY", "/v1/monitor-events", "-d", "{\"location\": \"*\", \"time_range\": \"../..\"}"], "");
     assert!(found.contains("Landing"), "{found}");
     // Output other than JSON is printed unchanged.

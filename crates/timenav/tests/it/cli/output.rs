@@ -109,7 +109,7 @@ fn errors_are_json_if_output_is_json() {
     let folder = tempfile::tempdir().unwrap();
     let (code, _, stderr) = run(timenav().args(["clock", "now", "--json"]).current_dir(folder.path()), "");
     let error: Value = serde_json::from_str(&stderr).unwrap();
-    assert_eq!((code, &error["code"]), (Some(4), &json!("no_key")));
+    assert_eq!((code, &error["code"]), (Some(4), &json!("missing_api_key")));
     // Text output has a sentence instead.
     let (_, _, stderr) = run(&mut command(&service, &["clock", "travel", "yesterday", "--output", "csv"]), "");
     assert!(stderr.starts_with("error: "), "{stderr}");

@@ -147,7 +147,7 @@ fn sntp_server_serves_one_port_per_timeline() {
 #[test]
 fn unknown_timeline_or_public_address_is_rejected_at_start() {
     let service = Service::start();
-    for (port, said) in [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--beyond-loopback")] {
+    for (port, said) in [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--allow-remote")] {
         let (code, stdout, stderr) = run(&mut command(&service, &["sntp", port]), "");
         assert!(code != Some(0) && stdout.is_empty() && stderr.contains(said), "{port}: {stderr}");
     }

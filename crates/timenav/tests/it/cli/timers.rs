@@ -127,11 +127,11 @@ fn timer_commands_set_list_show_and_cancel() {
 }
 
 #[test]
-fn timer_moments_lists_firing_times_of_a_rule() {
+fn timer_preview_lists_firing_times_of_a_rule() {
     let service = at_new_year();
-    let rule = ["timer", "moments", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
-    shown(&service, "cli-timer-moments", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
-    let told = answered(&service, &["timer", "moments", "--cron", "0 9 * * MON", "--after", "2027-02-01T09:00:00Z"]);
+    let rule = ["timer", "preview", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
+    shown(&service, "cli-timer-preview", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
+    let told = answered(&service, &["timer", "preview", "--cron", "0 9 * * MON", "--after", "2027-02-01T09:00:00Z"]);
     assert_eq!((&told["moments"][0], told["moments"].as_array().unwrap().len()), (&json!("2027-02-08T09:00:00Z"), 10));
     service.audit();
 }
@@ -192,7 +192,7 @@ fn recurring_timers_fire_repeatedly_and_are_previewed() {
     );
     assert_eq!(answered(&service, &["clock", "now"])["current_time"], "2027-01-01T00:00:00Z");
     let receipt = answered(&service, &["clock", "forward", "60d"]);
-    assert_eq!((&receipt["settled"]["fired"], &receipt["settled"]["unheard"]), (&json!(11), &json!(11)));
+    assert_eq!((&receipt["receipt"]["fired"], &receipt["receipt"]["unacknowledged"]), (&json!(11), &json!(11)));
     for (flag, wrong, hint) in
         [("--every", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "never fires"), ("--cron", "0 0 * * * *", "five fields")]
     {
@@ -229,8 +229,8 @@ fn timer_listen_forwards_signed_firings() {
     }
     let forward = ["clock", "forward", "30d"];
     let text = done(&service, &forward);
-    let receipt = "state         settled\nreached       2027-01-31T00:00:00Z\nto            2027-01-31T00:00:00Z\n\
-                   fired         2\nacknowledged  1\nfailed        1\nunheard       0\n";
+    let receipt = "state           settled\nreached         2027-01-31T00:00:00Z\nto              2027-01-31T00:00:00Z\n\
+                   fired           2\nacknowledged    1\nfailed          1\nunacknowledged  0\n";
     assert!(text.starts_with("2027-01-10T00:00:00Z  taken  billing  acknowledged\n"), "{text}");
     let refused = "2027-01-20T00:00:00Z  refused  billing  failed: the program responded with 500\n";
     assert!(text.contains(refused) && text.ends_with(receipt), "{text}");
@@ -256,10 +256,10 @@ fn timer_listen_forwards_signed_firings() {
     // A failed firing is redelivered as a new one, and the paused clock is advanced.
     let failed = answered(&service, &["timer", "show", "refused"])["firings"][0]["firing_id"].clone();
     let held = done(&service, &["timer", "hold", "somebody looks", "--for", "2m"]);
-    let lease = held.split_whitespace().find(|word| word.starts_with("lease_")).expect("a lease").to_owned();
-    let listed = done(&service, &["timer", "leases"]);
-    assert!(listed.contains(&lease) && listed.contains("somebody looks"), "{listed}");
-    assert!(done(&service, &["timer", "release", &lease]).contains("has ended"));
+    let hold_id = held.split_whitespace().find(|word| word.starts_with("hold_")).expect("a hold").to_owned();
+    let listed = done(&service, &["timer", "holds"]);
+    assert!(listed.contains(&hold_id) && listed.contains("somebody looks"), "{listed}");
+    assert!(done(&service, &["timer", "release", &hold_id]).contains("has ended"));
     let again = done(&service, &["timer", "redeliver", failed.as_str().unwrap()]);
     let again = again.strip_prefix("firing  ").and_then(|rest| rest.strip_suffix("\nstate   pending\n")).unwrap();
     statuses.send(200).unwrap();
@@ -267,9 +267,9 @@ fn timer_listen_forwards_signed_firings() {
     assert!(listener.line().ends_with(&format!("  {again}  -> 200  acknowledged\n")));
     add(&service, "while-thinking", "2027-01-31T00:10:00Z");
     statuses.send(200).unwrap();
-    let text = done(&service, &["spend", "20m"]);
-    assert!(text.contains("current time  2027-01-31T00:20:00Z\n") && text.contains("acknowledged  1\n"), "{text}");
-    assert!(done(&service, &["spend", "1d", "--dry-run"]).ends_with("Nothing would fire.\n"));
+    let text = done(&service, &["clock", "elapse", "20m"]);
+    assert!(text.contains("current time  2027-01-31T00:20:00Z\n") && text.contains("acknowledged    1\n"), "{text}");
+    assert!(done(&service, &["clock", "elapse", "1d", "--dry-run"]).ends_with("Nothing would fire.\n"));
     assert!(listener.line().contains("  while-thinking  "));
     let (code, _) = listener.interrupt();
     assert_eq!(code, Some(0));
@@ -325,7 +325,7 @@ fn clock_forward_lists_every_firing_of_long_advance() {
     let shown: Vec<&str> = text.lines().filter(|line| line.contains("  hour  ")).collect();
     assert_eq!(shown.len(), 150, "{text}");
     assert!(shown[149].starts_with("2027-01-07T06:00:00Z  hour  ") && shown[149].ends_with("acknowledged"), "{text}");
-    assert!(text.contains("fired         150\nacknowledged  150\n"), "{text}");
+    assert!(text.contains("fired           150\nacknowledged    150\n"), "{text}");
     service.audit();
 }
 
@@ -336,9 +336,9 @@ fn clock_moves_settle_due_timers_unless_no_settle_is_given() {
     add(&service, "two", "2027-02-10T00:00:00Z");
     // JSON output is the unchanged response, once nothing holds the clock.
     let forward = answered(&service, &["clock", "forward", "15d", "--wait", "60s"]);
-    assert_eq!((&forward["settled"]["state"], &forward["settled"]["unheard"]), (&json!("settled"), &json!(1)));
-    let jump = answered(&service, &["clock", "travel", "2027-03-01T00:00:00Z", "--no-settle"]);
-    assert_eq!((&jump["current_time"], &jump["settled"]), (&json!("2027-03-01T00:00:00Z"), &Value::Null));
+    assert_eq!((&forward["receipt"]["state"], &forward["receipt"]["unacknowledged"]), (&json!("settled"), &json!(1)));
+    let jump = answered(&service, &["clock", "travel", "2027-03-01T00:00:00Z", "--no-wait"]);
+    assert_eq!((&jump["current_time"], &jump["receipt"]), (&json!("2027-03-01T00:00:00Z"), &Value::Null));
     // A firing skipped by the jump waits for a listener, with its original time.
     let mut listener = Listener::start(&service, &[]);
     assert!(listener.line().starts_with("2027-01-10T00:00:00Z  one  "));

@@ -68,9 +68,9 @@ fn stream_command_filters_by_topic_and_resumes() {
     let places = ids.map(|id| id.split_once('~').unwrap().0);
     let heads: [_; 3] = std::array::from_fn(|at| (places[at], told[at]["event"].as_str().unwrap()));
     let part = format!("{effect}.0");
-    assert_eq!(heads, [(&*cause, "events"), (&*part, "events"), (&*effect, "paradox-made")]);
+    assert_eq!(heads, [(&*cause, "events"), (&*part, "events"), (&*effect, "paradox-created")]);
     let text = line(&mut shown);
-    assert!(text.starts_with(&format!("{effect}  paradox-made  P01 definite  `effect` ")), "{text}");
+    assert!(text.starts_with(&format!("{effect}  paradox-created  P01 definite  `effect` ")), "{text}");
     // Resumes after an id, even within an entry.
     let (late, mut rest) = listen(&service, &["stream", "--json", "--after", ids[1], "--kinds", "P01"]);
     assert_eq!(serde_json::from_str::<Value>(&line(&mut rest)).unwrap(), told[2]);

@@ -30,7 +30,7 @@ fn connections_per_address_are_limited_independently() {
     assert!(from(1).is_closed(), "closed at once");
     assert_eq!(ask(&mut from(2)).unwrap(), 200);
     assert_eq!(ask(&mut mine[0]).unwrap(), 200, "those that are there are not touched");
-    assert_eq!(service.metric("timenav_connections_ended_total{reason=\"address_full\"}"), 1);
+    assert_eq!(service.metric("timenav_connections_closed_total{reason=\"per_ip_limit\"}"), 1);
     mine.pop();
     // The service may not have noticed yet.
     service.wait_for_a_place(elsewhere(1));

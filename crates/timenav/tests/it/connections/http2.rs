@@ -49,7 +49,7 @@ fn open_all(service: &Service, path: &str, length: usize) -> Connection {
 #[test]
 fn stream_beyond_the_limit_is_rejected() {
     let service = Service::start();
-    let mut connection = open_all(&service, "/v1/log-in", 1_000);
+    let mut connection = open_all(&service, "/v1/login", 1_000);
     let more = 2 * limit(&service, "http2_streams_max") + 1;
     let request = frames::request("GET", "/healthz", &[]);
     connection.send(&frame(HEADERS, END_HEADERS | END_STREAM, more, &request)).unwrap();
@@ -62,7 +62,7 @@ fn stream_beyond_the_limit_is_rejected() {
 #[test]
 fn connection_with_maximum_streams_uses_little_memory() {
     let service = Service::start();
-    let path = "/v1/log-in";
+    let path = "/v1/login";
     let length = limit(&service, "lookup_body_bytes_max");
     let before = memory_kib(service.pid(), "VmRSS");
     let mut connection = open_all(&service, path, length as usize);
@@ -91,7 +91,7 @@ fn oversized_frame_closes_the_connection() {
     let service = Service::start();
     let max = limit(&service, "http2_frame_bytes_max") as usize;
     let mut connection = Connection::open(service.address());
-    let request = frames::request("POST", "/v1/log-in", &[]);
+    let request = frames::request("POST", "/v1/login", &[]);
     connection.send(&frame(HEADERS, END_HEADERS, 1, &request)).unwrap();
     connection.send(&frame(DATA, 0, 1, &vec![b' '; max])).unwrap();
     connection.send(&frame(DATA, 0, 1, &vec![b' '; max + 1])).unwrap();

@@ -36,6 +36,6 @@ fn malformed_and_reset_requests_do_not_flood_the_log() {
     let provoked = log.lines().skip(before).collect::<Vec<_>>();
     // Two kinds of lines, each at most once a minute for the duration of this test.
     assert!(provoked.len() <= 8, "{provoked:#?}");
-    assert!(service.metric("timenav_connections_ended_total{reason=\"malformed\"}") > 0);
+    assert!(service.metric("timenav_connections_closed_total{reason=\"malformed\"}") > 0);
     service.audit();
 }

@@ -89,7 +89,7 @@ fn vanished_follower_is_removed() {
     let mut said = String::new();
     BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
     assert_eq!(said, "vanished\n");
-    until_so("the end of a stream", || service.get("/v1/followers", &[])["followers"][0]["state"] == "away");
+    until_so("the end of a stream", || service.get("/v1/followers", &[])["followers"][0]["state"] == "disconnected");
     let answer = service.post("/v1/pause-time", &json!({ "followers": "all", "wait": "10m" }));
     assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
     drop(client.stdin.take());
@@ -130,7 +130,7 @@ fn client_that_stops_reading_is_disconnected() {
     }
     // They are connected, and the service still has some hundred megabytes to send to each.
     assert!(service.metric("timenav_connections") > 1);
-    service.wait_for_metric("timenav_connections_ended_total{reason=\"stalled\"}", 3);
+    service.wait_for_metric("timenav_connections_closed_total{reason=\"stalled\"}", 3);
     drop(deaf);
     service.audit();
 }

@@ -68,7 +68,7 @@ impl Ada {
                 service.send(Request::new("DELETE", &path)).expect(200);
             }
             End::LoggedOut => {
-                let out = Request::post("/v1/log-out").json(&json!({ "everywhere": true }));
+                let out = Request::post("/v1/logout").json(&json!({ "everywhere": true }));
                 let answer = service.send(self.shows(out));
                 assert!(answer.status < 300, "{answer}");
             }
@@ -127,7 +127,7 @@ fn import_stops_when_its_credentials_end() {
         let (_, id) = detail.split_once(&told).unwrap_or_else(|| panic!("{end:?}: {before}: {detail}"));
         let id = id.trim_matches(&[' ', '(', ')', '`'][..]).trim_start_matches("import_id `");
         let undo = json!({ "timeline_id": "main", "import_id": id });
-        assert_eq!(service.post("/v1/undo-import", &undo)["undone"], before, "{end:?}: {detail}");
+        assert_eq!(service.post("/v1/undo-import", &undo)["undone_count"], before, "{end:?}: {detail}");
         // One for the import, one for each batch in progress, and one for the batch that waited.
         let refused = refusals(&service, "main");
         assert!((1..=6).contains(&refused), "{end:?}: {refused}");

@@ -76,7 +76,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("check_timeline", get(&target("/v1/check-timeline", &[hers[0], ("significant_event", event_id)]))),
         ("event", of_hers(&format!("/v1/events/{event_id}"))),
         ("export_events", of_hers("/v1/export-events")),
-        ("aggregate_events", get(&target("/v1/aggregate-events", &[hers[0], ("by", "actor")]))),
+        ("aggregate_events", get(&target("/v1/aggregate-events", &[hers[0], ("group_by", "actor")]))),
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("head_statement", get("/timeline/hers/head")),
@@ -89,7 +89,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("set_access_control", post("/v1/set-access-control", json!({ "permissions": {} }))),
         ("set_retention", post("/v1/set-retention", json!({ "reads": "90d" }))),
         ("prune", post("/v1/prune", json!({}))),
-        ("prune and accept the clock", post("/v1/prune", json!({ "accept_host_clock": true }))),
+        ("prune and accept the clock", post("/v1/prune", json!({ "trust_host_clock": true }))),
         ("restrictions", get("/v1/restrictions")),
         (
             "restrict_time_travel",
@@ -103,7 +103,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("resume_time", post("/v1/resume-time", json!({}))),
         ("fast_forward", post("/v1/fast-forward", json!({ "duration": "1h" }))),
         // The clock is running, which only users who may move it can learn.
-        ("spend", post("/v1/spend", json!({ "duration": "1h" }))),
+        ("elapse", post("/v1/elapse", json!({ "duration": "1h" }))),
         // No timer is armed, which only users who may move the clock can learn.
         ("advance_to_next", post("/v1/advance-to-next", json!({}))),
         ("rewind", post("/v1/rewind", json!({ "duration": "1h" }))),
@@ -121,7 +121,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }))),
         ("decrypt_data", post("/v1/decrypt-data", json!({ "data_id": data_id, "encryption_key": ENCRYPTION_KEY }))),
         ("erase_data", post("/v1/erase-data", json!({ "event_id": event_id }))),
-        ("erase_events", post("/v1/erase-events", json!({ "older_than": "P9000D", "evaluated_at": 1 }))),
+        ("erase_events", post("/v1/erase-events", json!({ "older_than": "P9000D", "as_of_size": 1 }))),
         (
             "erase_events, a dry run",
             post("/v1/erase-events", json!({ "location": "*", "time_range": "../..", "dry_run": true })),
@@ -158,10 +158,10 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         ("acknowledge_firings", post("/v1/firings/ack", json!({ "firing_ids": ["firing_none"] }))),
         ("fail_firings", post("/v1/firings/fail", json!({ "firing_ids": ["firing_none"] }))),
         ("extend_firings", post("/v1/firings/extend", json!({ "firing_ids": ["firing_none"] }))),
-        ("hold_advances", post("/v1/leases", json!({ "reason": "a test" }))),
-        ("leases", of_hers("/v1/leases")),
-        ("timer_moments", Request::get(&target("/v1/timer-moments", &[&hers[..], &[("rule", "0 9 * * *")]].concat()))),
-        ("release_lease", post("/v1/leases/lease_none/release", json!({}))),
+        ("hold_advances", post("/v1/holds", json!({ "reason": "a test" }))),
+        ("holds", of_hers("/v1/holds")),
+        ("timer_preview", Request::get(&target("/v1/timer-preview", &[&hers[..], &[("rule", "0 9 * * *")]].concat()))),
+        ("release_hold", post("/v1/holds/hold_none/release", json!({}))),
         ("redeliver_firing", post("/v1/firings/firing_none/redeliver", json!({}))),
     ]
 }
@@ -183,7 +183,7 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("end_timeline", delete("/timeline", &format!("over-{number}"))),
         ("end_timeline main", delete("/timeline", "main")),
         ("timelines", get("/timelines")),
-        ("timelines_diff", get("/timelines/diff?a=hers&b=hers")),
+        ("timelines_diff", get("/timelines/diff?base=hers&compare=hers")),
         ("limits", get("/v1/limits")),
         ("api_keys", get("/v1/api-keys")),
         ("create_api_key", Request::post("/v1/api-keys").json(&json!({}))),
@@ -198,7 +198,7 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("session", get("/v1/session")),
         (
             "log_in",
-            Request::post("/v1/log-in")
+            Request::post("/v1/login")
                 .json(&json!({ "user_id": spare, "password": "not this one" }))
                 .header("Host", "127.0.0.1"),
         ),
@@ -212,7 +212,7 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("timeline of system", get("/timeline/system")),
         ("record_events of system", Request::post("/v1/events?timeline_id=system").json(&json!({ "time": at }))),
         // Last, because it ends the session.
-        ("log_out", Request::post("/v1/log-out")),
+        ("log_out", Request::post("/v1/logout")),
     ]
 }
 

@@ -82,7 +82,7 @@ fn prune(service: &Service, more: &Value) -> Request {
 fn wait_until_due(service: &Service, end: u64) {
     until_so("all reads may go", || {
         let foreseen = service.send(prune(service, &json!({ "dry_run": true }))).expect(200);
-        let due = foreseen["would_let_go"]["count"].as_u64().unwrap_or_default();
+        let due = foreseen["would_prune"]["count"].as_u64().unwrap_or_default();
         due >= Kept::in_data(service, end).reads
     });
 }

@@ -70,6 +70,6 @@ fn event_responses_match_the_openapi_document() {
         get("/v1/monitor-events", &format!("location=*&time_range=../..&timeline_id={timeline}"));
         get("/v1/check-timeline", &format!("significant_event=launch&timeline_id={timeline}"));
     }
-    get("/timelines/diff", "a=main&b=fork");
+    get("/timelines/diff", "base=main&compare=fork");
     service.audit();
 }

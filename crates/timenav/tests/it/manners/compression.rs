@@ -200,7 +200,7 @@ fn stalled_exports_do_not_block_other_requests() {
         let (_, body) = decoded(&service.send(accepting(Request::get("/v1/export-events"), coding)));
         assert_eq!(String::from_utf8(body).unwrap().lines().count(), 3_000, "{coding}");
     }
-    let counted = service.get("/v1/aggregate-events", &[("by", "actor")]);
+    let counted = service.get("/v1/aggregate-events", &[("group_by", "actor")]);
     assert_eq!(counted["count"], 3_000);
     let grown_mib = memory_kib(service.pid(), "VmHWM").saturating_sub(before) / 1024;
     assert!(grown_mib < 150, "{grown_mib} MiB");

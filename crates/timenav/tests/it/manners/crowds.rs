@@ -68,7 +68,7 @@ fn stalled_imports_do_not_block_other_users() {
     service.post("/v1/events", &json!({ "event_id": "one", "time": "2000-01-01T00:00:00Z" }));
     service.get("/v1/events/one", &[]);
     let other = Request::post("/v1/import-events").body("application/x-ndjson", b"{\"time\":\"2000-01-01T00:00:00Z\"}");
-    assert_eq!(service.send(other).expect(200)["taken"], 1, "the import of somebody else");
+    assert_eq!(service.send(other).expect(200)["imported"], 1, "the import of somebody else");
     drop(stalled);
     service.audit();
 }
@@ -87,7 +87,7 @@ fn concurrent_imports_of_one_user_all_succeed() {
         })
         .collect();
     for mut connection in connections {
-        assert_eq!(connection.answer(false).unwrap().expect(200)["taken"], 1);
+        assert_eq!(connection.answer(false).unwrap().expect(200)["imported"], 1);
     }
     service.audit();
 }

@@ -179,7 +179,7 @@ fn duplicate_fields_are_rejected_as_conflicts() {
     }
     let imported = service.send(Request::post("/v1/import-events").body("application/x-ndjson", event.as_bytes()));
     let imported = imported.expect(200);
-    assert_eq!((&imported["taken"], &imported["refused"]), (&json!(0), &json!(1)), "{imported}");
+    assert_eq!((&imported["imported"], &imported["rejected"]), (&json!(0), &json!(1)), "{imported}");
     let other = Request::post("/v1/import-events?format=csv").body("text/csv; charset=utf-16", b"time\n2000-01-01\n");
     service.send(other).refused(415, "unsupported_media_type");
     let ask = |query: &[(&str, &str)], body: Value| -> Answer {

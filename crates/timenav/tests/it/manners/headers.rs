@@ -178,6 +178,7 @@ fn unsupported_conditional_headers_are_rejected() {
     let expected = [
         "advance_to_next",
         "correct_event",
+        "elapse",
         "encrypt_data",
         "fast_forward",
         "import_events",
@@ -190,7 +191,6 @@ fn unsupported_conditional_headers_are_rejected() {
         "set_anchor",
         "set_rate",
         "set_timer",
-        "spend",
         "travel",
     ];
     assert_eq!(heeding, expected);

@@ -128,7 +128,10 @@ fn edge(name: &str) -> Option<Edge> {
                 (Request::get(&target("/timelines", &[("limit", &n)])), "limit"),
                 (Request::get(&target("/v1/users", &[("limit", &n)])), "limit"),
                 (Request::get(&target("/v1/api-keys", &[("limit", &n)])), "limit"),
-                (Request::get(&target("/timelines/diff", &[("a", "main"), ("b", "main"), ("limit", &n)])), "limit"),
+                (
+                    Request::get(&target("/timelines/diff", &[("base", "main"), ("compare", "main"), ("limit", &n)])),
+                    "limit",
+                ),
                 (Request::get(&target("/v1/access-logs", &logs)), "limit"),
             ]
         }),
@@ -148,7 +151,7 @@ fn edge(name: &str) -> Option<Edge> {
             let sample = json!({ "timeline_id": "main", "scan_depth": format!("sample:{n}") });
             vec![(post("/v1/detect-tampering", &sample), "scan_depth")]
         }),
-        "radius_metres_max" => Asked(|n| {
+        "radius_meters_max" => Asked(|n| {
             let geo = json!({ "lat": 0, "lon": 0, "radius_m": n });
             let near = format!("geo:0,0;u={n}");
             vec![(event(&json!({ "geo": geo })), "geo/radius_m"), (find(&[("location", &near)]), "location")]
@@ -158,7 +161,7 @@ fn edge(name: &str) -> Option<Edge> {
             vec![(post("/v1/set-access-control", &body), "permissions/read")]
         }),
         "json_depth_max" => Looked(json_depth),
-        "radius_metres_default" => Looked(default_radius),
+        "radius_meters_default" => Looked(default_radius),
         "rate_micros_min" => Looked(slowest_rate),
         "rate_micros_max" => Looked(fastest_rate),
         "log_entries_read_max" => Looked(filtered_log),
@@ -231,14 +234,14 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "firings_at_instant_max" | "hold_seconds_max" => Tested(TIMERS_CORE, "instant_with_too_many_firings_is_stuck"),
         "firings_at_once_max" => Tested(TIMERS_CORE, "due_firings_are_in_sorted_order"),
-        "restored_firings_max" | "restored_bytes_max" | "restored_looked_max" => {
+        "restored_firings_max" | "restored_bytes_max" | "restore_scanned_max" => {
             Tested(TIMERS_AGAIN, "restored_timers_and_firings_are_limited")
         }
-        "firings_looked_max" => {
+        "firings_scanned_max" => {
             Tested("timenav/tests/it/v1/timers/listing.rs", "firings_examined_per_page_are_limited")
         }
         "firings_per_advance_max" => Tested(TIMERS_CORE, "foreseen_firings_are_limited"),
-        "pending_of_rules_max" | "foreseen_firings_max" => {
+        "pending_of_rules_max" | "dry_run_firings_max" => {
             Tested(TIMERS_CORE, "overdue_moments_fire_per_misfire_policy")
         }
         "catch_up_moments_max" => Tested(TIMER_RULES, "past_firing_times_are_caught_up_on_request"),
@@ -247,12 +250,12 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/src/standard_webhooks.rs", "webhook_secret_is_decoded_as_specified")
         }
         "webhook_hosts_max" => {
-            Tested("timenav/src/config/webhook_to.rs", "loopback_webhooks_require_a_loopback_service")
+            Tested("timenav/src/config/webhook_allow_host.rs", "loopback_webhooks_require_a_loopback_service")
         }
         "webhooks_per_host_max" | "webhooks_per_timeline_max" => {
             Tested(WEBHOOKS, "hanging_receiver_gets_a_limited_number_of_requests")
         }
-        "webhooks_patient_pending_max" => Tested(
+        "webhook_retry_backlog_max" => Tested(
             "timenav-store/tests/it/engine/webhooks_again.rs",
             "webhook_retries_are_shortened_if_too_many_are_pending",
         ),
@@ -272,7 +275,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(TIMERS_CORE, "attempts_in_an_advance_end_within_ten_seconds")
         }
         "lease_seconds_default" => Tested(TIMERS, "expired_lease_is_given_to_another_worker"),
-        "queue_heard_seconds_max" => Tested(TIMERS_CORE, "instant_is_held_by_claimed_firings_and_listeners"),
+        "queue_listener_seconds_max" => Tested(TIMERS_CORE, "instant_is_held_by_claimed_firings_and_listeners"),
         "faults_per_timeline_max" => Tested(FAULTS, "fault_is_rejected_for_followers_without_fault_support"),
         "followers_per_timeline_max" | "followers_away_max" => {
             Tested(FOLLOWERS_CORE, "followers_per_timeline_are_limited")
@@ -297,7 +300,7 @@ fn edge(name: &str) -> Option<Edge> {
         "users_max" | "data_records_per_timeline_max" => {
             Tested("timenav-store/tests/it/engine/bounds.rs", "users_and_sealed_records_over_the_limit_are_rejected")
         }
-        "ended_grace_days" | "let_go_rows_max" => {
+        "ended_grace_days" | "prune_rows_max" => {
             Tested(ENDS, "contents_of_ended_timeline_are_pruned_after_the_grace_period")
         }
         "expired_ended_at_once_max" => Tested(ENDS, "expired_timelines_are_ended_in_bounded_batches"),
@@ -378,7 +381,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-import/src/calendar_file/tests.rs", "lines_events_and_calendars_have_size_limits")
         }
         "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "data_and_key_size_limits_are_enforced"),
-        "decrypt_failures_free_max"
+        "decrypt_free_attempts_max"
         | "decrypt_wait_seconds_min"
         | "decrypt_wait_seconds_max"
         | "decrypt_failures_kept_seconds_max" => {
@@ -406,14 +409,16 @@ fn edge(name: &str) -> Option<Edge> {
         "records_per_request_max" => Tested(RATES, "recorded_events_count_against_request_quota"),
         "scans_per_minute_max" => Tested(RATES, "scan_quota_is_per_user"),
         "address_scans_per_minute_max" => Tested(RATES, "scan_quota_per_address_applies_across_users"),
-        "network_refusals_told_per_minute_max" | "refusals_told_per_minute_max" | "refusals_counted_seconds_max" => {
-            Tested(RATES, "excess_rejections_are_aggregated_and_all_counted")
-        }
+        "network_rejections_logged_per_minute_max"
+        | "rejections_logged_per_minute_max"
+        | "rejections_counted_seconds_max" => Tested(RATES, "excess_rejections_are_aggregated_and_all_counted"),
         "refusals_counted_networks_max" | "refusals_counted_named_max" => {
             Tested("timenav-engine/src/requests/refused.rs", "counted_networks_are_limited_and_named_in_part")
         }
         "read_parameters_bytes_max" => Tested(RATES, "stored_read_parameters_are_truncated"),
-        "stranger_body_bytes_max" | "buffered_stranger_bytes_max" | "buffered_stranger_bytes_per_network_max" => {
+        "unauthenticated_body_bytes_max"
+        | "buffered_unauthenticated_bytes_max"
+        | "buffered_unauthenticated_bytes_per_network_max" => {
             Tested(BODY, "unauthenticated_bodies_per_network_are_limited")
         }
         "buffered_body_bytes_max" | "buffered_body_bytes_per_user_max" => {
@@ -586,7 +591,7 @@ fn filtered_log(service: &Service, max: u64) {
     let row = |number: u64| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n");
     let rows = (0..max - 4).map(row).collect::<Vec<_>>().concat();
     let import = Request::post("/v1/import-events?timeline_id=log").body("application/x-ndjson", rows.as_bytes());
-    assert_eq!(service.send(import).expect(200)["taken"], max - 4);
+    assert_eq!(service.send(import).expect(200)["imported"], max - 4);
     let filters = [("timeline_id", "log"), ("time_range", "../.."), ("action", "nothing")];
     // A page sees the entries before it and is an entry itself, so the ledger grows to the limit.
     for size in service.checkpoint("log").size..=max + 1 {

@@ -48,12 +48,12 @@ impl Operation {
     pub(super) fn parameters(&self) -> Value {
         match self.id.as_str() {
             "travel" => json!({ "destination_time": "2001-01-01T00:00:00Z" }),
-            "fast_forward" | "spend" | "rewind" => json!({ "duration": "1h" }),
+            "fast_forward" | "elapse" | "rewind" => json!({ "duration": "1h" }),
             "advance_to_next" => json!({ "until": "2001-01-01T00:00:00Z" }),
             "set_rate" => json!({ "rate": 2 }),
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
-            "aggregate_events" => json!({ "by": "actor" }),
+            "aggregate_events" => json!({ "group_by": "actor" }),
             "set_timer" => json!({ "timer_id": "made", "at": "9000-01-01T00:00:00Z" }),
             "acknowledge_firings" | "fail_firings" | "extend_firings" => json!({ "firing_ids": ["firing_none"] }),
             "hold_advances" => json!({ "reason": "a test", "ttl": "1s" }),
@@ -61,8 +61,8 @@ impl Operation {
             "confirm_clock" => json!({ "follower_id": "follower_none", "generation": 0 }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             // An explicit start, because the clock differs.
-            "timer_moments" => json!({ "rule": "0 9 * * *", "after": "2001-01-01T00:00:00Z" }),
-            "timelines_diff" => json!({ "a": "main", "b": "main" }),
+            "timer_preview" => json!({ "rule": "0 9 * * *", "after": "2001-01-01T00:00:00Z" }),
+            "timelines_diff" => json!({ "base": "main", "compare": "main" }),
             "create_user" => json!({ "user_id": "made" }),
             "check_timeline" => json!({ "timeline_id": "main", "significant_event": "none" }),
             "correct_event" => json!({ "event": { "event_id": "none", "time": "2001-01-01T00:00:00Z" } }),

@@ -112,7 +112,7 @@ fn recorded_events_count_against_request_quota() {
     let row = |number: u64| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"sequence\":{number}}}\n");
     let rows: String = (0..50_000).map(row).collect();
     let import = Request::post("/v1/import-events?timeline_id=of-ada").body("application/x-ndjson", rows.as_bytes());
-    assert_eq!(service.send(import.key(&ada)).expect(200)["taken"], 50_000);
+    assert_eq!(service.send(import.key(&ada)).expect(200)["imported"], 50_000);
     service.audit();
 }
 
@@ -164,8 +164,8 @@ fn told(service: &Service) -> (u64, Vec<Value>) {
 fn excess_rejections_are_aggregated_and_all_counted() {
     let mut service = Service::start();
     let limits = service.get("/v1/limits", &[])["limits"].clone();
-    let of_network = limits["network_refusals_told_per_minute_max"].as_u64().unwrap();
-    let max = limits["refusals_told_per_minute_max"].as_u64().unwrap();
+    let of_network = limits["network_rejections_logged_per_minute_max"].as_u64().unwrap();
+    let max = limits["rejections_logged_per_minute_max"].as_u64().unwrap();
     let request = Request::get("/v1/clock").anonymous();
     let mut connection = service.connect();
     // From one address, beyond the limit above which requests are not read.
@@ -292,7 +292,7 @@ fn disabled_quota_sends_no_ratelimit_headers() {
 }
 
 fn log_in(user_id: &str, password: &str) -> Request {
-    let request = Request::post("/v1/log-in").json(&json!({ "user_id": user_id, "password": password }));
+    let request = Request::post("/v1/login").json(&json!({ "user_id": user_id, "password": password }));
     request.header("Host", "127.0.0.1").anonymous()
 }
 

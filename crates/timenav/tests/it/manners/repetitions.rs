@@ -28,7 +28,7 @@ const ANEW: [&str; 10] = [
     "extend_firings",
     "log_in",
     "log_out",
-    "release_lease",
+    "release_hold",
     "scan_events",
     "set_password",
 ];
@@ -77,13 +77,15 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
         "resume_time" => vec![Case::repeatable("/v1/resume-time", &here(json!({})))],
         "set_rate" => vec![Case::repeatable("/v1/set-rate", &here(json!({ "rate": 60 })))],
         "fast_forward" => {
+            let (path, noon) = travel(NOON);
+            service.post(path, &noon);
             let body = here(json!({ "duration": "1h" }));
             vec![Case::once("/v1/fast-forward", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
         }
-        "spend" => {
+        "elapse" => {
             service.post("/v1/pause-time", &here(json!({})));
             let body = here(json!({ "duration": "1h" }));
-            vec![Case::once("/v1/spend", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
+            vec![Case::once("/v1/elapse", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
         }
         "advance_to_next" => {
             // The response to an advance contains the current clock.
@@ -173,7 +175,7 @@ fn of_timers(service: &Service, id: &str) -> Option<Vec<Case>> {
             let body = here(json!({ "firing_ids": [claimed["firings"][0]["firing_id"]] }));
             vec![Case::repeatable("/v1/firings/fail", &body)]
         }
-        "hold_advances" => vec![Case::repeatable("/v1/leases", &here(json!({ "reason": "a test", "ttl": "1s" })))],
+        "hold_advances" => vec![Case::repeatable("/v1/holds", &here(json!({ "reason": "a test", "ttl": "1s" })))],
         "redeliver_firing" => {
             let request = Request::post(&at(&format!("/v1/firings/{}/redeliver", failed(service)))).json(&json!({}));
             vec![Case { request, then: Vec::new(), refused: Some(409) }]
@@ -210,8 +212,8 @@ fn of_events(service: &Service, id: &str) -> Option<Vec<Case>> {
             let mut cases = Vec::new();
             for (event_id, more) in [
                 ("cancelled", json!({})),
-                ("refused", json!({ "on_paradox": "refuse" })),
-                ("told", json!({ "on_paradox": "tell" })),
+                ("refused", json!({ "on_paradox": "reject" })),
+                ("told", json!({ "on_paradox": "report" })),
             ] {
                 service.post("/v1/events", &event_here(event_id));
                 let mut body =
@@ -264,11 +266,11 @@ fn of_access(service: &Service, id: &str) -> Option<Vec<Case>> {
             service.post("/timelines", &pruned(json!({})));
             service.post("/v1/set-retention", &pruned(json!({ "reads": "1s" })));
             service.get("/v1/clock", &[("timeline_id", "pruned")]);
-            while !service.post("/v1/prune", &pruned(json!({ "dry_run": true })))["would_let_go"].is_object() {}
+            while !service.post("/v1/prune", &pruned(json!({ "dry_run": true })))["would_prune"].is_object() {}
             vec![Case::repeatable("/v1/prune", &pruned(json!({})))]
         }
         "set_retention" => {
-            vec![Case::repeatable("/v1/set-retention", &here(json!({ "reads": "90d", "refusals": null })))]
+            vec![Case::repeatable("/v1/set-retention", &here(json!({ "reads": "90d", "rejections": null })))]
         }
         "restrict_time_travel" => {
             service.user("bob");
@@ -303,7 +305,7 @@ fn of_erasing(service: &Service, id: &str) -> Option<Vec<Case>> {
             found["dry_run"] = json!(true);
             let foreseen = service.post("/v1/erase-events", &found);
             found["dry_run"] = json!(false);
-            found["evaluated_at"] = foreseen["evaluated_at"].clone();
+            found["as_of_size"] = foreseen["as_of_size"].clone();
             vec![Case::repeatable("/v1/erase-events", &named), Case::repeatable("/v1/erase-events", &found)]
         }
         "erase_reads" => {
@@ -453,7 +455,7 @@ fn repetition_without_permission_is_rejected_and_logged() {
         (
             "/v1/manipulate-event",
             here(json!({
-            "event_id": "cancelled", "action": "cancel", "time": NOON, "on_paradox": "refuse" })),
+            "event_id": "cancelled", "action": "cancel", "time": NOON, "on_paradox": "reject" })),
         ),
         ("/v1/return-to-anchor", here(json!({ "anchor_id": anchor, "scope": "all" }))),
         ("/timelines", json!({ "timeline_id": "forked", "fork_of": HERE })),

@@ -108,7 +108,7 @@ fn variants(operation: &Operation) -> Vec<Value> {
         "timelines" => vec![json!({}), json!({ "limit": 1 }), json!({ "cursor": "main" })],
         "api_keys" => vec![json!({}), json!({ "user_id": "ada" })],
         "access_control" | "monitor_paradox" | "check_timeline" | "timelines_diff" => vec![operation.parameters()],
-        "timer_moments" => vec![
+        "timer_preview" => vec![
             operation.parameters(),
             json!({ "rule": "FREQ=DAILY", "starts": "2001-01-01T00:00:00+02:00", "after": "2001-01-01T00:00:00Z" }),
         ],
@@ -123,8 +123,8 @@ fn variants(operation: &Operation) -> Vec<Value> {
         ],
         "aggregate_events" => vec![
             operation.parameters(),
-            json!({ "by": "cell", "resolution": 0.5, "location": "Zürich & Bern", "limit": 3 }),
-            json!({ "by": "time", "bucket": 7, "time_range": "2000-01-01T00:00:00+02:00/.." }),
+            json!({ "group_by": "cell", "resolution": 0.5, "location": "Zürich & Bern", "limit": 3 }),
+            json!({ "group_by": "time", "bucket": 7, "time_range": "2000-01-01T00:00:00+02:00/.." }),
         ],
         "export_events" => vec![
             json!({}),

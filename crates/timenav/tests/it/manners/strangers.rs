@@ -98,7 +98,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     let lists = service.send(Request::get(&target("/v1/access-control", &parameters[..1])).key(key));
     let (timer_id, settled) =
         fired(&post, &text(&service.get("/v1/clock", &parameters[..1])["current_time"]), timeline);
-    let lease = post("/v1/leases", json!({ "reason": timeline, "ttl": "10m" }));
+    let hold = post("/v1/holds", json!({ "reason": timeline, "ttl": "10m" }));
     Things {
         ids: HashMap::from([
             ("timeline_id", timeline.to_owned()),
@@ -110,7 +110,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
             ("session_id", session_id),
             ("timer_id", timer_id),
             ("advance_id", text(&settled["advance_id"])),
-            ("lease_id", text(&lease["lease"]["lease_id"])),
+            ("hold_id", text(&hold["hold"]["hold_id"])),
             ("firing_id", text(&settled["firings"][0]["firing_id"])),
             ("follower_id", follower(service, key, timeline)),
             ("queue", format!("queue-of-{timeline}")),
@@ -137,7 +137,7 @@ fn fired(post: &impl Fn(&str, Value) -> Value, now: &str, timeline: &str) -> (St
     let at = format!("{year}-01-01T00:00:00Z");
     post("/v1/timers", json!({ "timer_id": timer_id, "at": at, "deliver": deliver }));
     let moved = post("/v1/travel", json!({ "destination_time": format!("{year}-01-02T00:00:00Z") }));
-    (timer_id, moved["settled"].clone())
+    (timer_id, moved["receipt"].clone())
 }
 
 /// Creates timelines of several owners. The last one does not exist.
@@ -179,7 +179,7 @@ fn can(operation: &Operation, way: Way) -> bool {
     match (&operation.takes, way) {
         (Takes::Nothing, way) => way == Way::Address,
         (Takes::Parameters { required, .. }, Way::Key) => {
-            let is_named = required.iter().any(|name| name == "timeline_id" || name == "a");
+            let is_named = required.iter().any(|name| name == "timeline_id" || name == "base");
             is_on_a_timeline(operation) && !in_path && !is_named
         }
         (_, Way::Address | Way::Key) => true,
@@ -227,7 +227,7 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
                 1 => ("own", hidden),
                 _ => (hidden, "own"),
             };
-            fields.extend([("a".to_owned(), json!(a)), ("b".to_owned(), json!(b))]);
+            fields.extend([("base".to_owned(), json!(a)), ("compare".to_owned(), json!(b))]);
         }
         // The id of the fork is unused.
         "create_timeline" => {
@@ -425,7 +425,7 @@ fn forbidden_and_missing_resources_return_the_same_404() {
             ("session_id", format!("session_{}", "0".repeat(26))),
             ("timer_id", "no-such-timer".to_owned()),
             ("advance_id", format!("advance_{}", "0".repeat(26))),
-            ("lease_id", format!("lease_{}", "0".repeat(26))),
+            ("hold_id", format!("hold_{}", "0".repeat(26))),
             ("firing_id", format!("firing_{}", "0".repeat(26))),
             ("follower_id", format!("follower_{}", "0".repeat(26))),
             ("queue", "no-such-queue".to_owned()),

@@ -83,7 +83,7 @@ fn travel_response_includes_the_resolved_place() {
     assert_eq!(travel("Springfield")["location_resolved"]["is_ambiguous"], true);
     let unknown = travel("New Orleens");
     assert_eq!(unknown["location_resolved"]["kind"], "text", "{unknown}");
-    assert!(unknown["location_resolved"]["near_spellings"].to_string().contains("New Orleans"), "{unknown}");
+    assert!(unknown["location_resolved"]["suggestions"].to_string().contains("New Orleans"), "{unknown}");
     for plain in ["America/Chicago", "29.95,-90.07"] {
         assert!(travel(plain).get("location_resolved").is_none(), "{plain}");
     }

@@ -61,13 +61,13 @@ fn agent_bound_to_timeline_cannot_reach_others() {
     assert_eq!(agent.done("timeline", &json!({}))["timeline_id"], "mine");
     let recorded = agent.done("record_events", &json!({ "items": [{ "time": "2027-01-01T00:00:00Z" }] }));
     assert_eq!(recorded["timeline_id"], "mine");
-    assert_eq!(agent.done("spend", &json!({ "duration": "1h" }))["timeline_id"], "mine");
+    assert_eq!(agent.done("elapse", &json!({ "duration": "1h" }))["timeline_id"], "mine");
     for (tool, arguments) in [
         ("clock", json!({ "timeline_id": "other" })),
         ("timeline", json!({ "timeline_id": "other" })),
         ("travel", json!({ "timeline_id": "other", "destination_time": "2027-01-01T00:00:00Z" })),
         ("wait_for", json!({ "timeline_id": "other", "until": "2027-01-01T00:00:00Z" })),
-        ("spend", json!({ "timeline_id": "other", "duration": "1h" })),
+        ("elapse", json!({ "timeline_id": "other", "duration": "1h" })),
     ] {
         let text = agent.refused(tool, &arguments);
         assert!(text.contains("uses only the timeline `mine`"), "{tool}: {text}");

@@ -103,7 +103,7 @@ fn wait_for_advances_paused_clock_to_next_firing() {
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2027-01-05T09:00:00Z");
     // The clock waits for the agent, and the error says so.
     assert!(agent.refused("wait_for", &on).contains("`acknowledge_firings` first"));
-    assert!(agent.refused("spend", &json!({ "duration": "1h" })).contains("(inside_advance)"));
+    assert!(agent.refused("elapse", &json!({ "duration": "1h" })).contains("(reentrant_clock_change)"));
     let done = |agent: &mut Agent, found: &Value| {
         agent.done("acknowledge_firings", &json!({ "firing_ids": [found["firings"][0]["firing_id"]] }))
     };
@@ -114,7 +114,7 @@ fn wait_for_advances_paused_clock_to_next_firing() {
     let found = agent.done("wait_for", &on);
     assert_eq!((&found["reason"], shown(&found)), (&json!("moment"), "2027-02-01T00:00:00Z"));
     let found = agent.done("wait_for", &json!({ "queue": "inbox", "advance": true }));
-    assert_eq!(found["reason"], "nothing_due");
+    assert_eq!(found["reason"], "no_armed_timers");
     agent.ended();
     service.audit();
 }
@@ -163,20 +163,23 @@ fn spend_moves_the_clock_by_the_step_duration() {
     let service = at_new_year();
     let mut agent = agent(&service);
     timer(&service, "due", "2027-01-01T00:30:00Z", "nobody");
-    let spent = agent.done("spend", &json!({ "duration": "1h" }));
-    assert_eq!((&spent["spent"], &spent["current_time"]), (&json!("1h"), &json!("2027-01-01T01:00:00Z")));
-    assert_eq!((&spent["settled"]["fired"], &spent["settled"]["unheard"]), (&json!(1), &json!(1)));
+    let spent = agent.done("elapse", &json!({ "duration": "1h" }));
+    assert_eq!((&spent["elapsed"], &spent["current_time"]), (&json!("1h"), &json!("2027-01-01T01:00:00Z")));
+    assert_eq!((&spent["receipt"]["fired"], &spent["receipt"]["unacknowledged"]), (&json!(1), &json!(1)));
     // This much has been spent already since the start.
-    let spent = agent.done("spend", &json!({ "duration": "30m", "since": "2027-01-01T00:00:00Z" }));
+    let spent = agent.done("elapse", &json!({ "duration": "30m", "since": "2027-01-01T00:00:00Z" }));
     assert_eq!(spent["current_time"], "2027-01-01T01:00:00Z");
-    let spent = agent.done("spend", &json!({ "measured": true, "factor": 1000 }));
+    let spent = agent.done("elapse", &json!({ "measured": true, "factor": 1000 }));
     let to = spent["current_time"].as_str().unwrap();
-    assert!(micros(to) > micros("2027-01-01T01:00:00Z") && spent["spent"].as_str().unwrap().ends_with('s'), "{spent}");
+    assert!(
+        micros(to) > micros("2027-01-01T01:00:00Z") && spent["elapsed"].as_str().unwrap().ends_with('s'),
+        "{spent}"
+    );
     assert_eq!(service.get("/v1/clock", &[])["current_time"], to);
     // On a running clock the time has passed already.
     service.post("/v1/resume-time", &json!({}));
     for (tool, arguments, told) in [
-        ("spend", json!({ "duration": "1h" }), "(clock_running)"),
+        ("elapse", json!({ "duration": "1h" }), "(clock_running)"),
         ("wait_for", json!({ "until": "2028-01-01T00:00:00Z", "advance": true }), "`pause_time` first"),
     ] {
         assert!(agent.refused(tool, &arguments).contains(told), "{tool}");

@@ -45,7 +45,7 @@ impl Replica {
         std::fs::create_dir(&data).unwrap();
         std::fs::copy(first.data().join("signing.key"), data.join("signing.key")).unwrap();
         let refused = refused_start(&data, &["--store", url, "--replicas"]);
-        assert!(refused.contains("start it with --join, and with --kept-from"), "{refused}");
+        assert!(refused.contains("start it with --join, and with --trusted-checkpoint"), "{refused}");
         let process = Self::start(folder.path(), &["--store", url, "--replicas", "--join"]);
         Self { folder, process, admin: first.admin.clone() }
     }
@@ -311,7 +311,7 @@ fn joining_replica_without_checkpoints_reports_unseen_history() {
         let status = ready["status"].as_str().unwrap().to_owned();
         assert!(status.starts_with("The service is ready."), "{status}");
         let is_told = status.contains("it trusted the database as found (--join)");
-        assert!(metrics.contains(&format!("\ntimenav_replica_unseen {}\n", u8::from(is_told))), "{metrics}");
+        assert!(metrics.contains(&format!("\ntimenav_replica_unverified {}\n", u8::from(is_told))), "{metrics}");
         is_told
     };
     assert_eq!((unseen(first.address()), unseen(second.process.address)), (false, true));
@@ -334,7 +334,7 @@ fn joining_replica_without_checkpoints_reports_unseen_history() {
     for name in ["checkpoints.log", "checkpoints.new"] {
         drop(std::fs::remove_file(data.join(name)));
     }
-    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--kept-from", &kept];
+    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--trusted-checkpoint", &kept];
     let third = Replica::start(folder.path(), &arguments);
     assert!(!unseen(third.address));
     third.kill();

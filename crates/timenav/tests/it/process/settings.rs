@@ -127,7 +127,7 @@ fn json_log_is_parseable_and_contains_no_keys() {
         (&"GET".into(), &"/v1/clock".into(), &200.into())
     );
     assert_eq!(found["trace_id"], "0af7651916cd43dd8448eb211c80319c");
-    assert!(found["took_micros"].is_number(), "{found}");
+    assert!(found["duration_us"].is_number(), "{found}");
     assert!(!log.contains(&service.admin), "no key is logged, at any level");
     service.audit();
 }

@@ -170,13 +170,13 @@ fn receiver() -> (SocketAddr, Receiver<String>) {
 fn background_work_has_spans_and_webhooks_propagate_context() {
     let (collector, (receiver, heads)) = (Collector::start(), receiver());
     let (url, to) = (format!("http://{}/team", collector.address), format!("http://{receiver}"));
-    let mut service = Service::with(&["--otlp-endpoint", &url, "--webhook-to", &to]);
+    let mut service = Service::with(&["--otlp-endpoint", &url, "--webhook-allow-host", &to]);
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
     let deliver = json!({ "to": "webhook", "url": format!("{to}/secret-path") });
     service.post("/v1/timers", &json!({ "at": "2000-01-02T00:00:00Z", "deliver": deliver }));
     let settled = service.post("/v1/fast-forward", &json!({ "duration": "2d", "wait": "10m" }));
-    assert_eq!(settled["settled"]["acknowledged"], 1, "{settled}");
+    assert_eq!(settled["receipt"]["acknowledged"], 1, "{settled}");
     let head = heads.recv().unwrap();
     // The next start has something to sweep.
     service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": "90d" }));

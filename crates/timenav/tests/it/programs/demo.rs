@@ -10,9 +10,9 @@ use super::notice;
 use crate::service::{Service, run};
 use crate::waiting::until_so;
 
-fn demo(look: &str) -> Command {
+fn demo(step: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_timenav"));
-    command.args(["demo", "programs", "--look", look]);
+    command.args(["demo", "programs", "--step", step]);
     command
 }
 

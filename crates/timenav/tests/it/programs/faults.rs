@@ -126,7 +126,7 @@ fn service_without_fault_support_can_be_followed() {
     let mut web = Teller::of(program.env("TIMENAV_URL", older).stderr(Stdio::null()));
     assert_eq!(web.ask(), DAY.1 - 5, "its options count");
     let states = || service.get("/v1/followers", &[])["followers"][0]["state"].as_str().map(str::to_owned);
-    until("the program to follow", || states().filter(|state| state == "current"));
+    until("the program to follow", || states().filter(|state| state == "up_to_date"));
     travel(&service, "1969-07-20T20:17:40Z");
     web.ask_until("the jump", |shown| shown == -14_182_940 - 5);
     let follower = service.get("/v1/followers", &[])["followers"][0]["follower_id"].as_str().unwrap().to_owned();

@@ -46,12 +46,12 @@ fn change_waits_for_followers_and_names_unconfirmed_ones() {
     kill_process(supervisor, Signal::STOP).unwrap();
     let (code, stdout, stderr) = travel(DAY.0, "4s");
     assert_eq!(code, Some(1), "{stdout}");
-    assert!(stderr.contains("did not confirm it in time: shell (behind)"), "{stderr}");
+    assert!(stderr.contains("did not confirm it in time: shell (lagging)"), "{stderr}");
     assert!(stdout.contains("client") && stdout.contains("confirmed"), "{stdout}");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], DAY.0, "the change stays");
     let (_, listed, _) = run(&mut command(&service, &["followers"]), "");
     let state = |name: &str| listed.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace().nth(1);
-    assert_eq!((state("client"), state("shell")), (Some("current"), Some("behind")), "{listed}");
+    assert_eq!((state("client"), state("shell")), (Some("up_to_date"), Some("lagging")), "{listed}");
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let listed = service.get("/v1/followers", &[]);
     for (name, process) in [("client", std::process::id()), ("shell", children(teller.child.id())[0])] {
@@ -70,7 +70,7 @@ fn change_waits_for_followers_and_names_unconfirmed_ones() {
     until("two streams that have ended", || {
         let listed = service.get("/v1/followers", &[]);
         let followers = listed["followers"].as_array().unwrap();
-        followers.iter().all(|follower| follower["state"] == "away").then_some(())
+        followers.iter().all(|follower| follower["state"] == "disconnected").then_some(())
     });
     let answer = service.post("/v1/pause-time", &json!({ "followers": "all", "wait": "10m" }));
     assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
@@ -106,11 +106,11 @@ fn program_starts_after_its_run_is_registered_as_follower() {
         follower.env("PATH", PATH).env("TIMENAV_URL", &elsewhere);
         let mut teller = Teller::of(follower.stderr(Stdio::null()));
         assert_eq!(teller.ask(), DAY.1);
-        let there = states(&service).into_iter().filter(|state| state != "away").count();
+        let there = states(&service).into_iter().filter(|state| state != "disconnected").count();
         let _ = looked.send(());
         assert_eq!(there, 1, "by {via}");
         teller.end();
-        until("a stream that has ended", || states(&service).iter().all(|state| state == "away").then_some(()));
+        until("a stream that has ended", || states(&service).iter().all(|state| state == "disconnected").then_some(()));
     }
     service.audit();
 }
@@ -138,13 +138,13 @@ fn handlers_never_see_a_program_at_earlier_time() {
             } else {
                 // If the machine stalled that long, the follower was not waited for, and is not until it has confirmed
                 // something.
-                until("a run that goes on", || (states(&service) == ["current"]).then_some(()));
+                until("a run that goes on", || (states(&service) == ["up_to_date"]).then_some(()));
                 teller.ask_until("the instant", |answer| answer == DAY.1 + 60 * minute);
             }
             patience = Patience::of(STEP_WAIT);
             service.post("/v1/firings/ack", &json!({ "firing_ids": [firing["firing_id"]] }));
         }
-        let settled = moving.join().unwrap()["settled"].clone();
+        let settled = moving.join().unwrap()["receipt"].clone();
         assert_eq!((&settled["state"], &settled["acknowledged"]), (&json!("settled"), &json!(59)), "{settled}");
     });
     teller.end();

@@ -320,7 +320,7 @@ fn alert_rules_are_complete_and_link_existing_runbooks() {
     for (from, to) in [
         ("alert: TimenavLag", "alert: TimenavDown"),
         ("severity: critical", "severity: fatal"),
-        ("timenav_replica_unseen", "timenav_replica_unknown"),
+        ("timenav_replica_unverified", "timenav_replica_unknown"),
         ("\"Losing a replica\"", "\"Losing replicas\""),
         ("#losing-a-replica", "#losing-replicas"),
         ("--host-clock-offset-max-millis", "--host-clock-offset-max"),

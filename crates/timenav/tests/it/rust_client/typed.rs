@@ -73,7 +73,7 @@ fn events_are_found_by_place_time_and_content() {
         assert_eq!((scanned.len(), scanned[0].effects[0].event_id.as_str()), (4, "second"));
         assert_eq!((scanned[3].event.event_id.as_str(), scanned[3].event.causes.len()), ("landing", 1));
         let read = client.event("landing").await.unwrap();
-        assert!(read.stands && read.event.unwrap().end_time == Some(at("2027-01-04T07:00:00Z")));
+        assert!(read.active && read.event.unwrap().end_time == Some(at("2027-01-04T07:00:00Z")));
         assert_eq!(read.versions.len(), 1);
     });
     service.audit();
@@ -91,13 +91,13 @@ fn history_is_forked_changed_checked_and_restored() {
         let moment = at("2027-01-01T00:00:00Z");
         let cancel = client.manipulate_event("first", "cancel", moment);
         let dry = cancel.clone().dry_run(true).await.unwrap();
-        assert!(dry.dry_run && dry.after.is_none() && dry.ledger.is_none() && !dry.paradoxes_made.is_empty());
+        assert!(dry.dry_run && dry.after.is_none() && dry.ledger.is_none() && !dry.paradoxes_created.is_empty());
         assert_eq!(cancel.await.unwrap().effect, Effect::Cancel);
         let late = Effect::Delay { duration: "2h".into() };
         let late = client.manipulate_event("third", "it rains", moment).effect(late).await.unwrap();
         assert_eq!(late.after.unwrap().time, at("2027-01-03T08:00:00Z"));
         let check = client.check_timeline("history", "second").await.unwrap();
-        assert!(check.occurs && !check.causes_intact && check.causes[0].event_id == "first", "{check:?}");
+        assert!(check.active && !check.causes_intact && check.causes[0].event_id == "first", "{check:?}");
         let paradoxes = client.monitor_paradox("history", ..).kinds(["P04", "orphaned_effect"]).await.unwrap();
         assert!(paradoxes.paradoxes[0].events.contains(&"second".to_owned()), "{paradoxes:?}");
         let events = || client.monitor_events("*", ..);
@@ -111,7 +111,7 @@ fn history_is_forked_changed_checked_and_restored() {
         assert_eq!((returned.current_time, returned.anchor_id), (at(START), Some(anchor.anchor_id)));
         assert_eq!(events().await.unwrap().events.len(), 4);
         let listed = client.timelines().limit(1).pages().all().await.unwrap();
-        assert!(listed.iter().any(|timeline| timeline.fork.as_ref().is_some_and(|fork| fork.of == "history")));
+        assert!(listed.iter().any(|timeline| timeline.fork.as_ref().is_some_and(|fork| fork.parent == "history")));
         assert_eq!(client.end_timeline("fork").await.unwrap().timeline_id, "fork");
     });
     service.audit();
@@ -135,7 +135,7 @@ fn clock_moves_and_timers_fire() {
         // Firings recorded as events are not queued.
         let receipt = client.advance("2d").await.unwrap();
         assert_eq!((receipt.fired, receipt.acknowledged, receipt.firings[0].queue.as_deref()), (2, 2, None));
-        let read = client.receipt(receipt.advance_id.as_deref().unwrap()).await.unwrap().settled;
+        let read = client.receipt(receipt.advance_id.as_deref().unwrap()).await.unwrap().receipt;
         assert_eq!(read, receipt);
         let firings = client.firings().timer_id("daily").state(FiringState::Acknowledged).limit(1);
         assert_eq!(firings.pages().all().await.unwrap().len(), 2);
@@ -148,7 +148,7 @@ fn clock_moves_and_timers_fire() {
         assert_eq!(rejected.problem().unwrap().http_status, 412);
         let traveled = client.travel(at(START)).if_match(generation).location("Europe/Paris").await.unwrap();
         assert_eq!(traveled.local_time.as_deref(), Some("2027-01-01T01:00:00+01:00"));
-        let spent = client.spend("20m").since(at(START)).await.unwrap();
+        let spent = client.elapse("20m").since(at(START)).await.unwrap();
         assert_eq!((spent.current_time, spent.state), (at("2027-01-01T00:20:00Z"), Running::Paused));
         assert_eq!(client.rewind(std::time::Duration::from_mins(20)).await.unwrap().current_time, at(START));
         let resumed = client.set_rate(60.0).await.unwrap();

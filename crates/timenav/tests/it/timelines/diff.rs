@@ -10,7 +10,7 @@ use crate::snapshot;
 const TIME: &str = "1969-07-16T13:32:00Z";
 
 fn diff(service: &Service, a: &str, b: &str) -> Value {
-    service.get("/timelines/diff", &[("a", a), ("b", b)])
+    service.get("/timelines/diff", &[("base", a), ("compare", b)])
 }
 
 /// Records events on `main`, forks it, and changes both.
@@ -46,7 +46,7 @@ fn parted() -> Service {
 fn differing_events_are_listed() {
     for prefix in PREFIXES {
         let service = parted();
-        let path = target(&format!("{prefix}/timelines/diff"), &[("a", "main"), ("b", "fork")]);
+        let path = target(&format!("{prefix}/timelines/diff"), &[("base", "main"), ("compare", "fork")]);
         snapshot::check("timelines-diff", &service.send(Request::get(&path)));
         service.audit();
     }
@@ -54,11 +54,11 @@ fn differing_events_are_listed() {
     let (there, back) = (diff(&service, "main", "fork"), diff(&service, "fork", "main"));
     let turned = |one: &Value| {
         let change = match one["change"].as_str().unwrap() {
-            "only_in_a" => "only_in_b",
-            "only_in_b" => "only_in_a",
+            "only_in_base" => "only_in_compare",
+            "only_in_compare" => "only_in_base",
             other => other,
         };
-        json!({ "event_id": one["event_id"], "change": change, "a": one["b"], "b": one["a"] })
+        json!({ "event_id": one["event_id"], "change": change, "base": one["compare"], "compare": one["base"] })
     };
     let turned: Vec<Value> = there["differences"].as_array().unwrap().iter().map(turned).collect();
     assert_eq!(back["differences"], json!(turned));
@@ -75,7 +75,7 @@ fn timers_and_firing_outcomes_are_compared() {
         service.post("/v1/timers", &json!({ "timer_id": timer_id, "at": at, "payload": [timer_id] }));
     }
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
-    let of = |of: &str| service.get("/timelines/diff", &[("a", "main"), ("b", "fork"), ("of", of)]);
+    let of = |of: &str| service.get("/timelines/diff", &[("base", "main"), ("compare", "fork"), ("type", of)]);
     let nothing = of("timers");
     assert_eq!((&nothing["status"], &nothing["timers"]), (&json!("No timer differs."), &json!([])));
     assert_eq!((of("firings")["firings"].clone(), nothing.get("firings")), (json!([]), None));
@@ -85,13 +85,13 @@ fn timers_and_firing_outcomes_are_compared() {
     assert_eq!((&timers["status"], &timers["has_more"]), (&json!("1 timer differs."), &json!(false)));
     let bill = &timers["timers"][0];
     assert_eq!((&bill["timer_id"], &bill["change"]), (&json!("bill"), &json!("differs")));
-    assert_eq!((&bill["a"]["state"], &bill["b"]["state"]), (&json!("armed"), &json!("done")));
-    assert_eq!(bill["a"]["payload"], json!(["bill"]));
+    assert_eq!((&bill["base"]["state"], &bill["compare"]["state"]), (&json!("armed"), &json!("done")));
+    assert_eq!(bill["base"]["payload"], json!(["bill"]));
     let firings = of("firings");
     let firing = &firings["firings"][0];
-    assert_eq!((&firing["change"], &firing["a"]), (&json!("only_in_b"), &Value::Null));
-    assert_eq!((&firing["due"], &firing["b"]["state"]), (&json!("2000-01-02T00:00:00Z"), &json!("pending")));
-    let wrong = target("/timelines/diff", &[("a", "main"), ("b", "fork"), ("of", "anchors")]);
+    assert_eq!((&firing["change"], &firing["base"]), (&json!("only_in_compare"), &Value::Null));
+    assert_eq!((&firing["due"], &firing["compare"]["state"]), (&json!("2000-01-02T00:00:00Z"), &json!("pending")));
+    let wrong = target("/timelines/diff", &[("base", "main"), ("compare", "fork"), ("type", "anchors")]);
     service.send(Request::get(&wrong)).refused(400, "invalid_parameter");
     service.audit();
 }
@@ -109,7 +109,7 @@ fn sibling_and_nested_forks_are_compared() {
     };
     assert_eq!(ids(&apart), ids(&far), "a fork stands as what it was forked from");
     assert_eq!(apart["common"], far["common"]);
-    assert_eq!(far["differences"][0]["a"]["timeline_id"], "main", "a position is of a ledger");
+    assert_eq!(far["differences"][0]["base"]["timeline_id"], "main", "a position is of a ledger");
     assert_eq!(diff(&service, "fork", "of-of-fork")["differences"], json!([]));
     service.audit();
 }
@@ -118,12 +118,12 @@ fn sibling_and_nested_forks_are_compared() {
 fn unrelated_or_hidden_timelines_are_rejected() {
     let service = parted();
     service.post("/timelines", &json!({ "timeline_id": "other" }));
-    let ask = |a: &str, b: &str| Request::get(&target("/timelines/diff", &[("a", a), ("b", b)]));
+    let ask = |a: &str, b: &str| Request::get(&target("/timelines/diff", &[("base", a), ("compare", b)]));
     for (a, b) in [("main", "other"), ("other", "fork"), ("system", "main")] {
         let refused = service.send(ask(a, b)).refused(400, "invalid_parameter");
         assert!(refused.to_string().contains("they share no history"), "{refused}");
     }
-    service.send(Request::get("/timelines/diff?a=main")).refused(400, "missing_parameter");
+    service.send(Request::get("/timelines/diff?base=main")).refused(400, "missing_parameter");
     let ada = service.user("ada");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "fork", "permissions": { "read": ["ada"] } }));
     for (a, b) in [("main", "fork"), ("fork", "main"), ("fork", "none")] {
@@ -149,7 +149,7 @@ fn differences_are_paged() {
     let whole = diff(&service, "main", "fork");
     let (mut paged, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let mut parameters = vec![("a", "main"), ("b", "fork"), ("limit", "1")];
+        let mut parameters = vec![("base", "main"), ("compare", "fork"), ("limit", "1")];
         parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
         let page = service.get("/timelines/diff", &parameters);
         paged.extend(page["differences"].as_array().unwrap().iter().cloned());
@@ -163,7 +163,7 @@ fn differences_are_paged() {
     }
     assert_eq!(json!(paged), whole["differences"]);
     for wrong in ["", "x", "x.y", "x.bWFpbg"] {
-        let parameters = [("a", "main"), ("b", "fork"), ("cursor", wrong)];
+        let parameters = [("base", "main"), ("compare", "fork"), ("cursor", wrong)];
         let refused = service.send(Request::get(&target("/timelines/diff", &parameters)));
         assert_eq!(refused.status, 400, "{wrong}: {refused}");
     }

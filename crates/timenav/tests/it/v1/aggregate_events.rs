@@ -42,41 +42,48 @@ fn events_are_counted_by_each_group_key() {
             let found = groups(&answer);
             let found: Vec<(&str, u64)> = found.iter().map(|(key, count, _, _)| (key.as_str(), *count)).collect();
             assert_eq!(found, expected, "{parameters:?}: {answer:#}");
-            assert_eq!((&answer["without_count"], &answer["groups_count"]), (&json!(without), &json!(expected.len())));
-            assert_eq!((answer.get("counted_to"), &answer["is_groups_cut"]), (None, &json!(false)));
+            assert_eq!(
+                (&answer["ungrouped_count"], &answer["groups_count"]),
+                (&json!(without), &json!(expected.len()))
+            );
+            assert_eq!((answer.get("counted_until"), &answer["groups_truncated"]), (None, &json!(false)));
             assert_eq!((answer.get("next_cursor"), &answer["has_more"]), (None, &json!(false)));
         };
         let days = [("1969-07-16T00:00:00Z", 2), ("1969-07-20T00:00:00Z", 1), ("1969-08-01T00:00:00Z", 1)];
         let last = [("1970-01-01T00:00:00Z", 1)];
-        check(&[("by", "time"), ("bucket", "P1D")], &[&days[..], &last].concat(), 0);
-        check(&[("by", "time"), ("bucket", "P1D"), ("time_range", "../1969-12-31T00:00:00Z")], &days, 0);
-        check(&[("by", "time"), ("bucket", "P1M"), ("source", "NASA")], &[("1969-07-01T00:00:00Z", 3)], 0);
-        check(&[("by", "time"), ("bucket", "P1Y")], &[("1969-01-01T00:00:00Z", 4), ("1970-01-01T00:00:00Z", 1)], 0);
-        check(&[("by", "time"), ("bucket", "1")], &[("1969-07-16T13:32:00Z", 5)], 0);
-        check(&[("by", "actor")], &[("Aldrin", 2), ("Armstrong", 2)], 2);
-        check(&[("by", "source")], &[("NASA", 3), ("ESA", 1)], 1);
-        check(&[("by", "source"), ("text", "arm")], &[("NASA", 2)], 0);
-        check(&[("by", "attribute.crew")], &[("3", 2), ("three", 1)], 2);
-        check(&[("by", "attribute.tags"), ("attribute.tags", "b")], &[("b", 2), ("a", 1)], 0);
-        check(&[("by", "attribute.in.x")], &[("true", 1)], 4);
-        check(&[("by", "attribute.none")], &[], 5);
-        check(&[("by", "source"), ("location", "bbox:-90,20,-70,30")], &[("NASA", 1)], 0);
+        check(&[("group_by", "time"), ("bucket", "P1D")], &[&days[..], &last].concat(), 0);
+        check(&[("group_by", "time"), ("bucket", "P1D"), ("time_range", "../1969-12-31T00:00:00Z")], &days, 0);
+        check(&[("group_by", "time"), ("bucket", "P1M"), ("source", "NASA")], &[("1969-07-01T00:00:00Z", 3)], 0);
+        check(
+            &[("group_by", "time"), ("bucket", "P1Y")],
+            &[("1969-01-01T00:00:00Z", 4), ("1970-01-01T00:00:00Z", 1)],
+            0,
+        );
+        check(&[("group_by", "time"), ("bucket", "1")], &[("1969-07-16T13:32:00Z", 5)], 0);
+        check(&[("group_by", "actor")], &[("Aldrin", 2), ("Armstrong", 2)], 2);
+        check(&[("group_by", "source")], &[("NASA", 3), ("ESA", 1)], 1);
+        check(&[("group_by", "source"), ("text", "arm")], &[("NASA", 2)], 0);
+        check(&[("group_by", "attribute.crew")], &[("3", 2), ("three", 1)], 2);
+        check(&[("group_by", "attribute.tags"), ("attribute.tags", "b")], &[("b", 2), ("a", 1)], 0);
+        check(&[("group_by", "attribute.in.x")], &[("true", 1)], 4);
+        check(&[("group_by", "attribute.none")], &[], 5);
+        check(&[("group_by", "source"), ("location", "bbox:-90,20,-70,30")], &[("NASA", 1)], 0);
         // Rome has no coordinates here but is a known place. The 180th meridian counts as west, the pole as the last
         // row.
         let cells = [("-180,-10,-170,0", 0), ("170,-10,180,0", 1), ("-180,0,-170,10", 1), ("-180,80,-170,90", 1)];
         let mut cells = [&cells[1..], &[("-90,20,-80,30", 1), ("10,40,20,50", 1)]].concat();
-        let answer = count(&[("by", "cell")]);
+        let answer = count(&[("group_by", "cell")]);
         let mut found = groups(&answer);
         found.sort();
         cells.sort_unstable();
         let found: Vec<(&str, u64)> = found.iter().map(|(key, count, _, _)| (key.as_str(), *count)).collect();
         assert_eq!(found, cells, "{answer:#}");
-        check(&[("by", "cell"), ("resolution", "0.5"), ("location", "Rome")], &[("12.5,41.5,13,42", 1)], 0);
-        let largest = count(&[("by", "source"), ("limit", "1")]);
+        check(&[("group_by", "cell"), ("resolution", "0.5"), ("location", "Rome")], &[("12.5,41.5,13,42", 1)], 0);
+        let largest = count(&[("group_by", "source"), ("limit", "1")]);
         assert_eq!(groups(&largest), [("NASA".to_owned(), 3, "1969-07-16".to_owned(), "1969-07-20".to_owned())]);
         assert_eq!((&largest["groups_count"], &largest["count"]), (&json!(2), &json!(5)));
         assert_eq!(largest["status"], "5 events in 2 groups.");
-        let stretches = count(&[("by", "time")]);
+        let stretches = count(&[("group_by", "time")]);
         let sum: u64 = groups(&stretches).iter().map(|(_, count, _, _)| count).sum();
         assert_eq!((sum, &stretches["count"]), (5, &json!(5)));
         service.audit();
@@ -95,11 +102,13 @@ fn counts_match_the_search_results() {
     );
     let counted = |as_of: &str| {
         let asked = if as_of.is_empty() { vec![] } else { vec![("as_of", as_of)] };
-        service.get("/v1/aggregate-events", &[&[("by", "source")], &asked[..]].concat())["count"].as_u64().unwrap()
+        service.get("/v1/aggregate-events", &[&[("group_by", "source")], &asked[..]].concat())["count"]
+            .as_u64()
+            .unwrap()
     };
     assert_eq!((counted(""), counted(&before)), (4, 5));
     let scanned = service.post("/v1/scan-events", &json!({ "location": "*", "time_range": "../.." }));
-    let stretches = service.get("/v1/aggregate-events", &[("by", "time"), ("bucket", "24")]);
+    let stretches = service.get("/v1/aggregate-events", &[("group_by", "time"), ("bucket", "24")]);
     let of_scan: Vec<(&Value, &Value)> = scanned["summary"]["histogram"]
         .as_array()
         .unwrap()
@@ -130,10 +139,10 @@ fn count_continues_within_events_of_equal_time() {
         writeln!(file, "{event}").unwrap();
     }
     let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
-    assert_eq!(service.send(import).expect(200)["taken"], 100_011);
+    assert_eq!(service.send(import).expect(200)["imported"], 100_011);
     let day = |day: u8, count: u64| (format!("2000-01-0{day}T00:00:00Z"), count);
     // A search term makes it read the events; every id starts with it.
-    let asked = [("by", "time"), ("bucket", "P1D"), ("text", "e")];
+    let asked = [("group_by", "time"), ("bucket", "P1D"), ("text", "e")];
     let counts = |answer: &Value| -> Vec<(String, u64)> {
         groups(answer).into_iter().map(|(key, count, _, _)| (key, count)).collect()
     };
@@ -142,20 +151,20 @@ fn count_continues_within_events_of_equal_time() {
     assert_eq!((&whole["count"], &whole["has_more"]), (&json!(100_011), &json!(false)), "{whole}");
     let first = service.get("/v1/aggregate-events", &asked);
     assert_eq!((&first["count"], &first["has_more"]), (&json!(100_000), &json!(true)), "{first}");
-    assert_eq!(first["counted_to"], "2000-01-02T00:00:00Z");
+    assert_eq!(first["counted_until"], "2000-01-02T00:00:00Z");
     assert_eq!(counts(&first), [day(1, 5), day(2, 99_995)]);
     // Events recorded in between are in no page.
     service.post("/v1/events", &json!({ "time": "2000-01-02T00:00:00Z", "description": "Later." }));
     let cursor = first["next_cursor"].as_str().unwrap();
     let last = service.get("/v1/aggregate-events", &[&asked[..], &[("cursor", cursor)]].concat());
     assert_eq!(counts(&last), [day(2, 6), day(3, 5)]);
-    assert_eq!((last.get("counted_to"), last.get("next_cursor"), &last["has_more"]), (None, None, &json!(false)));
+    assert_eq!((last.get("counted_until"), last.get("next_cursor"), &last["has_more"]), (None, None, &json!(false)));
     assert_eq!(last["as_of"], first["as_of"]);
     // The same query by others, and other queries.
-    for (name, value) in [("bucket", "P2D"), ("by", "actor"), ("text", "later")] {
+    for (name, value) in [("bucket", "P2D"), ("group_by", "actor"), ("text", "later")] {
         let mut other: Vec<_> = asked.into_iter().filter(|(of, _)| *of != name).collect();
         other.extend([(name, value), ("cursor", cursor)]);
-        other.retain(|(of, _)| *of != "bucket" || name != "by");
+        other.retain(|(of, _)| *of != "bucket" || name != "group_by");
         let refused = service.send(Request::get(&target("/v1/aggregate-events", &other)));
         assert_eq!((refused.status, &refused.json()["errors"][0]["pointer"]), (400, &json!("#/cursor")), "{refused}");
     }
@@ -166,21 +175,21 @@ fn count_continues_within_events_of_equal_time() {
 fn invalid_count_request_names_its_parameter() {
     let service = Service::start();
     for (parameters, pointer) in [
-        (&[][..], "#/by"),
-        (&[("by", "place")], "#/by"),
-        (&[("by", "attribute.")], "#/by"),
-        (&[("by", "actor"), ("bucket", "P1D")], "#/bucket"),
-        (&[("by", "time"), ("resolution", "1")], "#/resolution"),
-        (&[("by", "cell"), ("resolution", "0")], "#/resolution"),
-        (&[("by", "cell"), ("resolution", "91")], "#/resolution"),
-        (&[("by", "cell"), ("resolution", "NaN")], "#/resolution"),
-        (&[("by", "time"), ("bucket", "0")], "#/bucket"),
-        (&[("by", "time"), ("bucket", "1001")], "#/bucket"),
-        (&[("by", "time"), ("bucket", "P1M1D")], "#/bucket"),
-        (&[("by", "time"), ("bucket", "daily")], "#/bucket"),
-        (&[("by", "time"), ("order", "newest")], "#/order"),
-        (&[("by", "time"), ("text", "!")], "#/text"),
-        (&[("by", "time"), ("cursor", "x")], "#/cursor"),
+        (&[][..], "#/group_by"),
+        (&[("group_by", "place")], "#/group_by"),
+        (&[("group_by", "attribute.")], "#/group_by"),
+        (&[("group_by", "actor"), ("bucket", "P1D")], "#/bucket"),
+        (&[("group_by", "time"), ("resolution", "1")], "#/resolution"),
+        (&[("group_by", "cell"), ("resolution", "0")], "#/resolution"),
+        (&[("group_by", "cell"), ("resolution", "91")], "#/resolution"),
+        (&[("group_by", "cell"), ("resolution", "NaN")], "#/resolution"),
+        (&[("group_by", "time"), ("bucket", "0")], "#/bucket"),
+        (&[("group_by", "time"), ("bucket", "1001")], "#/bucket"),
+        (&[("group_by", "time"), ("bucket", "P1M1D")], "#/bucket"),
+        (&[("group_by", "time"), ("bucket", "daily")], "#/bucket"),
+        (&[("group_by", "time"), ("order", "newest")], "#/order"),
+        (&[("group_by", "time"), ("text", "!")], "#/text"),
+        (&[("group_by", "time"), ("cursor", "x")], "#/cursor"),
     ] {
         let answer = service.send(Request::get(&target("/v1/aggregate-events", parameters)));
         assert_eq!((answer.status, &answer.json()["errors"][0]["pointer"]), (400, &json!(pointer)), "{answer}");

@@ -23,7 +23,7 @@ fn event_is_found_by_its_exact_description() {
         service.send(Request::get("/v1/check-timeline").json(&body)).expect(200)
     };
     let found = check(told);
-    assert_eq!((&found["event_id"], &found["occurs"]), (&json!("first"), &json!(true)), "{found}");
+    assert_eq!((&found["event_id"], &found["active"]), (&json!("first"), &json!(true)), "{found}");
     // Not an event that has the text elsewhere or only in part.
     for other in ["The \"Eagle\" lands", "the \"eagle\"", "lands"] {
         assert!(check(other)["event_id"].is_null(), "{other}");
@@ -37,7 +37,7 @@ fn event_is_found_by_its_exact_description() {
     assert_eq!(check(told)["event_id"], "later");
     cancel("later");
     let gone = check(told);
-    assert_eq!((&gone["event_id"], &gone["occurs"]), (&json!("first"), &json!(false)), "{gone}");
+    assert_eq!((&gone["event_id"], &gone["active"]), (&json!("first"), &json!(false)), "{gone}");
     assert!(gone["status"].as_str().unwrap().contains("canceled by `admin`"), "{gone}");
     // An earlier name does not match.
     let describe =

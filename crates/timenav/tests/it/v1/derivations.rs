@@ -45,7 +45,7 @@ fn opening(service: &Service, data_id: &Value, key: &str) -> Request {
 fn concurrent_key_guesses_are_limited_like_sequential_ones() {
     let service = Service::start();
     let data_id = seal(&service);
-    let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
+    let free = service.get("/v1/limits", &[])["limits"]["decrypt_free_attempts_max"].as_u64().unwrap();
     let answers = at_once(&service, &opening(&service, &data_id, "a guess"), AT_ONCE);
     let (compared, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 403);
     assert_eq!(compared.len() as u64, free);
@@ -75,7 +75,7 @@ fn concurrent_correct_keys_all_decrypt_the_record() {
 #[test]
 fn key_guess_counts_after_client_disconnects() {
     let service = Service::start();
-    let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
+    let free = service.get("/v1/limits", &[])["limits"]["decrypt_free_attempts_max"].as_u64().unwrap();
     let is_over = AtomicBool::new(false);
     let some_counted = thread::scope(|scope| {
         for _ in 0..SEALING {

@@ -33,13 +33,13 @@ fn dry_run_selects_events_that_are_then_erased() {
         assert_eq!((&foreseen["dry_run"], &foreseen["forks"]), (&json!(true), &json!([])));
         body["dry_run"] = json!(false);
         send(&service, &path, &body).refused(400, "invalid_parameter");
-        body["evaluated_at"] = foreseen["evaluated_at"].clone();
+        body["as_of_size"] = foreseen["as_of_size"].clone();
         event(&service, "d", 1998);
         send(&service, &path, &body).refused(409, "selection_changed");
         service.post(&path, &json!({ "event_ids": ["d"] }));
         let erased = service.post(&path, &body);
         assert_eq!(
-            (&erased["events_count"], &erased["payloads_count"], &erased["left"]),
+            (&erased["events_count"], &erased["payloads_count"], &erased["remaining"]),
             (&json!(2), &json!(3), &json!(0))
         );
         // The position is returned again, the content is not.
@@ -70,9 +70,9 @@ fn invalid_erasure_requests_name_the_field() {
         (json!({ "event_ids": [] }), "#/event_ids"),
         (json!({ "event_ids": ["a"], "older_than": "P1D" }), "#/event_ids"),
         (json!({ "event_ids": ["a", "b c"] }), "#/event_ids/1"),
-        (json!({ "event_ids": ["a"], "evaluated_at": 1 }), "#/evaluated_at"),
+        (json!({ "event_ids": ["a"], "as_of_size": 1 }), "#/as_of_size"),
         (json!({ "older_than": "P1M", "dry_run": true }), "#/older_than"),
-        (json!({ "older_than": "P1D" }), "#/evaluated_at"),
+        (json!({ "older_than": "P1D" }), "#/as_of_size"),
         (json!({ "event_ids": ["a"], "timeline_id": "system" }), "#/timeline_id"),
     ] {
         let refused = send(&service, "/v1/erase-events", &wrong).refused(400, "invalid_parameter");
@@ -120,9 +120,12 @@ fn erased_read_disappears_from_access_log() {
     // The timeline defaults to that of the key.
     let body = json!({ "position": first["position"], "reads": [first["index"]] });
     let erased = service.post("/v1/erase-reads", &body);
-    assert_eq!((&erased["erased"], &erased["left"], &erased["timeline_id"]), (&json!(1), &json!(0), &json!("main")));
+    assert_eq!(
+        (&erased["erased"], &erased["remaining"], &erased["timeline_id"]),
+        (&json!(1), &json!(0), &json!("main"))
+    );
     assert!(!logs().contains(&first));
-    let gone = service.get("/v1/access-logs", &asked)["gone"].clone();
+    let gone = service.get("/v1/access-logs", &asked)["redacted"].clone();
     let expected = json!({ "reason": "erased", "entries": 1, "reads": 1, "first_position": first["position"],
         "last_position": first["position"], "from": gone[0]["from"], "to": gone[0]["from"] });
     assert_eq!(gone, json!([expected]));

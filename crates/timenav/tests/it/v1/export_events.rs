@@ -52,11 +52,11 @@ fn exported_events_import_unchanged() {
         );
         let path = target("/v1/import-events", &[("timeline_id", format)]);
         let imported = service.send(Request::post(&path).body(content_type, &answer.body)).expect(200);
-        assert_eq!((&imported["taken"], &imported["refused"]), (&json!(3), &json!(0)), "{imported}");
+        assert_eq!((&imported["imported"], &imported["rejected"]), (&json!(3), &json!(0)), "{imported}");
         assert_eq!(events(&service, format), events(&service, "main"), "{format}");
         // The second import adds nothing.
         let again = service.send(Request::post("/v1/import-events").body(content_type, &answer.body)).expect(200);
-        assert_eq!((&again["unchanged"], &again["refused"]), (&json!(3), &json!(0)), "{format}: {again}");
+        assert_eq!((&again["unchanged"], &again["rejected"]), (&json!(3), &json!(0)), "{format}: {again}");
     }
     service.audit();
 }
@@ -72,7 +72,7 @@ fn requested_attributes_get_csv_columns() {
     assert!(text.contains(",3,Apollo,\r\n"), "{text}");
     // Importing reads attributes from the column that keeps their types.
     let again = service.send(Request::post("/v1/import-events").body("text/csv", &answer.body)).expect(200);
-    assert_eq!((&again["unchanged"], &again["refused"]), (&json!(3), &json!(0)), "{again}");
+    assert_eq!((&again["unchanged"], &again["rejected"]), (&json!(3), &json!(0)), "{again}");
     for (format, columns) in [("csv", "stages"), ("csv", "attribute.time"), ("csv", ""), ("ndjson", "attribute.stages")]
     {
         let path = target(PATH, &[("format", format), ("columns", columns)]);
@@ -95,7 +95,7 @@ fn export_writes_icalendar_files() {
     assert!(text.contains("\r\nX-TIMENAV-LEFT-OUT:1\r\n") && !text.contains("ides"), "{text}");
     let path = "/v1/import-events?timeline_id=calendar";
     let imported = service.send(Request::post(path).body("text/calendar", text.as_bytes())).expect(200);
-    assert_eq!((&imported["taken"], &imported["refused"]), (&json!(2), &json!(0)), "{imported}");
+    assert_eq!((&imported["imported"], &imported["rejected"]), (&json!(2), &json!(0)), "{imported}");
     let launch = &events(&service, "calendar")[0];
     assert_eq!((&launch["event_id"], &launch["time"]), (&json!("launch"), &json!("1969-07-16T13:32:00Z")));
     assert_eq!((&launch["kind"], &launch["actors"][1]), (&json!("observed"), &json!("Aldrin; Buzz")));

@@ -151,7 +151,7 @@ fn cursor_is_bound_to_its_filter_and_order() {
             let answer = page(&asked).expect(200);
             found.extend(ids(&answer["events"]).into_iter().map(str::to_owned));
             assert_eq!(answer["has_more"], json!(found.len() < 3));
-            assert_eq!(answer.get("searched_to"), None, "{answer}");
+            assert_eq!(answer.get("searched_until"), None, "{answer}");
             let Some(next) = answer["next_cursor"].as_str() else { break };
             let next = next.to_owned();
             for other in [
@@ -181,10 +181,13 @@ fn rare_match_is_returned_on_a_later_page() {
         file.push('\n');
     }
     let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
-    assert_eq!(service.send(import).expect(200)["taken"], 50_002);
+    assert_eq!(service.send(import).expect(200)["imported"], 50_002);
     let needle = [("location", "*"), ("time_range", "../.."), ("text", "needle")];
     let first = service.get("/v1/monitor-events", &needle);
-    assert_eq!((&first["events"], &first["has_more"], &first["searched_to"]), (&json!([]), &json!(true), &json!(MOON)));
+    assert_eq!(
+        (&first["events"], &first["has_more"], &first["searched_until"]),
+        (&json!([]), &json!(true), &json!(MOON))
+    );
     assert_eq!(first["status"], "No events so far: continue the search with `next_cursor`.");
     let next = [&needle[..], &[("cursor", first["next_cursor"].as_str().unwrap())]].concat();
     let second = service.get("/v1/monitor-events", &next);

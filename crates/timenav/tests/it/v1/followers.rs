@@ -54,19 +54,19 @@ fn change_waits_until_all_followers_confirm() {
     let newest = service.get("/v1/clock", &[])["generation"].clone();
     assert!(first.iter().all(|told| told.data["generation"] == newest), "the clock as it is comes first");
     let (awaited, said) = forward(&service, &json!("all"), "0s");
-    assert_eq!(states(&awaited), [("web", "behind"), ("db", "behind")], "a reader holds nobody up");
-    assert!(said.ends_with("Not confirmed by `web` (behind), `db` (behind)."), "{said}");
+    assert_eq!(states(&awaited), [("web", "lagging"), ("db", "lagging")], "a reader holds nobody up");
+    assert!(said.ends_with("Not confirmed by `web` (lagging), `db` (lagging)."), "{said}");
 
     // Confirming a change confirms all earlier ones; an older confirmation changes nothing.
     let told = [web.next().unwrap(), db.next().unwrap()];
     assert_eq!(confirm(&service, &told[0])["status"], "`web` has confirmed the newest change.");
     confirm(&service, &first[0]);
     let listed = service.get("/v1/followers", &[]);
-    let of_all = [("web", "current"), ("db", "behind"), ("looker", "behind")];
+    let of_all = [("web", "up_to_date"), ("db", "lagging"), ("looker", "lagging")];
     assert_eq!(states(&listed), of_all);
     assert_eq!(listed["followers"][0]["generation"], listed["generation"]);
     let own = service.send(Request::get("/v1/followers").key(&reader)).expect(200);
-    assert_eq!(states(&own), [("looker", "behind")], "who may not write sees their own");
+    assert_eq!(states(&own), [("looker", "lagging")], "who may not write sees their own");
 
     // The response is sent after the last confirmation.
     std::thread::scope(|scope| {
@@ -82,18 +82,18 @@ fn change_waits_until_all_followers_confirm() {
 
     // Named followers are waited for in any case, and must be connected.
     let (awaited, _) = forward(&service, &json!("looker,nobody"), "0s");
-    assert_eq!(states(&awaited), [("looker", "behind"), ("nobody", "absent")]);
+    assert_eq!(states(&awaited), [("looker", "lagging"), ("nobody", "unknown")]);
     // A follower that reconnects with the same name replaces the old one.
     drop((web, db, looker));
     drop(connections);
     until("three streams that have ended", || {
         let listed = service.get("/v1/followers", &[]);
-        states(&listed).iter().all(|(_, state)| *state == "away").then_some(())
+        states(&listed).iter().all(|(_, state)| *state == "disconnected").then_some(())
     });
     // No follower reconnects, so the response is sent after the default wait.
     let (awaited, said) = forward(&service, &json!(["db"]), Value::Null);
-    assert_eq!((states(&awaited), awaited["state"].as_str()), (vec![("db", "away")], Some("waiting")));
-    assert!(said.ends_with("Not confirmed by `db` (away)."), "{said}");
+    assert_eq!((states(&awaited), awaited["state"].as_str()), (vec![("db", "disconnected")], Some("waiting")));
+    assert!(said.ends_with("Not confirmed by `db` (disconnected)."), "{said}");
     let gone = json!({ "follower_id": first[1].data["follower_id"], "generation": 1 });
     send(&service, "/v1/followers/confirm", &gone).refused(404, "not_found");
     let mut back = service.connect();
@@ -104,7 +104,10 @@ fn change_waits_until_all_followers_confirm() {
     assert_eq!((told.event.as_str(), told.id), ("clock", newest), "it is told its id, whatever it has seen");
     assert_ne!(told.data["follower_id"], first[1].data["follower_id"]);
     confirm(&service, &told);
-    let (listed, all) = (service.get("/v1/followers", &[]), [("db", "current"), ("web", "away"), ("looker", "away")]);
+    let (listed, all) = (
+        service.get("/v1/followers", &[]),
+        [("db", "up_to_date"), ("web", "disconnected"), ("looker", "disconnected")],
+    );
     let mut found = states(&listed);
     found.sort_unstable();
     let mut expected = all.to_vec();
@@ -119,7 +122,7 @@ fn change_waits_until_all_followers_confirm() {
 fn unfinished_advance_is_not_reported_as_confirmed() {
     let service = standing();
     service.post("/v1/timers", &json!({ "timer_id": "t", "at": "2000-01-01T01:00:00Z" }));
-    service.post("/v1/leases", &json!({ "reason": "somebody looks", "ttl": "10m" }));
+    service.post("/v1/holds", &json!({ "reason": "somebody looks", "ttl": "10m" }));
     let mut connection = service.connect();
     let mut web = open(&mut connection, &service, following("web"));
     web.next().unwrap();
@@ -129,13 +132,13 @@ fn unfinished_advance_is_not_reported_as_confirmed() {
         confirm(&service, &web.next().unwrap());
         moved.join().unwrap()
     });
-    assert_eq!(moved["settled"]["state"], "running", "{moved}");
+    assert_eq!(moved["receipt"]["state"], "running", "{moved}");
     assert_eq!(
         (states(&moved["followers"]), &moved["followers"]["state"]),
-        (vec![("web", "behind")], &json!("waiting"))
+        (vec![("web", "lagging")], &json!("waiting"))
     );
     let said = moved["status"].as_str().unwrap();
-    assert!(said.ends_with("0 open. The advance has not finished yet: Not confirmed by `web` (behind)."), "{said}");
+    assert!(said.ends_with("0 open. The advance has not finished yet: Not confirmed by `web` (lagging)."), "{said}");
     service.post("/v1/pause-time", &json!({}));
     let (code, stdout, stderr) =
         run(&mut command(&service, &["clock", "travel", "2000-01-01T05:00:00Z", "--followers", "--wait", "1s"]), "");
@@ -177,7 +180,7 @@ fn every_clock_change_waits_for_followers() {
         (body["followers"], body["wait"]) = (json!("all"), json!("0s"));
         let answer = send(&service, path, &body).expect(200);
         assert_eq!(answer["followers"]["state"], "waiting", "{path}: {answer}");
-        assert_eq!(states(&answer["followers"]), [("web", "behind")], "{path}");
+        assert_eq!(states(&answer["followers"]), [("web", "lagging")], "{path}");
         body["wait"] = json!("10m");
         let answer = waited_for(path, &body);
         assert_eq!(answer["followers"]["state"], "confirmed", "{path}: {answer}");
@@ -185,7 +188,7 @@ fn every_clock_change_waits_for_followers() {
     // After an advance, its end is confirmed.
     service.post("/v1/timers", &json!({ "at": "2000-01-01T00:30:00Z" }));
     let answer = waited_for("/v1/fast-forward", &json!({ "duration": "1h", "followers": "all", "wait": "10m" }));
-    assert_eq!((&answer["settled"]["state"], &answer["settled"]["fired"]), (&json!("settled"), &json!(1)));
+    assert_eq!((&answer["receipt"]["state"], &answer["receipt"]["fired"]), (&json!("settled"), &json!(1)));
     assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
     assert_eq!(answer["followers"]["generation"], answer["generation"]);
     drop(stream);
@@ -214,10 +217,10 @@ fn follower_location_and_confirmation_time_are_listed() {
     let listed = service.get("/v1/followers", &[]);
     let [of_web, of_db] = [&listed["followers"][0], &listed["followers"][1]];
     assert_eq!((&of_web["host"], &of_web["process"]), (&json!("web-1.example.org"), &json!(4711)), "{listed}");
-    assert_eq!((&of_db["host"], &of_db["process"], &of_db["took"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!((&of_db["host"], &of_db["process"], &of_db["latency"]), (&Value::Null, &Value::Null, &Value::Null));
     let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
     // It connected after the last change, and could not confirm before that.
-    assert_eq!(length(&of_web["took"]), at(&of_web["confirmed_at"]) - at(&of_web["since"]), "{listed}");
+    assert_eq!(length(&of_web["latency"]), at(&of_web["confirmed_at"]) - at(&of_web["since"]), "{listed}");
 
     let (awaited, _) = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| forward(&service, &json!("all"), "10m"));
@@ -225,7 +228,7 @@ fn follower_location_and_confirmation_time_are_listed() {
         confirm(&service, &told[0]);
         until("a confirmation that was listed", || {
             let listed = service.get("/v1/followers", &[]);
-            (listed["followers"][0]["state"] == "current").then_some(())
+            (listed["followers"][0]["state"] == "up_to_date").then_some(())
         });
         confirm(&service, &told[1]);
         waiting.join().unwrap()
@@ -233,14 +236,17 @@ fn follower_location_and_confirmation_time_are_listed() {
     let listed = service.get("/v1/followers", &[]);
     let changed = service.get("/v1/clock", &[])["origin_host"].clone();
     for (number, follower) in listed["followers"].as_array().unwrap().iter().enumerate() {
-        assert_eq!(length(&follower["took"]), at(&follower["confirmed_at"]) - at(&changed), "{follower}");
-        assert_eq!(awaited["followers"][number]["took"], follower["took"], "{awaited}");
+        assert_eq!(length(&follower["latency"]), at(&follower["confirmed_at"]) - at(&changed), "{follower}");
+        assert_eq!(awaited["followers"][number]["latency"], follower["latency"], "{awaited}");
     }
-    assert!(length(&listed["followers"][0]["took"]) <= length(&listed["followers"][1]["took"]), "{listed}");
+    assert!(length(&listed["followers"][0]["latency"]) <= length(&listed["followers"][1]["latency"]), "{listed}");
     // The next change is not confirmed yet.
     service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
     let listed = service.get("/v1/followers", &[]);
-    assert_eq!((&listed["followers"][0]["state"], &listed["followers"][0]["took"]), (&json!("behind"), &Value::Null));
+    assert_eq!(
+        (&listed["followers"][0]["state"], &listed["followers"][0]["latency"]),
+        (&json!("lagging"), &Value::Null)
+    );
     drop((web, db));
     drop(connections);
 
@@ -320,7 +326,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
         let told = up_to_step(&mut stream, 1);
         assert_eq!(told.data["current_time"], "2000-01-01T00:30:00Z");
         let advance = format!("/v1/advances/{}", told.data["advance"]["advance_id"].as_str().unwrap());
-        let held = || service.get(&advance, &[])["settled"]["held_by"].clone();
+        let held = || service.get(&advance, &[])["receipt"]["held_by"].clone();
         // Confirming the change without the step is not enough.
         confirm(service, &told);
         let (held_by, is_handed_out) = (held(), first.is_finished());
@@ -350,7 +356,7 @@ fn firings_wait_for_followers_that_confirm_steps() {
         assert_eq!((&late["step"], &late["generation"]), (&json!(1), &json!(told.id)), "{late}");
         acknowledge(service, &firings);
         let answer = moving.join().unwrap();
-        let settled = &answer["settled"];
+        let settled = &answer["receipt"];
         assert_eq!((&settled["state"], &settled["acknowledged"]), (&json!("settled"), &json!(2)), "{answer}");
     });
     drop(stream);

@@ -38,7 +38,7 @@ fn import(service: &Service, parameters: &[(&str, &str)], content_type: &str, fi
 
 fn counts(answer: Answer) -> [u64; 3] {
     let body = answer.expect(200);
-    ["taken", "unchanged", "refused"].map(|name| body[name].as_u64().unwrap())
+    ["imported", "unchanged", "rejected"].map(|name| body[name].as_u64().unwrap())
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn repeated_records_are_counted_separately_from_known_ones() {
     let import = |timeline: &str, dry_run: &str, file: &str| {
         let parameters = [("timeline_id", timeline), ("dry_run", dry_run)];
         let answer = import(&service, &parameters, NDJSON, file).expect(200);
-        ["taken", "unchanged", "repeated"].map(|name| answer[name].as_u64().unwrap_or(0))
+        ["imported", "unchanged", "repeated"].map(|name| answer[name].as_u64().unwrap_or(0))
     };
     import("main", "false", LINES);
     let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
@@ -141,7 +141,7 @@ fn import_format_follows_query_or_content_type() {
 fn first_import_creates_the_timeline() {
     let service = Service::start();
     let answer = import(&service, &[("timeline_id", "apollo")], NDJSON, LINES).expect(200);
-    assert_eq!((&answer["timeline_id"], &answer["taken"]), (&json!("apollo"), &json!(3)));
+    assert_eq!((&answer["timeline_id"], &answer["imported"]), (&json!("apollo"), &json!(3)));
     let last = answer["ledger"]["position"].as_u64().unwrap();
     let (entry, _) = service.entry("apollo", last);
     assert_eq!(entry["action"], "record_event");

@@ -137,7 +137,7 @@ fn event_is_returned_with_versions_and_interventions() {
     for (number, position) in positions.iter().enumerate() {
         let then = service.get("/v1/events/launch", &[("as_of", &position.to_string())]);
         assert_eq!(then["versions"].as_array().unwrap().len(), number + 1);
-        assert_eq!(then["stands"], true);
+        assert_eq!(then["active"], true);
     }
     service.send(Request::get("/v1/events/none")).refused(404, "not_found");
     service.send(Request::get("/v1/events/%20")).refused(404, "not_found");
@@ -183,7 +183,7 @@ fn return_to_anchor_restores_events() {
     snapshot::check("return-to-anchor-all", &answer);
     assert_eq!(found(&service, "main", None), [("launch".to_owned(), "1969-07-16T13:32:00Z".to_owned())]);
     let event = service.get("/v1/events/late", &[]);
-    assert_eq!((&event["stands"], event["versions"].as_array().unwrap().len()), (&json!(false), 1));
+    assert_eq!((&event["active"], event["versions"].as_array().unwrap().len()), (&json!(false), 1));
     assert_eq!(event["interventions"][0]["anchor_id"], anchor["anchor_id"]);
     service.audit();
 }

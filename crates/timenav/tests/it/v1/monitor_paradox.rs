@@ -103,21 +103,21 @@ fn interventions_create_and_resolve_paradoxes() {
     let codes_of = |list: &Value| -> Vec<String> {
         list.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
     };
-    let refused = deed("cancel", json!({ "on_paradox": "refuse" })).refused(422, "would_create_paradox");
+    let refused = deed("cancel", json!({ "on_paradox": "reject" })).refused(422, "would_create_paradox");
     assert!(refused["detail"].as_str().unwrap().contains("paradox"), "{refused}");
     let dry = deed("cancel", json!({ "dry_run": true })).expect(200);
     assert_eq!(found(&service, &[]), []);
     let done = deed("cancel", json!({}));
     snapshot::check("manipulate-event-paradox", &done);
     let done = done.json();
-    assert_eq!(codes_of(&dry["paradoxes_made"]), codes_of(&done["paradoxes_made"]));
+    assert_eq!(codes_of(&dry["paradoxes_created"]), codes_of(&done["paradoxes_created"]));
     assert_eq!(dry["downstream"], json!(["b", "c"]));
-    assert_eq!(codes_of(&done["paradoxes_made"]), ["P04", "P05"]);
+    assert_eq!(codes_of(&done["paradoxes_created"]), ["P04", "P05"]);
     assert_eq!(codes(&service, &[]), ["P04", "P05"]);
     let restored = deed("restore", json!({})).expect(200);
-    assert_eq!(codes_of(&restored["paradoxes_healed"]), ["P04", "P05"]);
+    assert_eq!(codes_of(&restored["paradoxes_resolved"]), ["P04", "P05"]);
     assert_eq!(found(&service, &[]), []);
-    deed("note it", json!({ "on_paradox": "refuse" })).expect(200);
+    deed("note it", json!({ "on_paradox": "reject" })).expect(200);
     // Past states are unchanged.
     let then = done["ledger"]["position"].to_string();
     assert_eq!(codes(&service, &[("as_of", &then)]), ["P04", "P05"]);
@@ -134,7 +134,7 @@ fn replayed_intervention_reports_the_same_paradoxes() {
     let first = ask();
     service.post("/v1/manipulate-event", &json!({ "event_id": "a", "action": "restore", "time": at(4) }));
     let again = ask();
-    assert_eq!(first["paradoxes_made"], again["paradoxes_made"]);
+    assert_eq!(first["paradoxes_created"], again["paradoxes_created"]);
     assert_eq!(first["ledger"], again["ledger"]);
     service.audit();
 }
@@ -155,12 +155,12 @@ fn check_returns_causes_consequences_and_paradoxes() {
     assert_eq!(check("fire").expect(200)["consequences"], json!({ "count": 1, "event_ids": ["ruin"] }));
     service.post("/v1/manipulate-event", &json!({ "event_id": "spark", "action": "prevent", "time": at(0) }));
     let checked = check("fire").expect(200);
-    assert_eq!((&checked["occurs"], &checked["causes_intact"]), (&json!(true), &json!(false)));
+    assert_eq!((&checked["active"], &checked["causes_intact"]), (&json!(true), &json!(false)));
     assert_eq!(checked["paradoxes"][0]["code"], "P05");
     let gone = check("spark").expect(200);
-    assert_eq!((&gone["occurs"], &gone["relation"]), (&json!(false), &Value::Null));
+    assert_eq!((&gone["active"], &gone["relation"]), (&json!(false), &Value::Null));
     let unknown = check("The great fir").expect(200);
-    assert_eq!(unknown["occurs"], json!(false));
+    assert_eq!(unknown["active"], json!(false));
     assert_eq!(unknown["candidates"], json!([{ "event_id": "fire", "name": "The great fire" }]));
     assert_eq!(check("Xyzzy").expect(200)["candidates"], json!([]));
     service.post("/v1/travel", &json!({ "destination_time": at(0) }));
@@ -168,7 +168,7 @@ fn check_returns_causes_consequences_and_paradoxes() {
     // Canceled events are found by name too, with the intervention that canceled them.
     service.post("/v1/manipulate-event", &json!({ "event_id": "fire", "action": "cancel", "time": at(0) }));
     let gone = check("The great fire").expect(200);
-    assert_eq!((&gone["occurs"], &gone["event_id"]), (&json!(false), &json!("fire")));
+    assert_eq!((&gone["active"], &gone["event_id"]), (&json!(false), &json!("fire")));
     let status = gone["status"].as_str().unwrap();
     assert!(status.starts_with("The event `fire` was canceled by `admin` at 2"), "{status}");
     assert_eq!(gone["interventions"][0]["actor"], "admin");

@@ -15,7 +15,7 @@ fn script_starting_with_return_can_be_rerun() {
     let import = || {
         let request = Request::post("/v1/import-events?format=ndjson").body("application/x-ndjson", line.as_bytes());
         let told = service.send(request).expect(200);
-        (told["taken"].as_u64().unwrap(), told["unchanged"].as_u64().unwrap())
+        (told["imported"].as_u64().unwrap(), told["unchanged"].as_u64().unwrap())
     };
     for run in 1..=3_usize {
         send(&service, "/v1/return-to-anchor", &json!({ "anchor_id": anchor["anchor_id"] })).expect(200);
@@ -32,7 +32,7 @@ fn script_starting_with_return_can_be_rerun() {
     for version in history["versions"].as_array().unwrap() {
         let position = version["position"].to_string();
         let then = service.get("/v1/events/renewal", &[("as_of", &position)]);
-        assert_eq!((&then["stands"], &then["event"]["position"]), (&json!(true), &version["position"]));
+        assert_eq!((&then["active"], &then["event"]["position"]), (&json!(true), &version["position"]));
     }
     // Only the one who canceled it can restore it.
     let cancel = json!({ "event_id": "renewal", "action": "cancel", "time": "2028-02-29T00:00:00Z" });

@@ -1,4 +1,4 @@
-//! `GET /v1/session`, `POST /v1/log-in`, `POST /v1/log-out`, `GET /v1/sessions`, `DELETE /v1/sessions/{session_id}`.
+//! `GET /v1/session`, `POST /v1/login`, `POST /v1/logout`, `GET /v1/sessions`, `DELETE /v1/sessions/{session_id}`.
 
 mod cookies;
 mod ends;
@@ -23,7 +23,7 @@ fn with_ada(arguments: &[&str]) -> Service {
 }
 
 fn log_out(body: &Value) -> Request {
-    Request::post("/v1/log-out").json(body)
+    Request::post("/v1/logout").json(body)
 }
 
 /// Returns the user according to `GET /v1/session`.
@@ -48,17 +48,17 @@ fn login_and_logout_match_their_snapshots() {
         snapshot::check("set-password", &send(&service, &path("set-password"), &json!({ "password": PASSWORD })));
         let wrong = json!({ "user_id": "admin", "password": OTHER });
         let log_in =
-            |body: &Value| ask(Request::post(&path("log-in")).json(body).header("Host", "localhost").anonymous());
+            |body: &Value| ask(Request::post(&path("login")).json(body).header("Host", "localhost").anonymous());
         snapshot::check("log-in-refused", &log_in(&wrong));
         let answer = log_in(&json!({ "user_id": "admin", "password": PASSWORD }));
-        snapshot::check("log-in", &answer);
+        snapshot::check("login", &answer);
         let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         snapshot::check("session", &ask(Request::get(&path("session")).session(&cookie)));
         snapshot::check("sessions", &ask(Request::get(&path("sessions")).session(&cookie)));
-        let out = ask(Request::post(&path("log-out")).session(&cookie));
+        let out = ask(Request::post(&path("logout")).session(&cookie));
         assert_eq!(out.header("clear-site-data"), Some("\"cache\",\"cookies\",\"storage\""));
         assert_eq!(out.header("set-cookie"), Some("timenav=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"));
-        snapshot::check("log-out", &out);
+        snapshot::check("logout", &out);
         let ended = ask(Request::get(&path("clock")).session(&cookie));
         assert_eq!(ended.header("set-cookie"), out.header("set-cookie"));
         snapshot::check("session-ended", &ended);
@@ -178,8 +178,7 @@ fn sessions_are_listed_and_ended_individually() {
 #[test]
 fn login_parameters_are_validated_first() {
     let service = with_ada(&[]);
-    let log_in =
-        |body: &Value| service.send(Request::post("/v1/log-in").json(body).header("Host", "[::1]").anonymous());
+    let log_in = |body: &Value| service.send(Request::post("/v1/login").json(body).header("Host", "[::1]").anonymous());
     log_in(&json!({ "user_id": "ada" })).refused(400, "missing_parameter");
     log_in(&json!({ "password": PASSWORD })).refused(400, "missing_parameter");
     log_in(&json!({ "user_id": "ada", "password": PASSWORD, "passwort": 1 })).refused(400, "unknown_parameter");
@@ -190,7 +189,7 @@ fn login_parameters_are_validated_first() {
         assert_eq!(refused["errors"][0]["pointer"], "#/password", "{wrong}");
     }
     // URLs are logged along the way.
-    let in_address = target("/v1/log-in", &[("user_id", "ada"), ("password", PASSWORD)]);
+    let in_address = target("/v1/login", &[("user_id", "ada"), ("password", PASSWORD)]);
     let answer = service.send(Request::post(&in_address).header("Host", "[::1]").anonymous());
     assert!(!answer.text().contains(PASSWORD), "{answer}");
     assert_eq!(answer.refused(400, "invalid_parameter")["errors"][0]["pointer"], "#/password");

@@ -23,11 +23,11 @@ fn retention_periods_are_set_and_shown() {
         assert_eq!(shown(&service), Value::Null, "it was never said");
         let body = json!({ "timeline_id": "main", "reads": "90d" });
         snapshot::check("retention-set", &send(&service, &format!("{prefix}/set-retention"), &body));
-        assert_eq!(shown(&service), json!({ "reads": "P90D", "refusals": null }));
-        set(&service, json!({ "refusals": "PT90000S" })).expect(200);
-        assert_eq!(shown(&service), json!({ "reads": "P90D", "refusals": "PT90000S" }), "what is left out stays");
+        assert_eq!(shown(&service), json!({ "reads": "P90D", "rejections": null }));
+        set(&service, json!({ "rejections": "PT90000S" })).expect(200);
+        assert_eq!(shown(&service), json!({ "reads": "P90D", "rejections": "PT90000S" }), "what is left out stays");
         set(&service, json!({ "reads": null })).expect(200);
-        assert_eq!(shown(&service), json!({ "reads": null, "refusals": "PT90000S" }), "null means forever");
+        assert_eq!(shown(&service), json!({ "reads": null, "rejections": "PT90000S" }), "null means forever");
         service.audit();
     }
 }
@@ -35,11 +35,11 @@ fn retention_periods_are_set_and_shown() {
 #[test]
 fn system_retention_survives_a_restart() {
     let mut service = Service::start();
-    let body = json!({ "timeline_id": "system", "reads": "1d", "refusals": "2d" });
+    let body = json!({ "timeline_id": "system", "reads": "1d", "rejections": "2d" });
     service.post("/v1/set-retention", &body);
     service.restart();
     let shown = service.get("/timeline/system", &[])["retention"].clone();
-    assert_eq!(shown, json!({ "reads": "P1D", "refusals": "P2D" }));
+    assert_eq!(shown, json!({ "reads": "P1D", "rejections": "P2D" }));
     service.audit();
 }
 
@@ -49,7 +49,7 @@ fn invalid_retention_is_rejected_with_advice() {
     for (body, field, told) in [
         (json!({}), "reads", "or both"),
         (json!({ "reads": "1h" }), "reads", "86400"),
-        (json!({ "refusals": "23h" }), "refusals", "86400"),
+        (json!({ "rejections": "23h" }), "rejections", "86400"),
         (json!({ "reads": "P1M" }), "reads", "P90D"),
         (json!({ "reads": "1.5s" }), "reads", "whole seconds"),
         (json!({ "reads": "200y" }), "reads", "P200Y"),
@@ -83,7 +83,7 @@ fn expired_contents_are_pruned() {
     service.arguments(&["--retention-floor-secs", "0"]);
     service.start_again();
     snapshot::check("prune-nothing", &send(&service, "/v1/prune", &json!({ "timeline_id": "main" })));
-    let say = ["timeline", "retention", "main", "--reads", "1s", "--refusals", "1s"];
+    let say = ["timeline", "retention", "main", "--reads", "1s", "--rejections", "1s"];
     let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &say), "");
     assert!(code == Some(0) && stdout.contains("kept for PT1S"), "{stdout}{stderr}");
     let first = service.get("/v1/clock", &[]);
@@ -91,12 +91,12 @@ fn expired_contents_are_pruned() {
     let dry = || service.post("/v1/prune", &json!({ "timeline_id": "main", "dry_run": true }));
     let foreseen = loop {
         let foreseen = dry();
-        if foreseen["would_let_go"].is_object() {
+        if foreseen["would_prune"].is_object() {
             break foreseen;
         }
     };
-    assert_eq!((&foreseen["dry_run"], &foreseen["let_go"]), (&json!(true), &json!(0)));
-    assert!(foreseen["would_let_go"]["count"].as_u64() > Some(0) && foreseen.get("sweep").is_none(), "{foreseen}");
+    assert_eq!((&foreseen["dry_run"], &foreseen["pruned"]), (&json!(true), &json!(0)));
+    assert!(foreseen["would_prune"]["count"].as_u64() > Some(0) && foreseen.get("sweep").is_none(), "{foreseen}");
     let status = foreseen["status"].as_str().unwrap();
     assert!(status.starts_with("Dry run: nothing was pruned. On `main`, the contents of "), "{status}");
     let entries = service.get("/timeline/main/entries", &[])["entries"].as_array().unwrap().clone();
@@ -104,12 +104,12 @@ fn expired_contents_are_pruned() {
     let (code, stdout, stderr) =
         run(&mut crate::cli::command(&service, &["prune", "--timeline", "main", "--dry-run"]), "");
     assert!(code == Some(0) && stdout.contains("would be."), "{stdout}{stderr}");
-    let wrong = json!({ "timeline_id": "main", "dry_run": true, "accept_host_clock": true });
+    let wrong = json!({ "timeline_id": "main", "dry_run": true, "trust_host_clock": true });
     send(&service, "/v1/prune", &wrong).refused(400, "invalid_parameter");
     // The reads reach the required age of a second after a while.
     let pruned = loop {
         let pruned = service.post("/v1/prune", &json!({ "timeline_id": "main" }));
-        if pruned["let_go"].as_u64() > Some(0) {
+        if pruned["pruned"].as_u64() > Some(0) {
             break pruned;
         }
     };
@@ -125,7 +125,7 @@ fn expired_contents_are_pruned() {
     );
     let log = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
     let page = service.get("/v1/access-logs", &log);
-    let stretches = page["gone"].as_array().unwrap();
+    let stretches = page["redacted"].as_array().unwrap();
     let told: u64 = stretches.iter().map(|gap| gap["entries"].as_u64().unwrap()).sum();
     assert_eq!(told, gone.len() as u64, "{page}");
     for gap in stretches {
@@ -156,7 +156,7 @@ fn retention_requires_timeline_admin_permission() {
     lists("admin");
     ask("/v1/set-retention", json!({ "timeline_id": "main", "reads": "90d" })).expect(200);
     ask("/v1/prune", json!({ "timeline_id": "main" })).expect(200);
-    let for_the_clock = json!({ "timeline_id": "main", "accept_host_clock": true });
+    let for_the_clock = json!({ "timeline_id": "main", "trust_host_clock": true });
     ask("/v1/prune", for_the_clock).refused(403, "permission_denied");
     service.audit();
 }

@@ -24,7 +24,7 @@ mod observing;
 mod plans;
 mod redelivering;
 mod rules;
-mod spending;
+mod elapsing;
 mod webhooks;
 mod webhooks_tls;
 

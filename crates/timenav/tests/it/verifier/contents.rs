@@ -215,7 +215,7 @@ pub(crate) fn let_some_go(service: &mut Service) -> u64 {
     service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": "1s" }));
     service.get("/v1/clock", &[]);
     loop {
-        let let_go = service.post("/v1/prune", &json!({ "timeline_id": "main" }))["let_go"].as_u64().unwrap();
+        let let_go = service.post("/v1/prune", &json!({ "timeline_id": "main" }))["pruned"].as_u64().unwrap();
         if let_go > 0 {
             service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": null }));
             return pruned(service);
@@ -255,7 +255,7 @@ fn script_reports_pruned_and_detects_removed_payloads() {
     as_json.args(["verify", "--json", "--timeline", "main", "--url", &service.url()]);
     let (_, said, _) = service::run(as_json.env("TIMENAV_API_KEY", &service.admin), "");
     let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["timelines"][0]["let_go"], let_go);
+    assert_eq!(said["timelines"][0]["pruned"], let_go);
     assert!(service.stop().success());
     // A read from before any retention was set.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";
@@ -428,7 +428,7 @@ class Answers:
         return self.all[first:first + count]
 
 def entry(leaf, salt, payload):
-    return {"leaf": leaf, "contents": "shown", "salt": salt, "payload": payload}
+    return {"leaf": leaf, "contents": "visible", "salt": salt, "payload": payload}
 
 def check(salt, payload, *more):
     entries = [entry(leaf["entry"], leaf["salt"], leaf["payload"]) for leaf in vectors["leaves"]]

@@ -63,7 +63,7 @@ fn answered(position: u64, entry: &Value) -> Value {
         "" => json!({ "position": position, "leaf": entry["leaf"], "contents": "erased" }),
         payload => {
             let (leaf, salt) = (&entry["leaf"], &entry["salt"]);
-            json!({ "position": position, "leaf": leaf, "contents": "shown", "salt": salt, "payload": payload })
+            json!({ "position": position, "leaf": leaf, "contents": "visible", "salt": salt, "payload": payload })
         }
     }
 }
@@ -95,7 +95,7 @@ fn command_detects_invalid_erasures() {
 fn command_detects_contents_hidden_from_readers() {
     let vector = &vectors()[0];
     let mut told = Told::of(vector);
-    told.entries[3] = json!({ "position": 3, "leaf": told.entries[3]["leaf"], "contents": "admins_only" });
+    told.entries[3] = json!({ "position": 3, "leaf": told.entries[3]["leaf"], "contents": "restricted" });
     let findings = found(told, vector);
     assert_eq!(findings[0], "payload-mismatch at 3: the payload of `erase_events` is hidden, but readers may see it");
 }
@@ -121,7 +121,7 @@ for vector in json.loads(sys.stdin.read()):
     note = next(line["checkpoint"]["note"] for line in lines if "checkpoint" in line)
     service.checkpoint = verify.open_checkpoint(note.encode(), keys)
     said = [line["entry"] for line in lines if "entry" in line]
-    service.all = [{**one, "position": ("number", str(position)), "contents": "shown" if one["payload"] else "erased"}
+    service.all = [{**one, "position": ("number", str(position)), "contents": "visible" if one["payload"] else "erased"}
                    for position, one in enumerate(said)]
     verify.verify_contents(service, keys, service.checkpoint, problems)
     print(json.dumps(problems))

@@ -134,9 +134,11 @@ fn rolled_back_named_timeline_stops_the_service() {
     service.start_again();
     wait_for_state(&service, "books", "rollback");
     let stopped = |service: &Service| {
-        let refused = service.send(Request::get("/readyz").anonymous()).refused(503, "rollback");
+        let refused = service.send(Request::get("/readyz").anonymous()).refused(503, "ledger_rollback_detected");
         assert!(refused["detail"].as_str().unwrap().contains("timeline `books`"), "{refused:#}");
-        service.send(Request::post("/v1/users").json(&json!({ "user_id": "late" }))).refused(503, "rollback");
+        service
+            .send(Request::post("/v1/users").json(&json!({ "user_id": "late" })))
+            .refused(503, "ledger_rollback_detected");
     };
     stopped(&service);
     let diverged = std::fs::read_to_string(service.data().join("diverged.log")).unwrap();
@@ -169,13 +171,13 @@ fn rolled_back_named_timeline_stops_the_service() {
 fn ended_named_timeline_is_not_a_rollback() {
     let mut service = Service::start();
     let [is_asked, has_ended] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-    let (asked, waits_for) = (Arc::clone(&is_asked), Arc::clone(&has_ended));
+    let (asked, blocked_by) = (Arc::clone(&is_asked), Arc::clone(&has_ended));
     let witness = StandIn::start("witness.test/w1", move |_, (_, body)| {
         if !body.contains(BOOKS) {
             return Some((403, "text/plain", "no\n".to_owned()));
         }
         asked.store(true, Ordering::SeqCst);
-        until("the end of the timeline", || waits_for.load(Ordering::SeqCst).then_some(()));
+        until("the end of the timeline", || blocked_by.load(Ordering::SeqCst).then_some(()));
         Some((409, "text/x.tlog.size", "99999\n".to_owned()))
     });
     record(&service, "books", "first");

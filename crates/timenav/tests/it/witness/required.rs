@@ -12,7 +12,7 @@ use crate::service::{Service, timenav};
 fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
     assert!(service.stop().success());
     let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
-    let waits = ["--witness-required", required, "--witness-wait-secs", "6", "--witness-interval-secs", "86400"];
+    let waits = ["--witness-quorum", required, "--witness-timeout-secs", "6", "--witness-interval-secs", "86400"];
     service.arguments(&[&arguments[..], &waits].concat());
     service.start_again();
 }
@@ -67,10 +67,10 @@ fn required_number_of_witnesses_must_cosign() {
     service.audit();
     let folder = tempfile::tempdir().unwrap();
     let mut command = timenav();
-    command.args(["serve", "--listen", "127.0.0.1:0", "--witness", &witness.option(), "--witness-required", "2"]);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--witness", &witness.option(), "--witness-quorum", "2"]);
     let refused = command.arg("--data").arg(folder.path()).output().unwrap();
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && told.contains("`witness_required` is 2, but there are 1 witnesses"), "{told}");
+    assert!(!refused.status.success() && told.contains("`witness_quorum` is 2, but there are 1 witnesses"), "{told}");
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn requests_without_changes_do_not_wait_for_witnesses() {
         service.send(request.body("application/x-ndjson", lines.as_bytes()))
     };
     let lines = "{\"event_id\": \"of-import\", \"time\": \"2000-01-01T00:00:00Z\"}\n";
-    assert_eq!(import("&dry_run=true", lines).expect(200)["taken"], 1);
-    assert_eq!(import("", "").expect(200)["taken"], 0);
+    assert_eq!(import("&dry_run=true", lines).expect(200)["imported"], 1);
+    assert_eq!(import("", "").expect(200)["imported"], 0);
     let scan = service.send(Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main" })));
     assert_eq!(scan.expect(200)["tampering_detected"], false);
     let session = service.log_in("admin", "correct horse battery");

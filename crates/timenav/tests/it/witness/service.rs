@@ -299,7 +299,7 @@ fn rollback_of_whole_disk_is_detected_for_every_timeline() {
     let shown = cosigned_by(&witness);
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a disk that was lost", "--data"]).arg(service.data());
-    let (code, stdout, stderr) = run(accept.arg("--kept").arg(shown), "");
+    let (code, stdout, stderr) = run(accept.arg("--trusted-checkpoint").arg(shown), "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     service.start_again();
     wait_for_state(&service, "witness.test/w1", "fork");
@@ -309,14 +309,16 @@ fn rollback_of_whole_disk_is_detected_for_every_timeline() {
 }
 
 /// Checks that nothing is written or read any more, and that the evidence was stored.
-fn check_stopped(service: &Service, code: &str) {
+fn check_stopped(service: &Service, kind: &str) {
+    let code = format!("ledger_{kind}_detected");
+    let code = code.as_str();
     let refused = service.send(Request::get("/readyz").anonymous()).refused(503, code);
     assert!(refused["detail"].as_str().unwrap().contains("timeline `system`"), "{refused:#}");
     service.send(Request::post("/v1/users").json(&json!({ "user_id": "late" }))).refused(503, code);
     service.send(Request::get("/v1/users")).refused(503, code);
     let diverged = std::fs::read_to_string(service.data().join("diverged.log")).unwrap();
     let last: Value = serde_json::from_str(diverged.lines().last().unwrap()).unwrap();
-    assert_eq!((&last["timeline_id"], &last["kind"]), (&json!("system"), &json!(code)));
+    assert_eq!((&last["timeline_id"], &last["kind"]), (&json!("system"), &json!(kind)));
     assert!(last["seen"]["checkpoint"].as_str().unwrap().contains("\n\u{2014} witness.test/w1 "), "{last:#}");
 }
 

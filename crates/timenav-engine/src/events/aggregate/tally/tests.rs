@@ -38,7 +38,7 @@ fn attribute_value_too_long_for_a_filter_forms_no_group() {
         tally.add(&event(number, &draft));
     }
     let kept: usize = tally.groups.keys().map(|key| if let Key::Text(text) = key { text.len() } else { 0 }).sum();
-    assert_eq!((tally.count, tally.without_count, kept), (3, 2, FIND_ATTRIBUTE_BYTES_MAX));
+    assert_eq!((tally.count, tally.ungrouped_count, kept), (3, 2, FIND_ATTRIBUTE_BYTES_MAX));
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl Way<'_, '_> {
         }
         self.sampled = total;
         let let_go = self.explain_sampled().await?;
-        self.checked.push(Checked { what: "let_go", count: let_go });
+        self.checked.push(Checked { what: "pruned", count: let_go });
         self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
         self.checked.push(Checked { what: "payloads", count: ledger.payloads_count() });
         self.findings.append(ledger.into_findings());

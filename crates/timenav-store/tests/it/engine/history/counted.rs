@@ -168,10 +168,10 @@ impl Asked {
             return;
         }
         let mut expected = BTreeMap::<String, (usize, Instant<Virtual>, Instant<Virtual>)>::new();
-        let mut without_count = 0;
+        let mut ungrouped_count = 0;
         for event in &events {
             let groups = self.groups_of(event);
-            without_count += usize::from(groups.is_empty());
+            ungrouped_count += usize::from(groups.is_empty());
             for group in groups {
                 let of = expected.entry(group).or_insert((0, event.time, event.time));
                 *of = (of.0 + 1, of.1, event.time);
@@ -183,8 +183,8 @@ impl Asked {
             *of = (of.0 + group.count, of.1, group.last);
         }
         assert_eq!(counted, expected, "{}", context());
-        let told = answers.iter().map(|answer| answer.without_count).sum::<usize>();
-        assert_eq!(told, without_count, "{}", context());
+        let told = answers.iter().map(|answer| answer.ungrouped_count).sum::<usize>();
+        assert_eq!(told, ungrouped_count, "{}", context());
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::operation::PAGE_ITEMS_DEFAULT;
 use super::session::Session;
 use super::toolbox::{Does, Toolbox};
-use super::{calling, refusals, spending, waiting};
+use super::{calling, elapse, refusals, waiting};
 use crate::exit::Failure;
 
 /// Concurrent calls. Further ones wait.
@@ -46,7 +46,7 @@ impl Desk {
         let done = match &offer.does {
             Does::Operation(operation) => calling::call(&self.session, operation, arguments).await,
             Does::WaitFor => waiting::wait_for(&self.session, arguments).await,
-            Does::Spend => spending::spend(&self.session, arguments).await,
+            Does::Elapse => elapse::elapse(&self.session, arguments).await,
         };
         self.session.answer();
         Ok(done.map_or_else(|failure| refusals::told(&failure, self.hint(&failure)), told))

@@ -11,7 +11,7 @@ use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
 use crate::commands::operations::{Agents, OPERATIONS};
 
 const LIST_BYTES_MAX: usize = 40_000;
-const OWN: [&str; 2] = ["wait_for", "spend"];
+const OWN: [&str; 2] = ["wait_for", "elapse"];
 
 fn toolbox(allowed: &[Allowed], pinned: Option<&str>) -> Toolbox {
     Toolbox::new(Scope::of(allowed), pinned).unwrap()
@@ -79,7 +79,7 @@ fn disallowed_operations_are_not_offered() {
         ("record_events", [false, true, false, true]),
         ("claim_firings", [false, true, false, true]),
         ("travel", [false, false, true, true]),
-        ("spend", [false, false, true, true]),
+        ("elapse", [false, false, true, true]),
         ("erase_events", [false, false, false, true]),
         ("set_access_control", [false, false, false, true]),
         // Secrets and files are never offered.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::operation::{Goes, Head, Operation, REACHES_FORKS, TIMELINE};
 use super::schema::{self, resolved};
 use super::scope::{Scope, flag};
-use super::{spending, waiting};
+use super::{elapse, waiting};
 use crate::commands::operations::{Agents, OPERATIONS};
 
 /// Creates timelines: its timeline id is not that of the agent.
@@ -43,7 +43,7 @@ pub(super) struct Offer {
 pub(super) enum Does {
     Operation(Operation),
     WaitFor,
-    Spend,
+    Elapse,
 }
 
 impl Toolbox {
@@ -68,9 +68,9 @@ impl Toolbox {
         let own = |tool: Tool, does| (tool.name.to_string(), Offer { tool, does });
         toolbox.offered.extend([own(waiting::tool(scope, pinned.is_some()), Does::WaitFor)]);
         if scope.travel {
-            toolbox.offered.extend([own(spending::tool(pinned.is_some()), Does::Spend)]);
+            toolbox.offered.extend([own(elapse::tool(pinned.is_some()), Does::Elapse)]);
         } else {
-            toolbox.withheld.insert(spending::NAME.to_owned(), flag(Agents::Travel));
+            toolbox.withheld.insert(elapse::NAME.to_owned(), flag(Agents::Travel));
         }
         Ok(toolbox)
     }

@@ -113,9 +113,9 @@ fn replicas_reject_requests_if_promoted_standby_lost_entries() {
             until_so(name, || {
                 let answer = send(address, &Request::post("/v1/pause-time").key(admin)).unwrap();
                 assert_eq!(answer.status, 503, "{answer}");
-                answer.json()["code"] == "rollback"
+                answer.json()["code"] == "ledger_rollback_detected"
             });
-            send(address, &Request::get("/readyz").anonymous()).unwrap().refused(503, "rollback");
+            send(address, &Request::get("/readyz").anonymous()).unwrap().refused(503, "ledger_rollback_detected");
         }
         is_over.store(true, Ordering::SeqCst);
         writers.map(|writer| writer.join().unwrap())
@@ -132,7 +132,7 @@ fn replicas_reject_requests_if_promoted_standby_lost_entries() {
     let url = cluster.url_of_both();
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a standby that lagged", "--store", &url]);
-    accept.arg("--data").arg(first.data()).arg("--kept").arg(kept.join("checkpoints.log"));
+    accept.arg("--data").arg(first.data()).arg("--trusted-checkpoint").arg(kept.join("checkpoints.log"));
     let (code, stdout, stderr) = run(&mut accept, "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     first.remembered.clear();

@@ -49,7 +49,7 @@ fn change_waits_for_followers_of_all_replicas() {
         first.send(confirm(&told)).expect(200);
         let answer = waiting.join().unwrap();
         assert_eq!(states(&answer["followers"]), [("here", "confirmed"), ("there", "confirmed")]);
-        assert_eq!(answer["followers"].get("only_here"), None);
+        assert_eq!(answer["followers"].get("partial"), None);
     });
 
     // Firings during an advance are handed out at either service once both have reached their time.
@@ -84,7 +84,7 @@ fn change_waits_for_followers_of_all_replicas() {
     other.process.signal(rustix::process::Signal::KILL);
     let listed = until("followers without a service", || {
         let listed = first.get("/v1/followers", &[]);
-        states(&listed).contains(&("there", "away")).then_some(listed)
+        states(&listed).contains(&("there", "disconnected")).then_some(listed)
     });
     assert_eq!(states(&listed)[0].0, "here");
     other.process = Replica::start(other.folder.path(), &["--store", &cluster.url, "--replicas"]);

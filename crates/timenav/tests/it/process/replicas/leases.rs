@@ -79,29 +79,29 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         (0..10).for_each(|_| wait());
         let moved = json!({ "duration": "20d", "wait": "0s" });
         let begun = send(addresses[1], &Request::post("/v1/fast-forward").json(&moved).key(admin)).unwrap().json();
-        let advance = begun["settled"]["advance_id"].as_str().unwrap_or_else(|| panic!("{begun:#}")).to_owned();
+        let advance = begun["receipt"]["advance_id"].as_str().unwrap_or_else(|| panic!("{begun:#}")).to_owned();
         let count = || seen.lock().unwrap_or_else(PoisonError::into_inner).acknowledged.len();
         until_so("three firings to be acknowledged", || count() >= 3);
         let struck = services.strike(signal);
         let survivors: Vec<SocketAddr> = (0..3).filter(|at| *at != struck).map(|at| addresses[at]).collect();
         let asked = Request::get(&format!("/v1/advances/{advance}")).key(admin);
-        let receipt = || send(survivors[0], &asked).unwrap().json()["settled"].clone();
+        let receipt = || send(survivors[0], &asked).unwrap().json()["receipt"].clone();
         until_so("the advance to be taken over", || receipt()["state"] != "running");
         is_over.store(true, Ordering::SeqCst);
         let settled = receipt();
-        let takeovers = survivors.iter().map(|at| metric(*at, "timenav_timekeeper_takeovers_total"));
+        let takeovers = survivors.iter().map(|at| metric(*at, "timenav_scheduler_failovers_total"));
         assert!(takeovers.sum::<u64>() > 0, "another one took it over");
         if signal == Signal::STOP {
             services.signal(struck, Signal::CONT);
             // A resumed service sees the changes and does not undo them.
             let asked_there = || send(addresses[struck], &asked).ok().filter(|answer| answer.status == 200);
-            until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["settled"] == settled));
+            until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["receipt"] == settled));
         } else {
             services.start_again(struck, url);
         }
         settled
     });
-    let counts = ["state", "fired", "acknowledged", "failed", "unheard"].map(|name| settled[name].clone());
+    let counts = ["state", "fired", "acknowledged", "failed", "unacknowledged"].map(|name| settled[name].clone());
     assert_eq!(json!(counts), json!(["settled", TIMERS, TIMERS, 0, 0]), "{settled:#}");
     let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(seen.handed_out.len(), TIMERS);

@@ -231,7 +231,7 @@ impl Fleet {
 /// Returns whether a service reports that it only knows its own followers, as before level 3.
 fn knows_only_its_own(address: SocketAddr, key: &str) -> bool {
     let listed = send(address, &Request::get("/v1/followers").key(key)).unwrap().expect(200);
-    listed["only_here"] == true
+    listed["partial"] == true
 }
 
 fn readiness(address: SocketAddr) -> Answer {

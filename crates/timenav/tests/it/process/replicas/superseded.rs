@@ -25,7 +25,7 @@ fn claim(address: SocketAddr, key: &str, wait: &str) -> Vec<Value> {
 
 /// Moves the clock past the timer, with or without listeners.
 fn go(address: SocketAddr, key: &str) {
-    ask(address, key, "/v1/travel", &json!({ "destination_time": "2000-01-04T00:00:00Z", "settle": false }));
+    ask(address, key, "/v1/travel", &json!({ "destination_time": "2000-01-04T00:00:00Z", "wait_for_timers": false }));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn firing_leased_at_one_replica_is_superseded_by_remote_rewind() {
     let (first, second) = two(&cluster);
     let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
     first.post("/v1/pause-time", &json!({}));
-    first.post("/v1/travel", &json!({ "destination_time": "2000-01-02T00:00:00Z", "settle": false }));
+    first.post("/v1/travel", &json!({ "destination_time": "2000-01-02T00:00:00Z", "wait_for_timers": false }));
     first.post("/v1/timers", &json!({ "timer_id": "held", "at": "2000-01-03T00:00:00Z" }));
     let anchor = first.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
     let mut seen = BTreeSet::new();

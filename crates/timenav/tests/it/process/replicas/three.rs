@@ -82,7 +82,7 @@ impl Three {
 
 /// Returns which services report to be the timekeeper.
 pub(super) fn keepers(addresses: &[SocketAddr]) -> Vec<usize> {
-    let keeps = |at: &usize| metric(addresses[*at], "timenav_timekeeper_timelines") > 0;
+    let keeps = |at: &usize| metric(addresses[*at], "timenav_scheduler_timelines") > 0;
     (0..addresses.len()).filter(keeps).collect()
 }
 

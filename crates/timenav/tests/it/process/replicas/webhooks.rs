@@ -69,7 +69,7 @@ fn webhook_is_sent_once_and_taken_over_after_kill() {
     let cluster = Cluster::start();
     let (mut first, mut second) = two(&cluster);
     let url = format!("http://{}", hooks.address);
-    let arguments = ["--store", &cluster.url, "--replicas", "--webhook-to", &url];
+    let arguments = ["--store", &cluster.url, "--replicas", "--webhook-allow-host", &url];
     assert!(first.stop().success());
     first.arguments(&arguments);
     first.start_again();

@@ -39,7 +39,7 @@ fn responses_wait_for_cosignatures_at_each_replica() {
     let (mut first, Replica { folder, process, admin }) = two(&cluster);
     let mut witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
     let option = witness.option();
-    let waits = ["--witness-required", "1", "--witness-wait-secs", "6", "--witness-interval-secs", "86400"];
+    let waits = ["--witness-quorum", "1", "--witness-timeout-secs", "6", "--witness-interval-secs", "86400"];
     let arguments = [&["--store", &cluster.url, "--replicas", "--witness", &option][..], &waits].concat();
     process.kill();
     assert!(first.stop().success());

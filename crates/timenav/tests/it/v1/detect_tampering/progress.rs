@@ -19,7 +19,7 @@ fn long_ledger() -> Service {
     let rows = (0..ROWS).map(row).collect::<Vec<_>>().concat();
     let path = "/v1/import-events?timeline_id=long";
     let answer = service.send(Request::post(path).body("application/x-ndjson", rows.as_bytes())).expect(200);
-    assert_eq!(answer["taken"], ROWS);
+    assert_eq!(answer["imported"], ROWS);
     service
 }
 

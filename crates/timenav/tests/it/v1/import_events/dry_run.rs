@@ -42,17 +42,22 @@ fn dry_run_predicts_the_import_result() {
     assert_eq!(size().as_u64().unwrap(), before.as_u64().unwrap() + 1, "nothing is recorded");
     let done = import(&service, "", &lines);
     assert!(done["dry_run"].is_null());
-    for count in ["taken", "unchanged", "repeated", "refused"] {
+    for count in ["imported", "unchanged", "repeated", "rejected"] {
         assert_eq!(told[count], done[count], "{count}: {told}");
     }
-    assert_eq!((&done["taken"], &done["refused"]), (&json!(1202), &json!(4)));
+    assert_eq!((&done["imported"], &done["rejected"]), (&json!(1202), &json!(4)));
     assert_eq!((&done["unchanged"], &done["repeated"]), (&json!(1), &json!(2)));
     let places = |answer: &Value| -> Vec<Value> {
-        answer["refusals"].as_array().unwrap().iter().map(|refusal| json!([refusal["line"], refusal["code"]])).collect()
+        answer["rejections"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|refusal| json!([refusal["line"], refusal["code"]]))
+            .collect()
     };
     assert_eq!(places(&told), places(&done));
     let again = import(&service, "&dry_run=true", &lines);
-    assert_eq!((&again["taken"], &again["unchanged"]), (&json!(0), &json!(1205)));
+    assert_eq!((&again["imported"], &again["unchanged"]), (&json!(0), &json!(1205)));
     service.audit();
 }
 
@@ -71,7 +76,7 @@ fn dry_run_creates_no_timeline_and_checks_permissions() {
     assert_eq!(service.send(request("dry_run=true").key(&ada)).status, 403);
     let wrong = service.send(request("dry_run=perhaps"));
     assert_eq!((wrong.status, &wrong.json()["errors"][0]["pointer"]), (400, &json!("#/dry_run")));
-    assert_eq!(service.send(request("dry_run=false")).expect(200)["taken"], 1);
+    assert_eq!(service.send(request("dry_run=false")).expect(200)["imported"], 1);
     // Records before the end of a truncated file are counted.
     let path = "/v1/import-events?format=geojson&dry_run=true";
     let broken = service.send(Request::post(path).body("application/geo+json", b"{\"type\":"));

@@ -57,7 +57,7 @@ fn invalid_binary_cloud_event_names_the_field() {
     let service = Service::start();
     let without_time: Vec<_> = BINARY.into_iter().filter(|(name, _)| *name != "ce-time").collect();
     let answer = binary(&service, PATH, &without_time).expect(200);
-    assert_eq!((&answer["refused"], &answer["refusals"][0]["field"]), (&json!(1), &json!("time")));
+    assert_eq!((&answer["rejected"], &answer["rejections"][0]["field"]), (&json!(1), &json!("time")));
     let twice = [BINARY.as_slice(), &[("ce-id", "8")]].concat();
     let answer = binary(&service, PATH, &twice).refused(400, "invalid_parameter");
     assert_eq!(answer["errors"][0]["pointer"], "#/ce-id");
@@ -76,9 +76,9 @@ fn spans_become_events_with_parents_as_causes() {
         {"traceId": "aa", "id": "1", "timestamp": 1470150004008761, "kind": "SERVER", "shared": true},
         {"traceId": "aa", "id": "2", "parentId": "1"}]"#;
     let answer = import(&service, &[("format", "zipkin")], "application/json", zipkin).expect(200);
-    assert_eq!((&answer["taken"], &answer["refused"]), (&json!(2), &json!(1)));
-    assert_eq!(answer["refusals"][0]["code"], "missing_parameter");
-    assert_eq!((&answer["refusals"][0]["line"], &answer["refusals"][0]["field"]), (&json!(3), &json!("timestamp")));
+    assert_eq!((&answer["imported"], &answer["rejected"]), (&json!(2), &json!(1)));
+    assert_eq!(answer["rejections"][0]["code"], "missing_parameter");
+    assert_eq!((&answer["rejections"][0]["line"], &answer["rejections"][0]["field"]), (&json!(3), &json!("timestamp")));
     let found: Vec<Value> = service.find_all("main", "*", "../..", "100");
     // The server's clock is slow: its span starts before its cause, and is kept that way.
     assert_eq!(found[0]["event_id"], "00000000000000aa:0000000000000001:server");
@@ -154,17 +154,23 @@ fn recurring_calendar_event_is_imported_once_with_warning() {
     let file = calendar(&(event("once", "") + &event("weekly", "RRULE:FREQ=WEEKLY\r\n")));
     for counted in [[2, 0, 0], [0, 2, 0]] {
         let answer = import(&service, &[], "text/calendar", &file).expect(200);
-        assert_eq!([&answer["taken"], &answer["unchanged"], &answer["refused"]].map(|n| n.as_u64().unwrap()), counted);
-        assert_eq!(answer["noted"], 1);
-        assert_eq!((&answer["notes"][0]["line"], &answer["notes"][0]["code"]), (&json!(7), &json!("recurrence_kept")));
+        assert_eq!(
+            [&answer["imported"], &answer["unchanged"], &answer["rejected"]].map(|n| n.as_u64().unwrap()),
+            counted
+        );
+        assert_eq!(answer["warning_count"], 1);
+        assert_eq!(
+            (&answer["warnings"][0]["line"], &answer["warnings"][0]["code"]),
+            (&json!(7), &json!("recurrence_kept"))
+        );
     }
     let weekly = service.find_all("main", "*", "../..", "100").pop().unwrap();
     assert_eq!(weekly["attributes"]["rrule"], "FREQ=WEEKLY");
     // Warnings have the same list limit as rejections, and all are counted.
     let many: String = (0..150).map(|number| event(&format!("n{number}"), "RDATE:20240721T100000Z\r\n")).collect();
     let answer = import(&service, &[], "text/calendar", &calendar(&many)).expect(200);
-    assert_eq!((&answer["noted"], answer["notes"].as_array().map(Vec::len)), (&json!(150), Some(100)));
+    assert_eq!((&answer["warning_count"], answer["warnings"].as_array().map(Vec::len)), (&json!(150), Some(100)));
     let answer = import(&service, &[], "text/calendar", &calendar(&event("other", ""))).expect(200);
-    assert_eq!((&answer["noted"], &answer["notes"]), (&Value::Null, &Value::Null));
+    assert_eq!((&answer["warning_count"], &answer["warnings"]), (&Value::Null, &Value::Null));
     service.audit();
 }

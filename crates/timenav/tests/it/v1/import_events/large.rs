@@ -69,9 +69,9 @@ fn overlong_line_is_one_rejected_record() {
     let request = service.signed(Request::post("/v1/import-events").header("Content-Type", NDJSON));
     connection.send_chunked(&request, file.chunks(1 << 18)).unwrap();
     let answer = connection.answer(false).unwrap().expect(200);
-    assert_eq!((&answer["taken"], &answer["refused"]), (&1.into(), &1.into()), "{answer}");
-    assert_eq!(answer["refusals"][0]["code"], "record_too_large");
-    assert_eq!(answer["refusals"][0]["line"], 1);
+    assert_eq!((&answer["imported"], &answer["rejected"]), (&1.into(), &1.into()), "{answer}");
+    assert_eq!(answer["rejections"][0]["code"], "record_too_large");
+    assert_eq!(answer["rejections"][0]["line"], 1);
     let grown = memory_kib(service.pid(), "VmHWM").saturating_sub(before);
     assert!(grown < GROWTH_KIB_MAX, "{grown} KiB");
     service.audit();

@@ -42,9 +42,9 @@ fn rejections_are_all_counted_and_first_hundred_listed() {
     // More than a batch, so that line numbers continue across batches.
     let file: String = (1..=3_000).map(line).collect();
     let answer = import(&service, &[], NDJSON, &file).expect(200);
-    assert_eq!([&answer["taken"], &answer["unchanged"], &answer["refused"]], [1_500, 0, 1_500]);
+    assert_eq!([&answer["imported"], &answer["unchanged"], &answer["rejected"]], [1_500, 0, 1_500]);
     let lines: Vec<u64> =
-        answer["refusals"].as_array().unwrap().iter().map(|refusal| refusal["line"].as_u64().unwrap()).collect();
+        answer["rejections"].as_array().unwrap().iter().map(|refusal| refusal["line"].as_u64().unwrap()).collect();
     let expected: Vec<u64> = (0..100).map(|index| index * 2 + 1).collect();
     assert_eq!(lines, expected);
     let reason = &answer["reasons"][0];

@@ -84,8 +84,8 @@ fn unreadable_file_reports_the_reason() {
     let path = target("/v1/import-events", &[("map", "time=when|DD.MM.YYYY")]);
     let file = "when\n28.02.2024\n29.02.24\n";
     let body = service.send(Request::post(&path).body("text/csv", file.as_bytes())).expect(200);
-    assert_eq!((&body["taken"], &body["refused"]), (&json!(1), &json!(1)));
-    let refusal = &body["refusals"][0];
+    assert_eq!((&body["imported"], &body["rejected"]), (&json!(1), &json!(1)));
+    let refusal = &body["rejections"][0];
     assert_eq!(refusal["line"], 3);
     let detail = "column `when`: `29.02.24` is not written as `DD.MM.YYYY`; a year of two digits is `DD.MM.YY`";
     assert_eq!(refusal["detail"], detail);

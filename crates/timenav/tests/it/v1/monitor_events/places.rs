@@ -53,7 +53,7 @@ fn place_name_matches_events_inside_the_place() {
     check(&service, "Paris, TX", "near", Some("Paris, Texas, United States"), &[]);
     let santa_cruz = find(&service, "Santa Cruz")["location_resolved"].clone();
     assert_eq!(santa_cruz["is_ambiguous"], true, "{santa_cruz}");
-    assert!(!santa_cruz["others"].as_array().unwrap().is_empty(), "{santa_cruz}");
+    assert!(!santa_cruz["alternatives"].as_array().unwrap().is_empty(), "{santa_cruz}");
     service.audit();
 }
 
@@ -80,7 +80,7 @@ fn misspelled_place_returns_similar_names() {
     check(&service, "Narnia-on-Sea", "text", None, &[]);
     let page = find(&service, "Berlln");
     assert_eq!(page["events"], json!([]));
-    let near = page["location_resolved"]["near_spellings"].as_array().unwrap();
+    let near = page["location_resolved"]["suggestions"].as_array().unwrap();
     assert!(near.iter().any(|name| name.as_str().unwrap().starts_with("Berlin")), "{near:?}");
     service.audit();
 }

@@ -12,7 +12,7 @@ use crate::service::{Process, Service};
 /// Logs in like a browser that requested a host.
 fn log_in_at(service: &Service, host: &str, more: &[(&str, &str)]) -> Answer {
     let body = json!({ "user_id": "ada", "password": PASSWORD });
-    let request = Request::post("/v1/log-in").json(&body).header("Host", host).anonymous();
+    let request = Request::post("/v1/login").json(&body).header("Host", host).anonymous();
     service.send(more.iter().fold(request, |request, (name, value)| request.header(name, value)))
 }
 
@@ -36,10 +36,13 @@ fn plain_http_login_is_limited_to_loopback() {
         let refused = log_in_at(&service, host, &[("X-Forwarded-Proto", "https"), ("Forwarded", "proto=https")]);
         let refused = refused.refused(403, "feature_disabled");
         let detail = refused["detail"].as_str().unwrap();
-        assert!(["--tls-cert", "--public-url", "--insecure-log-in"].iter().all(|one| detail.contains(one)), "{detail}");
+        assert!(
+            ["--tls-cert", "--public-url", "--allow-insecure-login"].iter().all(|one| detail.contains(one)),
+            "{detail}"
+        );
     }
     service.audit();
-    let service = with_ada(&["--insecure-log-in"]);
+    let service = with_ada(&["--allow-insecure-login"]);
     assert_eq!(attributes(&log_in_at(&service, "time.example.org", &[])).0, "timenav");
     service.audit();
 }
@@ -153,7 +156,7 @@ fn cross_site_login_is_rejected() {
         assert_eq!(log_in_at(&service, "127.0.0.1", &[(name, value)]).status, 200, "{name}: {value}");
     }
     // A form cannot send JSON.
-    let form = Request::post("/v1/log-in").body("application/x-www-form-urlencoded", b"user_id=ada&password=x");
+    let form = Request::post("/v1/login").body("application/x-www-form-urlencoded", b"user_id=ada&password=x");
     service.send(form.header("Host", "127.0.0.1").anonymous()).refused(415, "unsupported_media_type");
     service.audit();
 }
@@ -161,14 +164,14 @@ fn cross_site_login_is_rejected() {
 #[test]
 fn remote_plain_http_reads_need_only_the_cookie() {
     // On plain HTTP, browsers send no fetch metadata for reads, and only an origin for changes.
-    let service = with_ada(&["--insecure-log-in"]);
+    let service = with_ada(&["--allow-insecure-login"]);
     let cookie = service.log_in("ada", PASSWORD);
     let ask = |request: Request| service.send(request.cookie(&cookie));
     ask(Request::get("/v1/sessions")).expect(200);
-    ask(Request::post("/v1/log-out")).refused(403, "cross_site_request");
+    ask(Request::post("/v1/logout")).refused(403, "cross_site_request");
     ask(Request::new("QUERY", "/v1/sessions").json(&json!({}))).refused(403, "cross_site_request");
     ask(Request::get("/v1/sessions").header("Origin", "http://evil.test")).refused(403, "cross_site_request");
-    ask(Request::post("/v1/log-out").header("Origin", "http://timenav.test")).expect(200);
+    ask(Request::post("/v1/logout").header("Origin", "http://timenav.test")).expect(200);
     service.audit();
 }
 
@@ -195,12 +198,12 @@ fn https_login_sets_a_secure_host_cookie() {
     let bearer = format!("Authorization: Bearer {}", key.trim_end());
     assert!(post("/v1/set-password", &[&bearer], &json!({ "password": PASSWORD })).contains(" 200"));
     let origin = format!("Origin: {url}");
-    let answer = post("/v1/log-in", &[&origin], &json!({ "user_id": "admin", "password": PASSWORD }));
+    let answer = post("/v1/login", &[&origin], &json!({ "user_id": "admin", "password": PASSWORD }));
     let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect(&answer);
     let (secret, attributes) = cookie.trim_end().split_once("; ").unwrap();
     assert!(secret.starts_with("__Host-timenav=tnc_"), "{secret}");
     assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict; Secure");
-    let out = post("/v1/log-out", &[&format!("Cookie: {secret}"), "Sec-Fetch-Site: same-origin"], &json!({}));
+    let out = post("/v1/logout", &[&format!("Cookie: {secret}"), "Sec-Fetch-Site: same-origin"], &json!({}));
     assert!(out.contains("set-cookie: __Host-timenav=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0"), "{out}");
     process.terminate();
     assert!(process.wait().success());

@@ -14,7 +14,7 @@ const REQUESTS_MAX: usize = 1_000_000;
 fn sessions_survive_a_restart() {
     let mut service = with_ada(&[]);
     let [kept, ended] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
-    service.send(Request::post("/v1/log-out").session(&ended)).expect(200);
+    service.send(Request::post("/v1/logout").session(&ended)).expect(200);
     let before = service.send(Request::get("/v1/session").session(&kept)).expect(200);
     service.restart();
     assert_eq!(service.send(Request::get("/v1/session").session(&kept)).expect(200), before);
@@ -60,7 +60,7 @@ fn removed_user_is_logged_out() {
 fn new_login_replaces_the_previous_session() {
     let service = with_ada(&[]);
     let first = service.log_in("ada", PASSWORD);
-    let again = Request::post("/v1/log-in").json(&json!({ "user_id": "ada", "password": PASSWORD }));
+    let again = Request::post("/v1/login").json(&json!({ "user_id": "ada", "password": PASSWORD }));
     let answer = service.send(again.header("Host", "127.0.0.1").session(&first));
     let second = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     assert_ne!(first, second, "a secret is never used twice");

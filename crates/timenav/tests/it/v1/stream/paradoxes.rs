@@ -77,11 +77,11 @@ impl Ear {
     fn take(&mut self, message: &Message) {
         let key = || message.data["paradox"]["key"].as_str().expect("a key").to_owned();
         match message.event.as_str() {
-            "paradox-made" => {
+            "paradox-created" => {
                 let twice = self.there.insert(key(), message.data["paradox"].clone());
                 assert!(twice.is_none(), "made twice: {message:?}");
             }
-            "paradox-healed" => {
+            "paradox-resolved" => {
                 assert!(self.there.remove(&key()).is_some(), "healed and not there: {message:?}");
                 self.healed += 1;
             }
@@ -218,7 +218,7 @@ fn streamed_paradox_equals_the_listed_one() {
         let healed = service.post("/v1/manipulate-event", &deed);
         let heard = [messages.next().expect("a message"), messages.next().expect("a message")];
         let positions = [&made, &healed].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
-        assert_eq!(ids(&heard), [("paradox-made", positions[0]), ("paradox-healed", positions[1])]);
+        assert_eq!(ids(&heard), [("paradox-created", positions[0]), ("paradox-resolved", positions[1])]);
         assert_eq!(heard[0].data["paradox"], list["paradoxes"][0]);
         assert_eq!(heard[1].data["paradox"], list["paradoxes"][0], "it is told as it was");
         if prefix == PREFIXES[0] {

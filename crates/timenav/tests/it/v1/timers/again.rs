@@ -10,7 +10,7 @@ use crate::v1::{send, standing};
 /// Moves the clock of a timeline to a day of January 2000, with or without listeners.
 fn go(service: &Service, timeline: &str, day: u32) {
     let to = format!("2000-01-{day:02}T00:00:00Z");
-    service.post("/v1/travel", &json!({ "timeline_id": timeline, "destination_time": to, "settle": false }));
+    service.post("/v1/travel", &json!({ "timeline_id": timeline, "destination_time": to, "wait_for_timers": false }));
 }
 
 fn timer(service: &Service, timeline: &str, timer_id: &str) -> Value {

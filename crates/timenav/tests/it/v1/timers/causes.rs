@@ -65,7 +65,7 @@ fn later_events_of_canceled_timer_are_orphans() {
     // Of the two resolutions, one cancels the event, and the other restores the timer.
     let prevent = json!({ "event_id": event_id, "action": "prevent", "time": "2000-01-02T00:00:00Z" });
     let healed = service.post("/v1/manipulate-event", &prevent);
-    assert_eq!(healed["paradoxes_healed"][0]["key"], first["key"], "{healed}");
+    assert_eq!(healed["paradoxes_resolved"][0]["key"], first["key"], "{healed}");
     assert_eq!(told(&service), [orphan(4, "cancelled")]);
     service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
     assert_eq!(told(&service), []);
@@ -82,7 +82,7 @@ fn paradox_stream_includes_paradoxes_of_timers() {
     let request = Request::get("/v1/stream?topics=paradoxes").header("Accept", "text/event-stream");
     let mut messages = open(&mut connection, &service, request);
     service.send(Request::new("DELETE", "/v1/timers/daily")).expect(200);
-    let message = std::iter::from_fn(|| messages.next()).find(|message| message.event == "paradox-made");
+    let message = std::iter::from_fn(|| messages.next()).find(|message| message.event == "paradox-created");
     assert_eq!(message.expect("a message").data["paradox"]["key"], paradoxes(&service)[0]["key"]);
     service.audit();
 }
@@ -116,7 +116,7 @@ fn refired_timer_orphans_its_earlier_events() {
 fn firing_can_be_a_cause_of_events() {
     let service = standing();
     daily(&service, "work", &json!({ "to": "queue", "queue": "default" }));
-    service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T00:00:00Z", "settle": false }));
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T00:00:00Z", "wait_for_timers": false }));
     let firings = claim(&service, 10, "20s");
     for firing in &firings {
         let event = json!({ "time": firing["due"], "causes": [firing["firing_id"]] });

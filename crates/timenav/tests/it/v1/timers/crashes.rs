@@ -13,7 +13,7 @@ fn advance_resumes_after_a_crash() {
     }
     assert!(claim(&service, 1, "0s").is_empty());
     let begun = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
-    let advance = begun["settled"]["advance_id"].as_str().unwrap().to_owned();
+    let advance = begun["receipt"]["advance_id"].as_str().unwrap().to_owned();
     acknowledge(&service, &claim(&service, 1, "20s"));
     let lost = claim(&service, 1, "20s");
     assert_eq!(of(&lost, "timer_id"), ["day-3"]);
@@ -24,7 +24,7 @@ fn advance_resumes_after_a_crash() {
     let done = work_off(&service, 3);
     assert_eq!(of(&done, "timer_id"), ["day-3", "day-4", "day-5"]);
     assert_eq!((&done[0]["firing_id"], &done[0]["attempt"]), (&lost[0]["firing_id"], &json!(1)));
-    let settled = receipt("20s")["settled"].clone();
+    let settled = receipt("20s")["receipt"].clone();
     assert_eq!((&settled["state"], &settled["fired"]), (&json!("settled"), &json!(4)));
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-11T00:00:00Z");
     service.audit();

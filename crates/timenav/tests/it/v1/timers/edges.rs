@@ -30,15 +30,15 @@ fn stuck_advance_names_self_rearming_timer() {
     set(&service, "then", "2000-01-03T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
-    let advance_id = moved["settled"]["advance_id"].as_str().expect("an id").to_owned();
+    let advance_id = moved["receipt"]["advance_id"].as_str().expect("an id").to_owned();
     let firings = claim(&service, 1, "20s");
     // Together with the claimed one, one more than the limit.
     set_late(&service, "again-and-again", AT_INSTANT);
     acknowledge(&service, &firings);
     let receipt = |wait: &str| service.get(&format!("/v1/advances/{advance_id}"), &[("wait", wait)]);
-    until_so("the advance has ended", || receipt("20s")["settled"]["state"] != "running");
+    until_so("the advance has ended", || receipt("20s")["receipt"]["state"] != "running");
     let receipt = receipt("0s");
-    let settled = &receipt["settled"];
+    let settled = &receipt["receipt"];
     assert_eq!(
         (&settled["state"], &settled["reached"]),
         (&json!("stuck"), &json!("2000-01-02T00:00:00Z")),
@@ -53,10 +53,10 @@ fn stuck_advance_names_self_rearming_timer() {
     let clock = service.get("/v1/clock", &[]);
     assert_eq!((&clock["current_time"], &clock["advance"]), (&json!("2000-01-02T00:00:00Z"), &Value::Null));
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
-    assert_eq!(moved["settled"]["state"], "running");
+    assert_eq!(moved["receipt"]["state"], "running");
     acknowledge(&service, &claim(&service, 1, "20s"));
-    let path = format!("/v1/advances/{}", moved["settled"]["advance_id"].as_str().expect("an id"));
-    until_so("the clock has gone on", || service.get(&path, &[("wait", "20s")])["settled"]["state"] == "settled");
+    let path = format!("/v1/advances/{}", moved["receipt"]["advance_id"].as_str().expect("an id"));
+    until_so("the clock has gone on", || service.get(&path, &[("wait", "20s")])["receipt"]["state"] == "settled");
     service.audit();
 }
 
@@ -78,7 +78,7 @@ fn pending_firing_limit_skips_rules_but_fires_single_timers() {
     let pending = || service.get("/v1/clock", &[])["lag"]["pending"].as_u64();
     until_so("the crowd waits", || pending() == Some(PENDING));
     let jump = |duration: &str| {
-        service.post("/v1/fast-forward", &json!({ "duration": duration, "settle": false }));
+        service.post("/v1/fast-forward", &json!({ "duration": duration, "wait_for_timers": false }));
     };
     let fired = |timer_id: &str| {
         let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);

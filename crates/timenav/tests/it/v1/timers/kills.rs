@@ -155,7 +155,8 @@ impl Driver {
             Act::Set(plan) => Request::post("/v1/timers").json(&plan.body()),
             Act::Cancel(timer_id) => Request::new("DELETE", &format!("/v1/timers/{timer_id}")),
             Act::Forward { by, is_settled } => {
-                let to = json!({ "destination_time": stamp(self.now + by), "wait": "0s", "settle": is_settled });
+                let to =
+                    json!({ "destination_time": stamp(self.now + by), "wait": "0s", "wait_for_timers": is_settled });
                 Request::post("/v1/travel").json(&to)
             }
             Act::Settle(advance_id) => return Request::get(&format!("/v1/advances/{advance_id}?wait=5s")),
@@ -178,7 +179,7 @@ impl Driver {
                 self.timers.get_mut(timer_id).expect("it was set").cancelled_at.get_or_insert(self.now);
             }
             Act::Forward { by, .. } => {
-                if let Some(advance_id) = answer["settled"]["advance_id"].as_str() {
+                if let Some(advance_id) = answer["receipt"]["advance_id"].as_str() {
                     self.advances.push(advance_id.to_owned());
                     // After stopping it, if it is stopped.
                     self.acts.push_back(Act::Settle(advance_id.to_owned()));
@@ -188,10 +189,10 @@ impl Driver {
                     self.acts.push_back(Act::CatchUp);
                 }
             }
-            Act::Settle(_) => match answer["settled"]["state"].as_str().expect("a state") {
+            Act::Settle(_) => match answer["receipt"]["state"].as_str().expect("a state") {
                 "running" => self.acts.push_front(act.clone()),
                 state => {
-                    self.now = moment(&answer["settled"]["reached"]);
+                    self.now = moment(&answer["receipt"]["reached"]);
                     // If it was stopped, timers of exactly that time may be about to fall due.
                     if state == "stopped" {
                         self.acts.push_front(Act::CatchUp);
@@ -327,9 +328,9 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
 fn check_receipts(service: &Service, driver: &Driver, mut outcomes: BTreeMap<String, Outcome>) {
     let all = outcomes.len();
     for advance_id in &driver.advances {
-        let settled = service.get(&format!("/v1/advances/{advance_id}"), &[])["settled"].clone();
+        let settled = service.get(&format!("/v1/advances/{advance_id}"), &[])["receipt"].clone();
         let count = |name: &str| settled[name].as_u64().expect("a count");
-        assert_eq!(count("fired"), count("acknowledged") + count("failed") + count("unheard"), "{settled:#}");
+        assert_eq!(count("fired"), count("acknowledged") + count("failed") + count("unacknowledged"), "{settled:#}");
         let firings = settled["firings"].as_array().expect("firings");
         assert_eq!(count("fired"), firings.len() as u64, "{settled:#}");
         for firing in firings {

@@ -39,7 +39,7 @@ fn firings_are_paged_and_filtered_by_outcome() {
     service.post("/v1/timers", &other);
     service.post("/v1/fast-forward", &json!({ "duration": "1d" }));
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "20d" }));
-    let advance = moved["settled"]["advance_id"].as_str().unwrap().to_owned();
+    let advance = moved["receipt"]["advance_id"].as_str().unwrap().to_owned();
     let listed = pages(&service, &[], "100");
     assert_eq!(listed.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 52]);
     let listed = listed.concat();
@@ -55,8 +55,8 @@ fn firings_are_paged_and_filtered_by_outcome() {
     assert_eq!(service.get("/v1/timers/hourly", &[])["firings"].as_array().unwrap().len(), 100);
     // Those of an advance, whose receipt only has the first.
     let of_advance = all(&service, &[("advance_id", &advance)]);
-    assert_eq!((moved["settled"]["fired"].as_u64().unwrap(), of_advance.len()), (228, 228));
-    assert_eq!(moved["settled"]["firings"].as_array().unwrap()[..], of_advance[..100]);
+    assert_eq!((moved["receipt"]["fired"].as_u64().unwrap(), of_advance.len()), (228, 228));
+    assert_eq!(moved["receipt"]["firings"].as_array().unwrap()[..], of_advance[..100]);
     assert_eq!(all(&service, &[("advance_id", &advance), ("timer_id", "single")]).len(), 1);
     assert_eq!(of(&all(&service, &[("queue", "other")]), "timer_id"), ["other"]);
     // By state.

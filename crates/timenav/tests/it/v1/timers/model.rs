@@ -156,7 +156,7 @@ impl Life<'_> {
             (11, _) => self.run(HOUR + number(dice, DAY)),
             (12, _) => {
                 let to = self.model.now + HOUR + number(dice, 2 * DAY);
-                self.post("/v1/travel", json!({ "destination_time": stamp(to), "settle": false }));
+                self.post("/v1/travel", json!({ "destination_time": stamp(to), "wait_for_timers": false }));
                 self.model.jump(to);
             }
             (13 | 14, _) => self.rewind(HOUR + number(dice, 2 * DAY), dice.below(3) > 0),
@@ -225,7 +225,7 @@ impl Life<'_> {
     /// Compares the receipt of an advance with the model, and updates the model.
     fn settled(&mut self, moved: &Value, to: i64) {
         let expected = self.model.advance(to);
-        let settled = &moved["settled"];
+        let settled = &moved["receipt"];
         if expected.is_empty() {
             assert_eq!(*settled, Value::Null, "{}", self.name);
             return;
@@ -237,7 +237,7 @@ impl Life<'_> {
         let count = |state: &str| json!(expected.iter().filter(|one| one.state == state).count());
         assert_eq!(settled["fired"], json!(expected.len()));
         assert_eq!((&settled["acknowledged"], &settled["failed"]), (&count("acknowledged"), &count("failed")));
-        assert_eq!(settled["unheard"], count("pending"));
+        assert_eq!(settled["unacknowledged"], count("pending"));
     }
 
     /// Runs the clock, and pauses it a minute later.

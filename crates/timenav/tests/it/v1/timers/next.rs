@@ -38,7 +38,7 @@ fn advance_to_next_stops_at_each_firing_time() {
             assert!(busy["detail"].as_str().unwrap().contains("advance_"), "{busy}");
             let firing_id = firings[0]["firing_id"].as_str().expect("an id");
             let inside = Request::post(PATH).json(&json!({})).header("Timenav-Firing", firing_id);
-            service.send(inside).refused(409, "inside_advance");
+            service.send(inside).refused(409, "reentrant_clock_change");
             let nobody = Request::post(PATH).json(&json!({})).header("Timenav-Firing", "{}");
             service.send(nobody).refused(400, "invalid_parameter");
             acknowledge(&service, &firings);
@@ -46,7 +46,7 @@ fn advance_to_next_stops_at_each_firing_time() {
         moving.join().expect("an answer")
     });
     assert_eq!((&first["new_time"], &first["state"]), (&json!("2000-01-31T09:00:00Z"), &json!("paused")));
-    let settled = &first["settled"];
+    let settled = &first["receipt"];
     assert_eq!((&settled["state"], &settled["to"]), (&json!("settled"), &json!("2000-01-31T09:00:00Z")));
     assert_eq!((&settled["fired"], &settled["acknowledged"]), (&json!(2), &json!(2)));
     // The ledger records the distance, as for a fast-forward.
@@ -59,9 +59,9 @@ fn advance_to_next_stops_at_each_firing_time() {
 #[test]
 fn advance_to_next_without_due_timers_is_rejected() {
     let service = standing();
-    let refused = send(&service, PATH, &json!({})).refused(409, "nothing_due");
+    let refused = send(&service, PATH, &json!({})).refused(409, "no_armed_timers");
     assert!(refused["detail"].as_str().unwrap().contains("`until`"), "{refused}");
-    send(&service, PATH, &json!({ "dry_run": true })).refused(409, "nothing_due");
+    send(&service, PATH, &json!({ "dry_run": true })).refused(409, "no_armed_timers");
     set(&service, "a", "2000-01-10T00:00:00Z");
     set(&service, "b", "2000-01-20T00:00:00Z");
     // A loop with an end time stops exactly there.
@@ -69,7 +69,7 @@ fn advance_to_next_without_due_timers_is_rejected() {
     let mut shown = Vec::new();
     while shown.last().is_none_or(|last| last != until) {
         let answer = next(&service, &json!({ "until": until }));
-        let fired = answer["settled"]["fired"].as_u64().unwrap_or(0);
+        let fired = answer["receipt"]["fired"].as_u64().unwrap_or(0);
         shown.push(answer["new_time"].as_str().expect("a time").to_owned());
         assert_eq!(fired, u64::from(shown.len() == 1), "{answer}");
     }
@@ -79,11 +79,11 @@ fn advance_to_next_without_due_timers_is_rejected() {
     for until in [until, "1999-01-01T00:00:00Z"] {
         let answer = next(&service, &json!({ "until": until }));
         assert_eq!((&answer["current_time"], &answer["generation"]), (&before["current_time"], &before["generation"]));
-        assert!(answer["settled"].is_null());
+        assert!(answer["receipt"].is_null());
     }
     let until = json!({ "until": "2000-01-20T00:00:00Z" });
-    assert_eq!(next(&service, &until)["settled"]["fired"], 1, "both ends included");
-    send(&service, PATH, &json!({})).refused(409, "nothing_due");
+    assert_eq!(next(&service, &until)["receipt"]["fired"], 1, "both ends included");
+    send(&service, PATH, &json!({})).refused(409, "no_armed_timers");
     send(&service, PATH, &json!({ "until": "soon" })).refused(400, "invalid_parameter");
     send(&service, PATH, &json!({ "timeline_id": "new" })).refused(404, "not_found");
     service.audit();
@@ -99,10 +99,10 @@ fn repeated_advance_to_next_moves_only_once() {
         let request = Request::post(PATH).json(&json!({})).header("Idempotency-Key", key);
         service.send(request).expect(200)
     };
-    let time = |answer: &Value| answer["settled"]["reached"].as_str().expect("a time").to_owned();
+    let time = |answer: &Value| answer["receipt"]["reached"].as_str().expect("a time").to_owned();
     let (once, again, other) = (asked("one"), asked("one"), asked("two"));
     assert_eq!((time(&once).as_str(), time(&other).as_str()), ("2000-01-02T00:00:00Z", "2000-01-03T00:00:00Z"));
-    assert_eq!(again["settled"]["advance_id"], once["settled"]["advance_id"]);
+    assert_eq!(again["receipt"]["advance_id"], once["receipt"]["advance_id"]);
     // Only if the clock is unchanged.
     let generation = |generation: &Value| {
         let request = Request::post(PATH).json(&json!({})).header("If-Match", &format!("\"{generation}\""));
@@ -128,12 +128,12 @@ fn advance_to_next_never_moves_running_clock_back() {
     for _ in 0..40 {
         let answer = next(&service, &json!({}));
         assert_eq!(answer["state"], "running", "{answer}");
-        let reached = moment(&answer["settled"]["reached"]);
+        let reached = moment(&answer["receipt"]["reached"]);
         assert!(reached > before, "{reached} {before}");
         before = moment(&answer["current_time"]);
         assert!(before >= reached, "{answer}");
         // The requested end has passed, so it does not move.
-        let stays = next(&service, &json!({ "until": answer["settled"]["reached"] }));
+        let stays = next(&service, &json!({ "until": answer["receipt"]["reached"] }));
         assert!(moment(&stays["current_time"]) >= before, "{stays}");
         assert_eq!(stays["generation"], answer["generation"]);
     }

@@ -35,7 +35,7 @@ fn told(messages: &mut Messages<'_>, expected: &[(&str, &str)]) -> Vec<Message> 
 }
 
 fn jump(service: &Service, duration: &str) {
-    service.post("/v1/fast-forward", &json!({ "duration": duration, "settle": false }));
+    service.post("/v1/fast-forward", &json!({ "duration": duration, "wait_for_timers": false }));
 }
 
 #[test]

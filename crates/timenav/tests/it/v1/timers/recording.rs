@@ -28,7 +28,7 @@ fn recorded_firings_are_visible_events() {
     let would = service.post("/v1/fast-forward", &json!({ "duration": "3d", "dry_run": true }))["would_fire"].clone();
     assert_eq!(would["firings"][0], json!({ "timer_id": "trial", "due": "2000-01-02T00:00:00Z" }));
     assert_eq!(would["firings"][1]["queue"], "default");
-    let settled = service.post("/v1/fast-forward", &json!({ "duration": "3d" }))["settled"].clone();
+    let settled = service.post("/v1/fast-forward", &json!({ "duration": "3d" }))["receipt"].clone();
     assert_eq!((&settled["state"], &settled["acknowledged"]), (&json!("settled"), &json!(1)));
     let firing = &settled["firings"][0];
     assert_eq!((&firing["event_id"], firing.get("queue")), (&firing["firing_id"], None));

@@ -36,7 +36,7 @@ fn finally_failed_firing_can_be_redelivered() {
             assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
             let failing = scope.spawn(|| fail_for_good(&service));
             let moved = service.post("/v1/fast-forward", &json!({ "duration": forward, "wait": "5m" }));
-            (failing.join().expect("a firing"), moved["settled"].clone())
+            (failing.join().expect("a firing"), moved["receipt"].clone())
         });
         assert_eq!((&settled["state"], &settled["failed"]), (&json!("settled"), &json!(1)), "{settled:#}");
         // It is a new firing of the same time. The failed one stays failed.

@@ -14,8 +14,8 @@ fn rule_fires_at_each_of_its_times() {
     assert_eq!((&timer["next"], &timer["every"]), (&json!("2000-01-31T09:00:00Z"), &every));
     let moved = service.post("/v1/travel", &json!({ "destination_time": "2000-05-15T00:00:00Z" }));
     let due = ["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z", "2000-04-30T08:00:00Z"];
-    assert_eq!(of(moved["settled"]["firings"].as_array().unwrap(), "due"), due);
-    assert_eq!(moved["settled"]["step"], 4);
+    assert_eq!(of(moved["receipt"]["firings"].as_array().unwrap(), "due"), due);
+    assert_eq!(moved["receipt"]["step"], 4);
     let firings = claim(&service, 10, "0s");
     assert_eq!(of(&firings, "due"), due);
     acknowledge(&service, &firings);
@@ -30,7 +30,7 @@ fn coinciding_firing_times_follow_the_misfire_policy() {
         let cron = json!({ "expression": "0 12 * * *" });
         service.post("/v1/timers", &json!({ "timer_id": misfire, "cron": cron, "misfire": misfire }));
     }
-    let jump = json!({ "duration": "3d", "settle": false });
+    let jump = json!({ "duration": "3d", "wait_for_timers": false });
     service.post("/v1/fast-forward", &jump);
     service.post("/v1/rewind", &json!({ "duration": "1s" }));
     let mut firings = Vec::new();
@@ -68,7 +68,7 @@ fn omitted_timer_fields_stay_unchanged() {
     assert_eq!((timer.get("order_key"), &timer["payload"]), (None, &json!({ "invoice": 1 })), "{timer}");
     let timer = changed(&json!({ "payload": null }));
     assert_eq!((&timer["payload"], &timer["misfire"]), (&Value::Null, &json!("once")), "{timer}");
-    service.post("/v1/fast-forward", &json!({ "duration": "3d", "settle": false }));
+    service.post("/v1/fast-forward", &json!({ "duration": "3d", "wait_for_timers": false }));
     let firings = claim(&service, 10, "20s");
     let due = "2000-01-03T12:00:00Z";
     assert_eq!((of(&firings, "timer_id"), of(&firings, "due")), (vec!["noon"], vec![due]), "the last one only");
@@ -90,7 +90,7 @@ fn skipped_rules_do_not_hide_other_timers() {
         service.post("/v1/timers", &json!({ "every": every, "misfire": "skip" }));
     }
     set(&service, "single", "2000-01-03T12:09:50Z");
-    service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T12:09:55Z", "settle": false }));
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T12:09:55Z", "wait_for_timers": false }));
     let firings = claim(&service, 10, "20s");
     assert_eq!(of(&firings, "timer_id"), ["single"]);
     acknowledge(&service, &firings);
@@ -147,7 +147,7 @@ fn dry_run_lists_firings_and_moves_nothing() {
     assert_eq!((&would["timers"], &would["count"]), (&counts, &json!(3)));
     // The preview matches what fires.
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "2d" }));
-    let fired = moved["settled"]["firings"].as_array().unwrap();
+    let fired = moved["receipt"]["firings"].as_array().unwrap();
     assert_eq!(of(fired, "due"), of(would["firings"].as_array().unwrap(), "due"));
     let back = service.post("/v1/rewind", &json!({ "duration": "2d", "dry_run": true }));
     assert_eq!(back["would_fire"]["count"], 0);
@@ -170,7 +170,7 @@ fn previewed_firing_times_match_the_set_timer() {
     let service = standing();
     let rule = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD";
     let asked = [("rule", rule), ("starts", "2000-01-31T09:00:00Z"), ("zone", "Europe/Paris"), ("limit", "3")];
-    let told = service.get("/v1/timer-moments", &asked);
+    let told = service.get("/v1/timer-preview", &asked);
     let moments = told["moments"].as_array().unwrap();
     assert_eq!(told["moments"], json!(["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z"]));
     assert_eq!(told["has_more"], true);
@@ -180,15 +180,15 @@ fn previewed_firing_times_match_the_set_timer() {
     let every = json!({ "rule": rule, "starts": asked[1].1, "zone": asked[2].1 });
     service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }));
     let moved = service.post("/v1/travel", &json!({ "destination_time": moments[2] }));
-    assert_eq!(of(moved["settled"]["firings"].as_array().unwrap(), "due"), *moments);
+    assert_eq!(of(moved["receipt"]["firings"].as_array().unwrap(), "due"), *moments);
 
     // From the current time, and from a given one.
     let later = [&asked[..3], &[("limit", "1")]].concat();
-    assert_eq!(service.get("/v1/timer-moments", &later)["moments"], json!(["2000-04-30T08:00:00Z"]));
+    assert_eq!(service.get("/v1/timer-preview", &later)["moments"], json!(["2000-04-30T08:00:00Z"]));
     let after = [("rule", "0 12 29 2 *"), ("after", "2096-02-29T12:00:00Z"), ("limit", "1")];
-    assert_eq!(service.get("/v1/timer-moments", &after)["moments"], json!(["2104-02-29T12:00:00Z"]));
+    assert_eq!(service.get("/v1/timer-preview", &after)["moments"], json!(["2104-02-29T12:00:00Z"]));
     let over = [("rule", "FREQ=DAILY;UNTIL=20000201T000000Z"), ("starts", "2000-01-01T00:00:00Z")];
-    let over = service.get("/v1/timer-moments", &over);
+    let over = service.get("/v1/timer-preview", &over);
     assert_eq!((&over["moments"], &over["has_more"]), (&json!([]), &json!(false)));
     assert_eq!(over["status"], "A timer would not fire by this rule.");
     service.audit();
@@ -206,7 +206,7 @@ fn invalid_previewed_rules_are_rejected() {
         (&[("rule", "0 9 * * *"), ("zone", "Mars/Olympus")], "zone"),
     ];
     for (asked, field) in wrong {
-        let answer = service.send(Request::get(&target("/v1/timer-moments", asked)));
+        let answer = service.send(Request::get(&target("/v1/timer-preview", asked)));
         let refused = answer.refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{asked:?}");
     }

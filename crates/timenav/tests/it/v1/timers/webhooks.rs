@@ -108,7 +108,8 @@ fn answer(mut stream: TcpStream, reply: &Reply) {
 }
 
 fn sending(hooks: &Hooks) -> Service {
-    let service = Service::with(&["--webhook-to", &hooks.url(""), "--log-filter", "info,timenav=debug,reqwest=trace"]);
+    let service =
+        Service::with(&["--webhook-allow-host", &hooks.url(""), "--log-filter", "info,timenav=debug,reqwest=trace"]);
     stand(&service, "2000-01-01T00:00:00Z");
     service
 }
@@ -120,11 +121,11 @@ fn set(service: &Service, timer_id: &str, at: &str, deliver: &Value) -> Value {
 }
 
 fn forward(service: &Service, duration: &str) -> Value {
-    service.post("/v1/fast-forward", &json!({ "duration": duration, "wait": "10m" }))["settled"].clone()
+    service.post("/v1/fast-forward", &json!({ "duration": duration, "wait": "10m" }))["receipt"].clone()
 }
 
 fn counts(settled: &Value) -> [&Value; 4] {
-    ["acknowledged", "failed", "unheard", "state"].map(|name| &settled[name])
+    ["acknowledged", "failed", "unacknowledged", "state"].map(|name| &settled[name])
 }
 
 /// Searches for a secret in everything that the service stores.
@@ -193,7 +194,7 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     let own = json!({ "timer_id": "own", "at": "2000-02-02T00:00:00Z", "deliver": unsigned, "timeline_id": "what-if" });
     service.post("/v1/timers", &own);
     let settled = service.post("/v1/fast-forward", &json!({ "duration": "60d", "timeline_id": "what-if" }));
-    let settled = settled["settled"].clone();
+    let settled = settled["receipt"].clone();
     assert_eq!(counts(&settled), [&json!(1), &json!(1), &json!(0), &json!("settled")], "{settled}");
     assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("an adoption or a fork"), "{settled}");
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "own");
@@ -211,7 +212,7 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     let settled = forward(&service, "60d");
     assert_eq!(counts(&settled), [&json!(0), &json!(0), &json!(1), &json!("settled")], "{settled}");
     assert!(service.stop().success());
-    service.arguments(&["--webhook-to", &hooks.url("")]);
+    service.arguments(&["--webhook-allow-host", &hooks.url("")]);
     service.start_again();
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "forked");
     service.audit();
@@ -233,7 +234,7 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     for (name, expected) in [("sending", [1, 0]), ("further", [1, 0]), ("silent", [0, 1])] {
         let settled =
             service.post("/v1/fast-forward", &json!({ "duration": "60d", "timeline_id": name, "wait": "10m" }));
-        let [acknowledged, failed, ..] = counts(&settled["settled"]);
+        let [acknowledged, failed, ..] = counts(&settled["receipt"]);
         assert_eq!([acknowledged, failed], [&json!(expected[0]), &json!(expected[1])], "{name}: {settled}");
     }
     for name in ["sending", "further"] {
@@ -251,7 +252,7 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     service.post("/timelines", &fork("escalated", "mine"));
     let moved = json!({ "duration": "60d", "timeline_id": "escalated", "wait": "10m" });
     let settled = service.post("/v1/fast-forward", &moved);
-    assert_eq!(counts(&settled["settled"])[..2], [&json!(1), &json!(1)], "{settled}");
+    assert_eq!(counts(&settled["receipt"])[..2], [&json!(1), &json!(1)], "{settled}");
     let sent = hooks.sent.recv().unwrap();
     sent.check_signature();
     assert_eq!((&sent.data()["timer_id"], sent.header("timenav-timeline")), (&json!("own-one"), Some("escalated")));
@@ -298,7 +299,7 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
     fork(&partner, "passed-on", "staged");
     let moved = |timeline: &str, to: &str, expected: [u64; 2]| {
         let asked = json!({ "timeline_id": timeline, "destination_time": to, "wait": "10m" });
-        let settled = service.post("/v1/travel", &asked)["settled"].clone();
+        let settled = service.post("/v1/travel", &asked)["receipt"].clone();
         assert_eq!(counts(&settled)[..2], [&json!(expected[0]), &json!(expected[1])], "{timeline}: {settled}");
         settled["firings"].as_array().unwrap().iter().filter_map(|firing| firing["reason"].as_str()).collect::<String>()
     };
@@ -377,7 +378,7 @@ fn disallowed_webhook_targets_are_rejected_at_their_field() {
     let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": to(&url) });
     let refused = send(&without, "/v1/timers", &timer).refused(400, "invalid_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/deliver/to");
-    assert!(refused.to_string().contains("--webhook-to"), "{refused}");
+    assert!(refused.to_string().contains("--webhook-allow-host"), "{refused}");
     without.audit();
 }
 
@@ -385,7 +386,7 @@ fn disallowed_webhook_targets_are_rejected_at_their_field() {
 fn hanging_receiver_gets_a_limited_number_of_requests() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let service = Service::with(&["--webhook-to", &url]);
+    let service = Service::with(&["--webhook-allow-host", &url]);
     // More firings per timeline than may be in progress, all due at once.
     let timelines = ["a", "b", "c", "d", "e"];
     let set = |timeline: &str| {

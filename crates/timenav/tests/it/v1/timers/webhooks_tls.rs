@@ -83,13 +83,13 @@ fn receive(config: Arc<ServerConfig>, stream: TcpStream) -> Sent {
 fn delivered(service: &Service, url: &str) -> Value {
     let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": { "to": "webhook", "url": url } });
     service.post("/v1/timers", &timer);
-    let settled = service.post("/v1/fast-forward", &json!({ "duration": "2d", "wait": "10m" }))["settled"].clone();
+    let settled = service.post("/v1/fast-forward", &json!({ "duration": "2d", "wait": "10m" }))["receipt"].clone();
     settled["firings"][0].clone()
 }
 
 /// Returns a service that sends webhooks to a URL, with or without an additional CA.
 fn sending(url: &str, authority: Option<&Path>) -> Service {
-    let mut arguments = vec!["--webhook-to", url.strip_suffix("/in").unwrap_or(url)];
+    let mut arguments = vec!["--webhook-allow-host", url.strip_suffix("/in").unwrap_or(url)];
     if let Some(file) = authority {
         arguments.extend(["--webhook-ca", file.to_str().unwrap()]);
     }
@@ -146,7 +146,7 @@ fn ca_file_without_certificates_is_named_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("none.pem");
     std::fs::write(&file, "no certificate").unwrap();
-    let with = ["--webhook-to", "hooks.example", "--webhook-ca", file.to_str().unwrap()];
+    let with = ["--webhook-allow-host", "hooks.example", "--webhook-ca", file.to_str().unwrap()];
     let complaint = refused_start(&folder.path().join("data"), &with);
     assert!(complaint.contains("--webhook-ca") && complaint.contains("none.pem"), "{complaint}");
 }

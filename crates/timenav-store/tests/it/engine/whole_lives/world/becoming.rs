@@ -267,7 +267,7 @@ const fn is_forward(command: &ClockCommand) -> bool {
     match command {
         ClockCommand::Travel { .. }
         | ClockCommand::FastForward(_)
-        | ClockCommand::Spend { .. }
+        | ClockCommand::Elapse { .. }
         | ClockCommand::ToNext { .. } => true,
         ClockCommand::Pause
         | ClockCommand::Resume

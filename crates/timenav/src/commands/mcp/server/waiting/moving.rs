@@ -19,7 +19,7 @@ impl Waiting<'_> {
         if let Some(advance_id) = self.clock["advance"]["advance_id"].as_str().map(str::to_owned) {
             if let Some(firing) = self.session.held_firing() {
                 return Err(unfit(
-                    "inside_advance",
+                    "reentrant_clock_change",
                     &format!(
                         "the clock waits for the firing {firing}, which is leased to you: call `acknowledge_firings` \
                          first"
@@ -43,7 +43,7 @@ impl Waiting<'_> {
         let due = due.filter_map(|text| Some((moment(&text.into())?, text)));
         let Some((_, to)) = due.min_by_key(|(moment, _)| *moment) else {
             let sentence = "No timer is armed and `until` is missing, so the clock has no target.";
-            return Ok(Some(self.found("nothing_due", sentence, json!({}))));
+            return Ok(Some(self.found("no_armed_timers", sentence, json!({}))));
         };
         let mut body = self.wanted.body();
         body.insert("destination_time".to_owned(), to.into());
@@ -61,7 +61,7 @@ impl Waiting<'_> {
             Err(Failure::Problem(problem)) if problem.is_outdated() => return Ok(None),
             answer => answer?,
         };
-        let settled = &answer["settled"];
+        let settled = &answer["receipt"];
         match settled["state"].as_str() {
             Some("running") => {
                 let advance_id = settled["advance_id"].as_str().unwrap_or_default();

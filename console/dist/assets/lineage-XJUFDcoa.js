@@ -1,0 +1,1 @@
+function e(e,t,n){let r=[];for(let t=e;t!==void 0;){let e=n(t);if(e===void 0)return t;r.push([t,e.fork?.size??0]),t=e.fork?.parent}let i=r.reduce((e,[,t])=>e+t,0);for(let[e,n]of r){if(t>=i)return{ledger:e,position:t-i};i-=n}return{ledger:e,position:t}}function t(e,t){let n=[];for(let r=e;r!==void 0;r=t(r)?.fork?.parent)n.unshift(r);return n}export{e as n,t};

@@ -1,0 +1,77 @@
+/**
+ * Who holds the clock without a firing: read when the clock or an advance says that there may be something new. How
+ * long each hold still lasts is worked out here, and those that end leave without a question.
+ */
+import { untrack } from 'svelte';
+import { service } from '../api';
+import type { LiveClock } from '../clock.svelte';
+import { hostNow } from '../host-clock';
+import { Reading } from '../reading.svelte';
+import { standing, type Hold } from './holds';
+import type { Settled } from './timers';
+
+const SECOND_MS = 1_000;
+
+export class WatchedHolds {
+  /** Host time, while there are holds. */
+  hostMs = $state(hostNow());
+  readonly #reading: Reading<Hold[]>;
+  /** Those that stand; null until they were read. */
+  holds = $derived.by<Hold[] | null>(() => this.#reading.body && standing(this.#reading.body, this.hostMs));
+
+  constructor(
+    private readonly timeline: string,
+    clock: () => LiveClock | null,
+    receipt: () => Settled | null,
+    /** Whether they are of interest while no advance goes on. */
+    isAlways: boolean,
+  ) {
+    this.#reading = new Reading(async (signal) => (await service.holds({ timeline_id: timeline }, { signal })).holds);
+    const generation = $derived(clock()?.body?.generation);
+    const isHeld = $derived(receipt()?.state === 'running');
+    // A running advance tells whose hold holds it, each time it is asked for.
+    const heldBy = $derived(isHeld ? receipt()?.held_by : null);
+    $effect(() => {
+      void heldBy;
+      if (generation === undefined || !(isAlways || isHeld)) return;
+      untrack(() => void this.read());
+    });
+    const isTicking = $derived((this.holds?.length ?? 0) > 0);
+    $effect(() => {
+      if (!isTicking) return;
+      const timer = setInterval(() => (this.hostMs = hostNow()), SECOND_MS);
+      return () => clearInterval(timer);
+    });
+  }
+
+  get error(): unknown {
+    return this.#reading.error;
+  }
+
+  get isBusy(): boolean {
+    return this.#reading.isBusy;
+  }
+
+  async read(): Promise<void> {
+    await this.#reading.read();
+    this.hostMs = hostNow();
+  }
+
+  /** Holds the clock. Throws what the service refuses. */
+  async hold(reason: string, ttl: string): Promise<string> {
+    const { status } = await service.holdAdvances({ timeline_id: this.timeline, reason, ttl });
+    await this.read();
+    return status;
+  }
+
+  /** Releases a hold of the user's own. Throws what the service refuses. */
+  async release({ hold_id }: Hold): Promise<string> {
+    const { status } = await service.releaseHold({ timeline_id: this.timeline, hold_id });
+    await this.read();
+    return status;
+  }
+
+  close(): void {
+    this.#reading.stop();
+  }
+}

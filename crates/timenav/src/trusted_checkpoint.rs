@@ -1,0 +1,130 @@
+//! External checkpoints for a replica whose own folder has none yet (`--join`): from another replica, an archive or the
+//! witnesses. They are a lower bound: the service does not start if the database does not continue a checkpoint that
+//! the service has signed.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use reqwest::{Client, Url};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Note, VerifierKey, sha256};
+use timenav_engine::KeptOutside;
+use timenav_store::CheckpointFile;
+
+use crate::client::{built, is_this_machine};
+use crate::config::{KeptFrom, Settings, WitnessUrl};
+use crate::doors::verify_signature;
+
+/// Request timeout. The start waits for it.
+const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
+/// Maximum size of a downloaded checkpoint file, in bytes: enough for two hundred thousand timelines.
+const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Reads external checkpoints from the configured sources and from the witnesses. Witnesses are only asked if the
+/// service's own checkpoint file is empty, so all other starts wait for nobody.
+///
+/// An unreachable witness is logged, because another one may respond. Without any, the service reports that it had
+/// nothing to compare with. A configured source that cannot be read is an error.
+pub(crate) async fn kept_by_others(
+    settings: &Settings,
+    (key, own): (&VerifierKey, &Path),
+) -> anyhow::Result<Vec<KeptOutside>> {
+    if !settings.join {
+        return Ok(Vec::new());
+    }
+    let mut kept = Vec::new();
+    for from in &settings.trusted_checkpoint {
+        let read = match from {
+            KeptFrom::File(path) => read_kept(path),
+            KeptFrom::Url(url) => async { parse_kept(fetch(url).await?) }.await.with_context(|| url.to_string()),
+        };
+        kept.extend(read.context("the source in --trusted-checkpoint cannot be used")?);
+    }
+    // A file that cannot be read is reported when it is compared.
+    let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
+    for witness in settings.witnesses.asked.iter().filter(|_| !is_known_here) {
+        match cosigned_by(witness, key).await {
+            Ok(checkpoint) => kept.extend(checkpoint),
+            Err(error) => tracing::warn!(
+                witness = witness.key.name(),
+                "the checkpoint from the witness `{}` cannot be compared with the database: {error:#}",
+                witness.key.name()
+            ),
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns the last checkpoint of `system` that a witness has cosigned, if any. A checkpoint not signed by `key` is an
+/// error: a lying witness must not prevent a start.
+async fn cosigned_by(witness: &WitnessUrl, key: &VerifierKey) -> anyhow::Result<Option<KeptOutside>> {
+    let system = TimelineId::system();
+    let log = sha256(&[key.name().as_bytes()]).to_hex();
+    let url = witness.below(&[&log, "checkpoint"]);
+    let Some(bytes) = fetch_found(&url).await? else { return Ok(None) };
+    let note = std::str::from_utf8(&bytes).context("it is not text")?;
+    Checkpoint::open(note.as_bytes(), key, verify_signature).context("this service has not signed it")?;
+    Ok(Some(KeptOutside { timeline: system, note: note.into(), seal: None }))
+}
+
+async fn fetch(url: &Url) -> anyhow::Result<Vec<u8>> {
+    fetch_found(url).await?.context("it was not found (404)")
+}
+
+/// Downloads a URL; `None` if it does not exist.
+async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
+    let http = built(url, || {
+        let builder = Client::builder()
+            .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+            .timeout(ANSWER_SECONDS_MAX)
+            .redirect(reqwest::redirect::Policy::none());
+        if is_this_machine(url) { builder.no_proxy() } else { builder }
+    })?;
+    let mut response = http.get(url.clone()).send().await.map_err(reqwest::Error::without_url)?;
+    if response.status() == reqwest::StatusCode::NOT_FOUND {
+        return Ok(None);
+    }
+    if !response.status().is_success() {
+        bail!("it returned {}", response.status());
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {
+        if body.len() + chunk.len() > KEPT_BYTES_MAX {
+            bail!("it is longer than {KEPT_BYTES_MAX} bytes");
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+/// Reads checkpoints: a checkpoint file of a service, with one per line, or a single signed note.
+pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
+    let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    parse_kept(bytes).with_context(|| path.display().to_string())
+}
+
+fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<KeptOutside>> {
+    const IS_NONE: &str = "it is neither a file of checkpoints nor a signed checkpoint";
+    if bytes.first() == Some(&b'{') {
+        return CheckpointFile::read_from(bytes).map_err(|error: io::Error| error.into());
+    }
+    let note = Note::parse(&bytes).context(IS_NONE)?;
+    let checkpoint = Checkpoint::parse(note.text()).context(IS_NONE)?;
+    let (_, timeline) = checkpoint.origin.rsplit_once('/').context(IS_NONE)?;
+    let timeline = TimelineId::new(timeline).context(IS_NONE)?;
+    Ok(vec![KeptOutside { timeline, note: note.to_string().into(), seal: None }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_checkpoint_text_is_rejected() {
+        for wrong in [&b""[..], b"{", b"{}\n", b"<html></html>\n", b"a\n\n"] {
+            assert!(parse_kept(wrong.to_vec()).is_err() || wrong == b"{", "{wrong:?}");
+        }
+    }
+}
