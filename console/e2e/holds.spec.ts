@@ -77,7 +77,7 @@ it('tells on every page who holds an advance and why, and lets it go on', async 
   await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
 });
 
-it('holds an advance that is under way, and goes on to say so when another hold takes over', async () => {
+it('holds a running advance, and still says so when another hold takes over', async () => {
   const timeline = await standing('taken-over');
   await hold(timeline, 'the first look');
   await forward(timeline);

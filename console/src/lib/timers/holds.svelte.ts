@@ -29,7 +29,7 @@ export class WatchedHolds {
     this.#reading = new Reading(async (signal) => (await service.holds({ timeline_id: timeline }, { signal })).holds);
     const generation = $derived(clock()?.body?.generation);
     const isHeld = $derived(receipt()?.state === 'running');
-    // A running advance tells whose hold holds it, each time it is asked for.
+    // A running advance names the owner of its hold in each response.
     const heldBy = $derived(isHeld ? receipt()?.held_by : null);
     $effect(() => {
       void heldBy;

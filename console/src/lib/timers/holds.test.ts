@@ -10,12 +10,12 @@ const hold = (owner: string, seconds: number): Hold => ({
 });
 
 describe('holds', () => {
-  it('stand expires_at they end', () => {
-    const [ended, ends, stands] = [hold('ada', -1), hold('ada', 0), hold('bob', 1)];
-    expect(standing([ended, ends, stands], AT)).toEqual([stands]);
+  it('last until they expire', () => {
+    const [ended, ends, lasting] = [hold('ada', -1), hold('ada', 0), hold('bob', 1)];
+    expect(standing([ended, ends, lasting], AT)).toEqual([lasting]);
   });
 
-  it('say how long they last, and never that no time is left while they stand', () => {
+  it('say how long they last, and never show that no time is left before they expire', () => {
     expect(leftText(hold('ada', 600), AT)).toBe('10 minutes left');
     expect(leftText(hold('ada', 80), AT)).toBe('1 minute 20 seconds left');
     expect(leftText(hold('ada', 80), AT + 79_999)).toBe('1 second left');

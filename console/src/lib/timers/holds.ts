@@ -1,4 +1,4 @@
-/** Holds that hold the clock without a firing, and what is said of them. */
+/** Holds on the clock, and their texts. */
 import { SECOND } from '../instant';
 import { durationWords } from '../duration';
 
