@@ -117,7 +117,7 @@ pub struct Confirmations {
 pub struct Confirmation {
     /// The name of the follower.
     pub name: String,
-    /// `confirmed`, `behind`, `away` or `absent`.
+    /// `confirmed`, `lagging`, `disconnected` or `unknown`.
     pub state: String,
     /// Host time of the confirmation.
     pub confirmed_at: Option<Instant>,

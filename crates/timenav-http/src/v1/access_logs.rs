@@ -175,7 +175,7 @@ async fn access_logs(
 fn with_gone(count: usize, gone: u64) -> String {
     let entries = if count == 1 { "entry" } else { "entries" };
     let more = if gone == 1 { "entry of reads in this range has" } else { "entries of reads in this range have" };
-    format!("{count} {entries}. {gone} {more} lost some or all reads: see `gone`.")
+    format!("{count} {entries}. {gone} {more} lost some or all reads: see `redacted`.")
 }
 
 impl From<LogGap> for GapBody {

@@ -113,7 +113,8 @@ pub(crate) struct FollowerBody {
     /// The id of its process on that host or in its container, if the follower sent it (`Timenav-Process`).
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
-    /// `current` if it has confirmed the newest change, `behind` if it has not, `away` if its stream has ended.
+    /// `up_to_date` if it has confirmed the newest change, `lagging` if it has not, `disconnected` if its stream has
+    /// ended.
     #[schema(value_type = String)]
     state: &'static str,
     /// Host time when its stream was opened.
@@ -175,8 +176,8 @@ pub(crate) struct AwaitedBody {
 pub(crate) struct AwaitedFollowerBody {
     /// The name of the follower.
     name: String,
-    /// `confirmed`; `behind` if it is connected and has not confirmed; `away` if it disconnected; `absent` if no
-    /// follower has this name.
+    /// `confirmed`; `lagging` if it is connected and has not confirmed; `disconnected`; `unknown` if no follower has this
+    /// name.
     #[schema(value_type = String)]
     state: &'static str,
     /// The id of the follower, if it is or was connected.

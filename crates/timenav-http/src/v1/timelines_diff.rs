@@ -126,10 +126,10 @@ pub(crate) struct DifferenceBody {
     /// `only_in_base`, `only_in_compare`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
-    /// The event on `a`, if it occurs there.
+    /// The event on `base`, if it occurs there.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
     base: Option<Box<RawValue>>,
-    /// The event on `b`, if it occurs there.
+    /// The event on `compare`, if it occurs there.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
     compare: Option<Box<RawValue>>,
 }
@@ -142,9 +142,9 @@ pub(crate) struct TimerDifferenceBody {
     /// `only_in_base`, `only_in_compare`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
-    /// The timer on `a`, if it exists there.
+    /// The timer on `base`, if it exists there.
     base: Option<TimerBody>,
-    /// The timer on `b`, if it exists there.
+    /// The timer on `compare`, if it exists there.
     compare: Option<TimerBody>,
 }
 
@@ -158,9 +158,9 @@ pub(crate) struct FiringDifferenceBody {
     /// `only_in_base`, `only_in_compare`, or `differs`.
     #[schema(value_type = String)]
     change: &'static str,
-    /// The firing on `a`, if it was due there.
+    /// The firing on `base`, if it was due there.
     base: Option<FiringBody>,
-    /// The firing on `b`, if it was due there.
+    /// The firing on `compare`, if it was due there.
     compare: Option<FiringBody>,
 }
 

@@ -132,7 +132,7 @@ fn expired_contents_are_pruned() {
         assert_eq!((&gap["reason"], &gap["policy"]["reads"]), (&json!("pruned"), &json!("PT1S")), "{gap}");
         assert!(gap.get("reads").is_none() && gap["from"].as_str() <= gap["to"].as_str(), "{gap}");
     }
-    assert!(page["status"].as_str().unwrap().contains("lost some or all reads: see `gone`"), "{page}");
+    assert!(page["status"].as_str().unwrap().contains("lost some or all reads: see `redacted`"), "{page}");
     let say = ["access", "log", "--timeline", "main", "--action", "read"];
     let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &say), "");
     assert!(code == Some(0) && stdout.contains("which kept reads for PT1S; see --action sweep."), "{stdout}{stderr}");
