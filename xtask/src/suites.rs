@@ -26,7 +26,7 @@ const OTHERS_PER_PROCESSOR: usize = 2;
 /// Part of the name of every documentation test, and of no other test.
 const OF_DOCUMENTATION: &str = "(line ";
 /// If more tests than this fail at once, none is retried.
-const AGAIN_MAX: usize = 3;
+const AGAIN_MAX: usize = 6;
 const SLOWEST_SHOWN: usize = 30;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -59,6 +59,6 @@ impl Patience {
 }
 
 #[expect(clippy::disallowed_methods, reason = "nothing tells from outside how far somebody else has come")]
-fn pause(length: Duration) {
+pub(crate) fn pause(length: Duration) {
     std::thread::sleep(length);
 }

@@ -205,7 +205,7 @@ async fn query_erasure_matches_its_dry_run_or_erases_nothing() {
     }
     for at in [None, Some(0), Some(10_000)] {
         let refused = erase(&home, everything("main", at)).await;
-        assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "evaluated_at"), "{refused:?}");
+        assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "as_of_size"), "{refused:?}");
     }
     let request = everything("main", Some(foreseen.evaluated_at));
     record(&home, "main", &["d"]).await;

@@ -1,14 +1,18 @@
 //! kill -9 during a sweep: contents named by the sweep are pruned at once or after the next start, and nothing else is.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::http::{Request, target};
 use crate::service::{Service, run, timenav};
-use crate::waiting::until_so;
+use crate::waiting::{pause, until_so};
 
 const NAME: &str = "swept";
 /// Reads per round: each is an entry, and their contents are pruned in several transactions.
 const READS: u64 = 600;
+/// The service's own sweep runs once after each start, when nothing was written for 200 ms.
+const OWN_SWEEP: Duration = Duration::from_secs(1);
 
 /// When the service is killed.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +122,7 @@ fn sweep_interrupted_by_kill_completes_after_restart() {
     let (mut cut_off, mut left_over, mut whole) = (0, 0, 0);
     let rounds = ROUNDS.repeat(if crate::service::is_soak() { 3 } else { 1 });
     for &moment in &rounds {
+        pause(OWN_SWEEP);
         let end = read(&service);
         wait_until_due(&service, end);
         let before = Kept::in_data(&service, end);

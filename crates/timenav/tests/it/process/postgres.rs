@@ -159,13 +159,18 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
         "nothing could be pruned",
         "ended timelines",
     ];
-    for statement in [
-        "ALTER SYSTEM SET synchronous_standby_names = 'nobody'",
-        "SELECT pg_reload_conf()",
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'timenav'",
-    ] {
+    for statement in ["ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()"] {
         assert!(cluster.ask(statement), "{statement}");
     }
+    let waits = "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    // The server's processes reload their settings one after the other.
+    let end_sessions = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'timenav'";
+    until_so("new connections to wait for the standby", || {
+        assert!(cluster.ask(end_sessions));
+        service.send(Request::get("/readyz").anonymous());
+        cluster.ask(waits)
+    });
+    assert!(cluster.ask(end_sessions));
     for request in [Request::get("/readyz").anonymous(), Request::get("/v1/clock"), Request::post("/v1/pause-time")] {
         let answer = service.send(request);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
@@ -183,7 +188,6 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
     let mut starting = timenav();
     starting.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data()).args(store);
     let mut starting = starting.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let waits = "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     until_so("a start that waits for the standby", || cluster.ask(waits));
     let pid = rustix::process::Pid::from_child(&starting);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
