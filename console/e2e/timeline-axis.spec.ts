@@ -211,7 +211,8 @@ describe('the axis', () => {
       }));
     await timeline('crowd', ...times(11, 2001), ...times(40, 2002));
     const at = (year: number): string => `timeline?timeline=crowd&center=${year}-01-01T12:00:00Z&zoom=60000000`;
-    const page = await on.loggedIn(at(2001), { hasTouch: true });
+    // In a window of this height a card does not take room from the axis.
+    const page = await on.loggedIn(at(2001), { hasTouch: true, viewport: { width: 1280, height: 1101 } });
     await counted(page, '51 events');
     const menu = page.getByRole('menu', { name: '11 events here' });
     const LISTED_MAX_MS = 700;
@@ -451,7 +452,7 @@ it('tells what is under the pointer within its width, also on a phone', async ()
 });
 
 it('keeps the scale of its counts where it is, beside an event that has its name below them', async () => {
-  const page = await on.loggedIn('timeline?timeline=demo');
+  const page = await on.loggedIn('timeline?timeline=demo', { viewport: { width: 1280, height: 1101 } });
   const unit = page.getByRole('button', { name: /^events per/ });
   await unit.waitFor();
   const { x } = (await unit.boundingBox())!;

@@ -14,7 +14,7 @@ const beyond = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight);
 
 it('does not get longer where an event is chosen that has much to tell', async () => {
-  const page = await open('&event=battle-of-actium-31-bce', { viewport: { width: 1440, height: 900 } });
+  const page = await open('&event=battle-of-actium-31-bce', { viewport: { width: 1440, height: 1101 } });
   await card(page).getByRole('heading').first().waitFor();
   await expect.poll(() => card(page).innerText()).toContain('Causes');
   expect(await region(page, 'Selected event').evaluate((side) => side.scrollHeight > side.clientHeight)).toBe(true);
