@@ -19,6 +19,7 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 const SERVER_USER: &str = "postgres";
 const FIRST: &str = "postgres";
 pub(crate) const SERVED: &str = "served";
+const SERVED_DATA: &str = "on-postgresql-data";
 const SIGNING_KEY: &str = "signing.key";
 /// Additional run time of pgbench for connecting, in seconds.
 const CONNECT_SECS: u64 = 2;
@@ -58,8 +59,13 @@ impl<'a> Cluster<'a> {
 
     /// Starts the service on an empty database. `address` is that of this server or of a proxy to it.
     pub(crate) fn serve(&self, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
-        let data = self.renew_with_key(SERVED, "on-postgresql-data")?;
+        let data = self.renew_with_key(SERVED, SERVED_DATA)?;
         self.serve_from(&data, (address, SERVED), arguments)
+    }
+
+    /// Starts the service of [`Cluster::serve`] again, on the database that it has filled.
+    pub(crate) fn serve_again(&self, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
+        self.serve_from(&self.setting.folder.join(SERVED_DATA), (self.address, SERVED), arguments)
     }
 
     /// Starts the service on an empty database with this name, which is kept.
@@ -83,7 +89,7 @@ impl<'a> Cluster<'a> {
 
     /// Starts another service on the same database, with the same signing key and its own folder.
     pub(crate) fn serve_beside(&self, first: &Service<'_>, name: &str) -> anyhow::Result<Service<'a>> {
-        let data = self.setting.empty_folder(&format!("on-postgresql-data-{name}"))?;
+        let data = self.setting.empty_folder(&format!("{SERVED_DATA}-{name}"))?;
         fs::copy(first.data().join(SIGNING_KEY), data.join(SIGNING_KEY)).context("the signing key cannot be copied")?;
         self.serve_from(&data, (self.address, SERVED), &["--replicas", "--join", "--replica-name", name])
     }
@@ -136,7 +142,7 @@ impl<'a> Cluster<'a> {
 }
 
 fn kept_data(database: &str) -> String {
-    format!("on-postgresql-data-{database}")
+    format!("{SERVED_DATA}-{database}")
 }
 
 /// Parses the rate in `tps = 1234.5 (without initial connection time)`.

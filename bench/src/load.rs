@@ -47,6 +47,14 @@ pub(crate) enum Plan {
     UmadbAppend,
 }
 
+/// Which service a request is sent to if there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    Any,
+    /// All requests of a timeline go to the same service.
+    ByTimeline,
+}
+
 enum Wire {
     Http(Connection),
     Grpc(Channel),
@@ -67,6 +75,9 @@ pub(crate) struct Load {
     /// Among how many timelines writes are spread.
     #[arg(long, default_value_t = SPREAD_TIMELINES)]
     timelines: u64,
+    /// Sends all writes of a timeline to the same address.
+    #[arg(long)]
+    by_timeline: bool,
     /// How many connections send, each one request at a time.
     #[arg(long)]
     connections: usize,
@@ -127,19 +138,22 @@ impl Load {
 
     async fn send(self) -> anyhow::Result<Outcome> {
         let key = self.key_file.as_deref().map(read_key).transpose()?.unwrap_or_default();
-        let requests = (0..REQUESTS_PREPARED).map(|number| self.plan.request(number, &key, self.timelines)).collect();
+        let routes = if self.by_timeline { self.address.len() as u64 } else { 1 };
+        let routes = (0..routes).map(|route| {
+            let of_route = (0..REQUESTS_PREPARED).filter(|number| number % self.timelines % routes == route);
+            let requests = of_route.map(|number| self.plan.request(number, &key, self.timelines)).collect();
+            Prepared { requests, next: Cell::new(0) }
+        });
         let time = Duration::from_millis(self.millis);
         let shared = Rc::new(Shared {
-            requests,
-            next: Cell::new(0),
+            routes: routes.collect(),
             start: Stopwatch::start(),
             end: WARM_TIME + time,
             micros: RefCell::default(),
         });
-        let addresses = self.address.iter().copied().cycle().take(self.connections);
-        let senders: Vec<_> = addresses
-            .map(|address| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.plan, address)))
-            .collect();
+        let addresses = self.address.iter().copied().enumerate().cycle().take(self.connections);
+        let senders: Vec<_> =
+            addresses.map(|to| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.plan, to))).collect();
         let all = async {
             for sender in senders {
                 sender.await??;
@@ -160,22 +174,29 @@ impl Load {
     }
 }
 
-struct Shared {
+/// Requests that are sent in turn.
+struct Prepared {
     requests: Vec<Bytes>,
     next: Cell<usize>,
+}
+
+struct Shared {
+    /// One for each address, or one for all of them.
+    routes: Vec<Prepared>,
     start: Stopwatch,
     end: Duration,
     /// Latencies of all measured requests.
     micros: RefCell<Vec<f32>>,
 }
 
-async fn send_until_end(shared: Rc<Shared>, plan: Plan, address: SocketAddr) -> anyhow::Result<()> {
+async fn send_until_end(shared: Rc<Shared>, plan: Plan, (number, address): (usize, SocketAddr)) -> anyhow::Result<()> {
     let mut wire = plan.connect(address).await?;
+    let Prepared { requests, next } = &shared.routes[number % shared.routes.len()];
     while shared.start.elapsed() < shared.end && shared.micros.borrow().len() < REQUESTS_MAX {
-        let number = shared.next.get();
-        shared.next.set(number + 1);
+        let number = next.get();
+        next.set(number + 1);
         let watch = Stopwatch::start();
-        wire.exchange(&shared.requests[number % shared.requests.len()]).await?;
+        wire.exchange(&requests[number % requests.len()]).await?;
         #[expect(clippy::cast_possible_truncation, reason = "a third of a microsecond in an hour is exact enough")]
         let micros = watch.micros() as f32;
         // Requests that end outside of the measured time do not count.

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 
 use crate::history::Format;
 use crate::http::{Connection, request};
-use crate::load::{self, Outcome, Plan, count};
+use crate::load::{self, Outcome, Plan, Route, count};
 use crate::running::{Memory, Running};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
@@ -79,10 +79,18 @@ impl<'a> Service<'a> {
     }
 
     /// Like [`Service::load`], distributed over services on the same database, with events on this many timelines.
-    pub(crate) fn load_beside(&self, others: &[Self], timelines: u64, connections: usize) -> anyhow::Result<Outcome> {
+    pub(crate) fn load_beside(
+        &self,
+        others: &[Self],
+        (timelines, route): (u64, Route),
+        connections: usize,
+    ) -> anyhow::Result<Outcome> {
         let (key, timelines) = (self.key_file().display().to_string(), timelines.to_string());
         let others: Vec<String> = others.iter().map(|other| other.address.to_string()).collect();
         let mut further = vec!["--key-file", &key, "--timelines", &timelines];
+        if route == Route::ByTimeline {
+            further.push("--by-timeline");
+        }
         further.extend(others.iter().flat_map(|address| ["--address", address]));
         let time = self.setting.measure_time;
         load::send(self.setting, self.address, &further, Plan::SpreadEvents, connections, time)
@@ -100,9 +108,14 @@ impl<'a> Service<'a> {
     }
 
     pub(crate) fn import(&self, file: &Path, format: Format) -> anyhow::Result<Outcome> {
+        self.import_to("main", file, format)
+    }
+
+    pub(crate) fn import_to(&self, timeline_id: &str, file: &Path, format: Format) -> anyhow::Result<Outcome> {
         let (address, key, file) = (self.address.to_string(), self.key_file(), file.display().to_string());
         let key = key.display().to_string();
-        let (path, content_type) = (format.path(), format.content_type());
+        let path = format!("{}&timeline_id={timeline_id}", format.path());
+        let content_type = format.content_type();
         let arguments = ["upload", "--address", &address, "--key-file", &key, "--path", &path];
         load::generate(self.setting, &[&arguments[..], &["--content-type", content_type, "--file", &file]].concat())
     }
