@@ -4,16 +4,20 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use timenav_engine::Engine;
 
-use crate::body::Rooms;
+use crate::console;
 use crate::metrics::Metrics;
 use crate::operations::operations;
 use crate::rate::Rates;
-use crate::refusals::Refusals;
+use crate::request::auth;
+use crate::request::body::Rooms;
+use crate::request::host;
+use crate::response::finish;
+use crate::response::refusals::Refusals;
+use crate::service;
 use crate::shares::Shares;
 use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX, Reach};
-use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
+use crate::v1::events::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
 use crate::v1::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
-use crate::{auth, console, finish, host, service};
 
 /// Returns the router of the service and a router with only `/metrics`, `/healthz` and `/readyz`. With `metrics_apart`,
 /// the service router has no `/metrics`.

@@ -11,8 +11,8 @@ use data_encoding::HEXLOWER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::accept::{Accept, JSON, takes_coding};
-use crate::problem::Failure;
+use crate::request::accept::{Accept, JSON, takes_coding};
+use crate::response::problem::Failure;
 use crate::service;
 use crate::state::App;
 

@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
 use timenav_engine::Caller;
 
-use crate::problem::Failure;
+use crate::response::problem::Failure;
 use crate::state::App;
 
 pub(crate) struct Incoming {

@@ -19,7 +19,7 @@ use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::Engine;
 
-use crate::network::Network;
+use crate::request::network::Network;
 
 mod log_ins;
 

@@ -7,9 +7,9 @@ use http::Method;
 #[cfg(feature = "schema")]
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::compression::compressed;
-use crate::entity_tag::{IF_MATCH, THERE, refuse_conditions};
 use crate::handler::{Operate, Operation};
+use crate::request::entity_tag::{IF_MATCH, THERE, refuse_conditions};
+use crate::response::compression::compressed;
 use crate::schema::ToSchema;
 use crate::state::App;
 
@@ -168,7 +168,7 @@ impl Route {
             tag: "",
             summary,
             takes: Takes::Nothing,
-            gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
+            gives: Gives::Json(WireType::of::<crate::response::answer::StatusBody>()),
             status: 200,
             or_there: false,
             forms: Vec::new(),

@@ -11,12 +11,12 @@ use serde::Serialize;
 use timenav_engine::Refusal;
 use tokio::time::timeout;
 
-use crate::accept::prefers_coding;
-use crate::answer::StatusBody;
-use crate::compression::compressed;
 use crate::metrics::Process;
 use crate::openapi::{OPENAPI_3_1_SERVED, OPENAPI_3_2_SERVED, Served};
-use crate::problem::Failure;
+use crate::request::accept::prefers_coding;
+use crate::response::answer::StatusBody;
+use crate::response::compression::compressed;
+use crate::response::problem::Failure;
 use crate::state::{App, HttpOptions};
 
 /// The response of `/` for programs. Browsers get the console.

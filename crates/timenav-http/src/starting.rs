@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use timenav_engine::Refusal;
 use tower::{ServiceExt as _, service_fn};
 
-use crate::finish::REQUEST_ID;
-use crate::problem::Failure;
+use crate::response::finish::REQUEST_ID;
+use crate::response::problem::Failure;
 use crate::service::{METRICS_TYPE, running};
 
 /// Until the database is available, responds to probes, and with 503 to everything else.

@@ -6,11 +6,11 @@ use timenav_core::ids::UserId;
 use timenav_engine::{Engine, Seldom};
 use tokio_util::sync::CancellationToken;
 
-use crate::body::Rooms;
 use crate::connections::ConnectionCounts;
 use crate::metrics::{Metrics, ProcessStats};
 use crate::rate::Rates;
-use crate::refusals::Refusals;
+use crate::request::body::Rooms;
+use crate::response::refusals::Refusals;
 use crate::shares::Shares;
 use crate::traces::Traces;
 

@@ -20,7 +20,7 @@ use timenav_core::time::{
 
 use timenav_engine::{ImportId, NoImportId, Topic};
 
-use crate::problem::{Failure, FaultKind};
+use crate::response::problem::{Failure, FaultKind};
 
 /// Separates the kind of a fault from its detail in a deserializer error, which can only carry text.
 pub(crate) const KIND_MARK: char = '\u{1f}';

@@ -37,7 +37,7 @@ pub(crate) use waiting::Interrupt;
 
 use crate::exit::{Failure, Problem};
 use crate::output::{self, OutputFormat, Records, Table};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 /// One retry, if the response is lost or the service is not ready.
 const RETRIES: Retries = Retries { attempts: 2, wait_max: Duration::from_millis(300) };

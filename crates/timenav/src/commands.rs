@@ -1,62 +1,22 @@
 //! One module per subcommand, each with the same parts in order: arguments, `run`, helpers, tests.
 
-mod serve;
-mod witness;
-mod signing_key;
-mod rotate_signing_key;
-mod accept_rollback;
-mod backup;
-mod restore;
-mod compact;
-mod migrate;
-mod upgrade;
+pub(crate) mod reference;
+pub(crate) mod ledger;
+pub(crate) mod programs;
+pub(crate) mod service;
 mod clock;
 mod confirmed;
-mod fault;
-mod followers;
 mod timer;
 mod anchor;
-mod filter;
 mod events;
-mod import;
-mod import_git;
-mod mapping;
-mod export;
 mod timeline;
-mod prune;
-mod erase_reads;
 mod access;
 mod data;
-mod paradoxes;
-mod key;
-mod user;
 mod profile;
-mod sntp;
-mod sql_clock;
 mod status;
-mod stream;
-mod exec;
-mod sweep;
-mod demo;
 mod mcp;
-mod proof;
-mod entries;
-mod verify;
-mod doctor;
-mod limits;
-mod api;
-mod operations;
-mod openapi;
-mod completions;
-pub(crate) mod completing;
-mod man;
-mod markdown_help;
 mod arguments;
 mod pages;
-mod checked_copy;
-mod of_file;
-mod copy_bar;
-mod work_folder;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -66,8 +26,8 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 
 use crate::exit::{Exit, Failure, told};
 use crate::output::{self, OutputFormat};
-use crate::redaction::redact;
-use crate::surroundings::Surroundings;
+use crate::telemetry::redaction::redact;
+use crate::wiring::surroundings::Surroundings;
 
 /// A controllable clock for whole systems.
 ///
@@ -82,54 +42,54 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(serve::ServeCommand),
-    Witness(witness::WitnessCommand),
-    SigningKey(signing_key::SigningKeyCommand),
-    RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
-    AcceptRollback(accept_rollback::AcceptRollbackCommand),
-    Backup(backup::BackupCommand),
-    Restore(restore::RestoreCommand),
-    Compact(compact::CompactCommand),
-    Migrate(migrate::MigrateCommand),
-    Upgrade(upgrade::UpgradeCommand),
+    Serve(service::serve::ServeCommand),
+    Witness(service::witness::WitnessCommand),
+    SigningKey(service::signing_key::SigningKeyCommand),
+    RotateSigningKey(service::rotate_signing_key::RotateSigningKeyCommand),
+    AcceptRollback(service::accept_rollback::AcceptRollbackCommand),
+    Backup(service::backup::BackupCommand),
+    Restore(service::restore::RestoreCommand),
+    Compact(service::compact::CompactCommand),
+    Migrate(service::migrate::MigrateCommand),
+    Upgrade(service::upgrade::UpgradeCommand),
     Status(status::StatusCommand),
     Clock(clock::ClockCommand),
-    Followers(followers::FollowersCommand),
-    Fault(fault::FaultCommand),
+    Followers(clock::followers::FollowersCommand),
+    Fault(clock::fault::FaultCommand),
     Timer(timer::TimerCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
-    Paradoxes(paradoxes::ParadoxesCommand),
-    Import(import::ImportCommand),
-    ImportGit(import_git::ImportGitCommand),
-    Mapping(mapping::MappingCommand),
-    Export(export::ExportCommand),
+    Paradoxes(events::paradoxes::ParadoxesCommand),
+    Import(events::import::ImportCommand),
+    ImportGit(events::import_git::ImportGitCommand),
+    Mapping(events::mapping::MappingCommand),
+    Export(events::export::ExportCommand),
     Timeline(timeline::TimelineCommand),
-    Prune(prune::PruneCommand),
-    EraseReads(erase_reads::EraseReadsCommand),
+    Prune(timeline::prune::PruneCommand),
+    EraseReads(timeline::erase_reads::EraseReadsCommand),
     Access(access::AccessCommand),
     Data(data::DataCommand),
-    Key(key::KeyCommand),
-    User(user::UserCommand),
+    Key(access::key::KeyCommand),
+    User(access::user::UserCommand),
     Profile(profile::ProfileCommand),
-    Stream(stream::StreamCommand),
-    Exec(exec::ExecCommand),
-    Sweep(sweep::SweepCommand),
-    Demo(demo::DemoCommand),
-    Sntp(sntp::SntpCommand),
-    SqlClock(sql_clock::SqlClockCommand),
+    Stream(events::stream::StreamCommand),
+    Exec(programs::exec::ExecCommand),
+    Sweep(programs::sweep::SweepCommand),
+    Demo(service::demo::DemoCommand),
+    Sntp(programs::sntp::SntpCommand),
+    SqlClock(programs::sql_clock::SqlClockCommand),
     Mcp(mcp::McpCommand),
-    Proof(proof::ProofCommand),
-    Entries(entries::EntriesCommand),
-    Verify(verify::VerifyCommand),
-    Doctor(doctor::DoctorCommand),
-    Limits(limits::LimitsCommand),
-    Api(api::ApiCommand),
-    Openapi(openapi::OpenapiCommand),
-    Completions(completions::CompletionsCommand),
-    Man(man::ManCommand),
+    Proof(ledger::proof::ProofCommand),
+    Entries(ledger::entries::EntriesCommand),
+    Verify(service::verify::VerifyCommand),
+    Doctor(service::doctor::DoctorCommand),
+    Limits(reference::limits::LimitsCommand),
+    Api(reference::api::ApiCommand),
+    Openapi(reference::openapi::OpenapiCommand),
+    Completions(reference::completions::CompletionsCommand),
+    Man(reference::man::ManCommand),
     #[command(hide = true)]
-    MarkdownHelp(markdown_help::MarkdownHelpCommand),
+    MarkdownHelp(reference::markdown_help::MarkdownHelpCommand),
 }
 
 /// Parses the command line and determines the output format. The error shows no password.
@@ -176,53 +136,53 @@ fn output_format(matches: &ArgMatches) -> OutputFormat {
 
 pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> {
     match cli.command {
-        Command::Serve(command) => serve::run(command),
-        Command::Witness(command) => witness::run(command),
-        Command::SigningKey(command) => signing_key::run(command),
-        Command::RotateSigningKey(command) => rotate_signing_key::run(command),
-        Command::AcceptRollback(command) => accept_rollback::run(command),
-        Command::Backup(command) => backup::run(command),
-        Command::Restore(command) => restore::run(command),
-        Command::Compact(command) => compact::run(command),
-        Command::Migrate(command) => migrate::run(&command),
-        Command::Upgrade(command) => upgrade::run(command),
+        Command::Serve(command) => service::serve::run(command),
+        Command::Witness(command) => service::witness::run(command),
+        Command::SigningKey(command) => service::signing_key::run(command),
+        Command::RotateSigningKey(command) => service::rotate_signing_key::run(command),
+        Command::AcceptRollback(command) => service::accept_rollback::run(command),
+        Command::Backup(command) => service::backup::run(command),
+        Command::Restore(command) => service::restore::run(command),
+        Command::Compact(command) => service::compact::run(command),
+        Command::Migrate(command) => service::migrate::run(&command),
+        Command::Upgrade(command) => service::upgrade::run(command),
         Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
-        Command::Followers(command) => followers::run(&command, surroundings),
-        Command::Fault(command) => fault::run(&command, surroundings),
+        Command::Followers(command) => clock::followers::run(&command, surroundings),
+        Command::Fault(command) => clock::fault::run(&command, surroundings),
         Command::Timer(command) => timer::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),
-        Command::Paradoxes(command) => paradoxes::run(command, surroundings),
-        Command::Import(command) => import::run(&command, surroundings),
-        Command::ImportGit(command) => import_git::run(&command, surroundings),
-        Command::Mapping(command) => mapping::run(command, surroundings),
-        Command::Export(command) => export::run(command, surroundings),
+        Command::Paradoxes(command) => events::paradoxes::run(command, surroundings),
+        Command::Import(command) => events::import::run(&command, surroundings),
+        Command::ImportGit(command) => events::import_git::run(&command, surroundings),
+        Command::Mapping(command) => events::mapping::run(command, surroundings),
+        Command::Export(command) => events::export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
-        Command::Prune(command) => prune::run(command, surroundings),
-        Command::EraseReads(command) => erase_reads::run(command, surroundings),
+        Command::Prune(command) => timeline::prune::run(command, surroundings),
+        Command::EraseReads(command) => timeline::erase_reads::run(command, surroundings),
         Command::Access(command) => access::run(command, surroundings),
         Command::Data(command) => data::run(command, surroundings),
-        Command::Key(command) => key::run(command, surroundings),
-        Command::User(command) => user::run(command, surroundings),
+        Command::Key(command) => access::key::run(command, surroundings),
+        Command::User(command) => access::user::run(command, surroundings),
         Command::Profile(command) => profile::run(command, surroundings),
-        Command::Stream(command) => stream::run(command, surroundings),
-        Command::Exec(command) => exec::run(&command, surroundings),
-        Command::Sweep(command) => sweep::run(&command, surroundings),
-        Command::Demo(command) => demo::run(&command, surroundings),
-        Command::Sntp(command) => sntp::run(&command, surroundings),
-        Command::SqlClock(command) => sql_clock::run(&command, surroundings),
+        Command::Stream(command) => events::stream::run(command, surroundings),
+        Command::Exec(command) => programs::exec::run(&command, surroundings),
+        Command::Sweep(command) => programs::sweep::run(&command, surroundings),
+        Command::Demo(command) => service::demo::run(&command, surroundings),
+        Command::Sntp(command) => programs::sntp::run(&command, surroundings),
+        Command::SqlClock(command) => programs::sql_clock::run(&command, surroundings),
         Command::Mcp(command) => mcp::run(&command, surroundings),
-        Command::Proof(command) => proof::run(&command, surroundings),
-        Command::Entries(command) => entries::run(&command, surroundings),
-        Command::Verify(command) => verify::run(&command, surroundings),
-        Command::Doctor(command) => doctor::run(command, surroundings),
-        Command::Limits(command) => limits::run(&command, surroundings),
-        Command::Api(command) => api::run(command, surroundings),
-        Command::Openapi(command) => openapi::run(&command),
-        Command::Completions(command) => completions::run(&command),
-        Command::Man(command) => man::run(&command),
-        Command::MarkdownHelp(command) => markdown_help::run(&command),
+        Command::Proof(command) => ledger::proof::run(&command, surroundings),
+        Command::Entries(command) => ledger::entries::run(&command, surroundings),
+        Command::Verify(command) => service::verify::run(&command, surroundings),
+        Command::Doctor(command) => service::doctor::run(command, surroundings),
+        Command::Limits(command) => reference::limits::run(&command, surroundings),
+        Command::Api(command) => reference::api::run(command, surroundings),
+        Command::Openapi(command) => reference::openapi::run(&command),
+        Command::Completions(command) => reference::completions::run(&command),
+        Command::Man(command) => reference::man::run(&command),
+        Command::MarkdownHelp(command) => reference::markdown_help::run(&command),
     }
 }
 

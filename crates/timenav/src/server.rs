@@ -7,6 +7,8 @@
 //!
 //! `axum-server` has no timeout for the first bytes, no idle limit for HTTP/2 and no limit on connections.
 
+pub(crate) mod entrance;
+pub(crate) mod metrics_server;
 mod activity;
 mod connection;
 mod descriptors;

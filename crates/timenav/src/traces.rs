@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{built, is_this_machine};
 use crate::config::{OtlpUrl, Settings};
-use crate::doors::OsEntropy;
+use crate::wiring::doors::OsEntropy;
 
 pub(crate) use self::spans::Spans;
 

@@ -15,7 +15,7 @@ use timenav_store::CheckpointFile;
 
 use crate::client::{built, is_this_machine};
 use crate::config::{KeptFrom, Settings, WitnessUrl};
-use crate::doors::verify_signature;
+use crate::wiring::doors::verify_signature;
 
 /// Request timeout. The start waits for it.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);

@@ -3,9 +3,9 @@ use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::{patch, text};
-use crate::finish::ProblemDetails;
 use crate::operations::operations;
-use crate::problem::Problem;
+use crate::response::finish::ProblemDetails;
+use crate::response::problem::Problem;
 use crate::route::{Form, Heeded, Route, Takes, WireType};
 
 mod answers;
@@ -213,7 +213,7 @@ fn idempotency_key(anew: bool) -> Value {
     };
     json!({
         "name": "Idempotency-Key", "in": "header", "required": false, "description": description,
-        "schema": { "type": "string", "minLength": 1, "maxLength": crate::idempotency::KEY_CHARS_MAX, "pattern": "^[!-~]+$" },
+        "schema": { "type": "string", "minLength": 1, "maxLength": crate::request::idempotency::KEY_CHARS_MAX, "pattern": "^[!-~]+$" },
     })
 }
 

@@ -8,7 +8,7 @@ use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::Engine;
 
-use crate::network::Network;
+use crate::request::network::Network;
 
 use super::{Left, Limiter, count, limiter, per_minute};
 

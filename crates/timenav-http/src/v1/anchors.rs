@@ -10,16 +10,16 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
-use super::followers::Patience;
 use super::parameters::timeline;
-use crate::answer::{Changed, LedgerBody, created_first};
-use crate::auth::Authenticated;
-use crate::entity_tag::{expect_timeline, if_match};
-use crate::idempotency::Idempotent;
-use crate::params::Params;
-use crate::problem::Failure;
+use crate::request::auth::Authenticated;
+use crate::request::entity_tag::{expect_timeline, if_match};
+use crate::request::idempotency::Idempotent;
+use crate::request::params::Params;
+use crate::response::answer::{Changed, LedgerBody, created_first};
+use crate::response::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
+use crate::v1::clock::followers::Patience;
 use crate::wire::{self, HostTime, Text, Words, items_max};
 
 const TAG: &str = "anchors";
@@ -83,7 +83,7 @@ pub(crate) struct ReturnRequest {
     /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::clock::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]

@@ -1,3 +1,8 @@
+pub(crate) mod elapse;
+pub(crate) mod faults;
+pub(crate) mod followers;
+pub(crate) mod foreseen;
+pub(crate) mod next;
 mod done;
 mod stream;
 mod view;
@@ -13,16 +18,16 @@ use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
 use timenav_engine::{Caller, ClockChange};
 
-use super::followers::{HOST, PROCESS, Patience};
 use super::parameters::timeline;
-use crate::answer::Changed;
-use crate::auth::Authenticated;
-use crate::entity_tag::if_match;
-use crate::idempotency::Idempotent;
-use crate::params::Params;
-use crate::problem::Failure;
+use crate::request::auth::Authenticated;
+use crate::request::entity_tag::if_match;
+use crate::request::idempotency::Idempotent;
+use crate::request::params::Params;
+use crate::response::answer::Changed;
+use crate::response::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::state::App;
+use crate::v1::clock::followers::{HOST, PROCESS, Patience};
 use crate::wire::{self, HostTime, Text, Words};
 
 pub(crate) use done::once_done;
@@ -123,7 +128,7 @@ pub(crate) struct SwitchRequest {
     /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::clock::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -157,7 +162,7 @@ pub(crate) struct TravelRequest {
     /// superseded. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     refire: Option<bool>,
-    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::clock::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -182,7 +187,7 @@ pub(crate) struct ShiftRequest {
     /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::clock::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -207,7 +212,7 @@ pub(crate) struct ForwardRequest {
     /// Whether to report only which timers would fire, without moving the clock. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::clock::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -225,7 +230,7 @@ pub(crate) struct RateRequest {
     /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::clock::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]

@@ -10,12 +10,12 @@ use timenav_engine::{Action, ErasureRequest};
 use zeroize::Zeroizing;
 
 use super::parameters::timeline;
-use crate::answer::{Changed, LedgerBody, created_first};
-use crate::auth::Authenticated;
-use crate::entity_tag::expect_timeline;
-use crate::idempotency::Idempotent;
-use crate::params::Params;
-use crate::problem::Failure;
+use crate::request::auth::Authenticated;
+use crate::request::entity_tag::expect_timeline;
+use crate::request::idempotency::Idempotent;
+use crate::request::params::Params;
+use crate::response::answer::{Changed, LedgerBody, created_first};
+use crate::response::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
 use crate::wire::Text;

@@ -21,19 +21,33 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 
 use crate::schema::ToSchema;
 
-use super::filter::{self, Attributes, EventOrder};
-use super::kept::{VersionPlace, write_with};
 use super::parameters::timeline;
-use super::resolved::ResolvedBody;
-use crate::answer::{Changed, LedgerBody, created_first};
-use crate::auth::Authenticated;
-use crate::entity_tag::expect_timeline;
-use crate::idempotency::Idempotent;
-use crate::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
-use crate::problem::{Failure, FaultKind, ParameterFault};
+use crate::request::auth::Authenticated;
+use crate::request::entity_tag::expect_timeline;
+use crate::request::idempotency::Idempotent;
+use crate::request::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
+use crate::response::answer::{Changed, LedgerBody, created_first};
+use crate::response::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::state::App;
+use crate::v1::events::filter::{Attributes, EventOrder};
+use crate::v1::events::kept::{VersionPlace, write_with};
+use crate::v1::events::resolved::ResolvedBody;
 use crate::wire::{self, Location, MomentText, Text, items_max};
+
+pub(crate) mod aggregate;
+pub(crate) mod check_timeline;
+pub(crate) mod effect;
+pub(crate) mod erasing;
+pub(crate) mod event_history;
+pub(crate) mod export;
+pub(crate) mod filter;
+pub(crate) mod import;
+pub(crate) mod kept;
+pub(crate) mod paradoxes;
+pub(crate) mod resolved;
+pub(crate) mod scan_events;
+pub(crate) mod stream;
 
 const TAG: &str = "events";
 
@@ -151,7 +165,7 @@ pub(crate) struct MonitorRequest {
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
     /// Only events with these attribute values.
-    #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
+    #[schema(schema_with = crate::v1::events::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
     /// The order of events. Defaults to the earliest first.

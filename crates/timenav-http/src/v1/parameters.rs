@@ -3,7 +3,7 @@ use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_engine::Refusal;
 
-use crate::problem::Failure;
+use crate::response::problem::Failure;
 use crate::wire::Text;
 
 /// Takes no parameters.

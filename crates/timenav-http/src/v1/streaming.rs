@@ -15,8 +15,8 @@ use timenav_core::time::Instant;
 use timenav_engine::{Caller, Engine, LedgerStream, Seen, Told};
 use tokio::time::timeout;
 
-use crate::auth::access_end;
-use crate::problem::Failure;
+use crate::request::auth::access_end;
+use crate::response::problem::Failure;
 use crate::shares::Share;
 use crate::state::App;
 

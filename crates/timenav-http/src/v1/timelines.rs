@@ -12,15 +12,19 @@ use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
 
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};
-use super::retention::RetentionBody;
-use crate::answer::{Changed, LedgerBody};
-use crate::auth::Authenticated;
-use crate::idempotency::Idempotent;
-use crate::params::{InPath, Params};
-use crate::problem::Failure;
+use crate::request::auth::Authenticated;
+use crate::request::idempotency::Idempotent;
+use crate::request::params::{InPath, Params};
+use crate::response::answer::{Changed, LedgerBody};
+use crate::response::problem::Failure;
 use crate::route::{Form, Route};
 use crate::state::App;
+use crate::v1::timelines::retention::RetentionBody;
 use crate::wire::{self, MomentText, Text, items_max};
+
+pub(crate) mod bundles;
+pub(crate) mod diff;
+pub(crate) mod retention;
 
 const TAG: &str = "timelines";
 

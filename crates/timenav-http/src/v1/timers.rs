@@ -11,18 +11,21 @@ use timenav_engine::{
     TimerShown, TimerStanding, TimerView,
 };
 
-use super::firings::FiringBody;
 use super::parameters::timeline;
-use crate::answer::{Changed, LedgerBody, created_first};
-use crate::auth::Authenticated;
-use crate::entity_tag::expect_timeline;
-use crate::idempotency::Idempotent;
-use crate::params::{InPath, Params};
-use crate::problem::Failure;
+use crate::request::auth::Authenticated;
+use crate::request::entity_tag::expect_timeline;
+use crate::request::idempotency::Idempotent;
+use crate::request::params::{InPath, Params};
+use crate::response::answer::{Changed, LedgerBody, created_first};
+use crate::response::problem::Failure;
 use crate::route::{Form, Route};
 use crate::state::App;
+use crate::v1::timers::firings::FiringBody;
 use crate::wire::{self, Text, items_max};
 
+pub(crate) mod advances;
+pub(crate) mod firings;
+pub(crate) mod holds;
 mod deliver;
 mod moments;
 mod when;

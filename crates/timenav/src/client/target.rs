@@ -11,7 +11,7 @@ use crate::data_folder::{ADMIN_KEY_FILE, DATA_DEFAULT, Listening, listening};
 use crate::exit::Failure;
 use crate::key_files::read_api_key;
 use crate::profiles::{Profile, Profiles};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
 const KEY: &str = "TIMENAV_API_KEY";

@@ -6,7 +6,10 @@ use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
+
+pub(crate) mod key;
+pub(crate) mod user;
 
 const LOGS: Records = Records {
     member: "logs",

@@ -7,7 +7,7 @@ use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 const ANCHORS: Records = Records {
     member: "anchors",

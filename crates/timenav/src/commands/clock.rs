@@ -1,3 +1,5 @@
+pub(crate) mod fault;
+pub(crate) mod followers;
 mod elapse;
 pub(super) mod foreseen;
 pub(super) mod settling;
@@ -10,7 +12,7 @@ use super::confirmed::{self, ConfirmOptions};
 use crate::client::{Client, CreateOption, ServerEvent, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 /// Reads and changes the clock of a timeline.
 #[derive(Debug, clap::Args)]

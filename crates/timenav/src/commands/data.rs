@@ -8,7 +8,7 @@ use super::arguments::insert;
 use super::events::file_text;
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 use crate::{output, prompt};
 
 /// Seals data with your key, opens it, and erases it.

@@ -1,3 +1,10 @@
+pub(crate) mod export;
+pub(crate) mod filter;
+pub(crate) mod import;
+pub(crate) mod import_git;
+pub(crate) mod mapping;
+pub(crate) mod paradoxes;
+pub(crate) mod stream;
 mod check;
 mod count;
 mod erase;
@@ -13,12 +20,12 @@ use serde_json::{Map, Number, Value};
 use timenav_import::{lost_integer, lost_integer_detail};
 
 use super::arguments::insert;
-use super::filter::FilterOptions;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
+use crate::commands::events::filter::FilterOptions;
 use crate::exit::Failure;
 use crate::output::{self, Records};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 const EVENTS: Records = Records {
     member: "events",

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::client::{ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 /// What `--allow` grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

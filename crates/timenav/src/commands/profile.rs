@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::profiles::{Profile, Profiles, profile_name};
 use crate::prompt;
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 /// Stores services by name, with their keys, for `--profile`.
 ///

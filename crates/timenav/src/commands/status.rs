@@ -5,7 +5,7 @@ use super::timeline::list_text;
 use crate::client::{Answer, Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 /// Timelines to show. `timenav timeline list` shows all.
 const TIMELINES_SHOWN_MAX: usize = 20;

@@ -1,3 +1,5 @@
+pub(crate) mod erase_reads;
+pub(crate) mod prune;
 mod bundle;
 
 use std::cell::Cell;
@@ -14,7 +16,7 @@ use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 
 const FOREVER: &str = "forever";
 

@@ -9,7 +9,7 @@ use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 use setting::{AddCommand, ChangeCommand};
 
 const TIMERS: Records = Records {

@@ -5,7 +5,7 @@ use clap::{Args as _, Command};
 
 use super::ServeOptions;
 use super::unknown_key::unknown_key;
-use crate::redaction::may_hold_password;
+use crate::telemetry::redaction::may_hold_password;
 
 /// Options that the file cannot set: its own path, short forms, and options for a single start.
 pub(super) const FLAGS_ALONE: [&str; 6] =

@@ -106,8 +106,8 @@ fn remove(path: &std::path::Path) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doors::OsEntropy;
     use crate::key_files::service_key;
+    use crate::wiring::doors::OsEntropy;
 
     fn read(folder: &DataFolder, current: &ServiceKey) -> Result<NextKeyFile, String> {
         NextKeyFile::read(folder, current).map_err(|error| format!("{error:#}"))

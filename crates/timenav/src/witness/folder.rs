@@ -10,8 +10,8 @@ use timenav_core::ledger::{Hash, WitnessKey};
 use timenav_engine::Signer;
 
 use crate::data_folder::{LOCK_FILE, hold, replace_secret, write_secret};
-use crate::doors::OsEntropy;
 use crate::key_files::{make_signing_key, read_signing_key};
+use crate::wiring::doors::OsEntropy;
 
 const KEY_FILE: &str = "witness.key";
 /// The logs with a cosigned checkpoint, one per line, so that a missing file is noticed.

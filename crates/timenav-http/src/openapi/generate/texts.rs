@@ -14,7 +14,7 @@ use timenav_engine::Topic;
 use timenav_import::limits::MAPPING_BYTES_MAX;
 use timenav_import::{ExportFormat, Format};
 
-use crate::v1::proofs;
+use crate::v1::ledger::proofs;
 use crate::v1::streaming::PLACE_PATTERN;
 
 pub(super) const ID: &str = "id";

@@ -8,11 +8,11 @@ use timenav_engine::{ClockStep, WaitFor};
 use tokio::time::timeout;
 
 use super::view::{ClockBody, Operation};
-use crate::answer::Changed;
-use crate::problem::Failure;
+use crate::response::answer::Changed;
+use crate::response::problem::Failure;
 use crate::state::App;
-use crate::v1::firings::host;
-use crate::v1::followers::{AwaitedBody, Patience, sentence};
+use crate::v1::clock::followers::{AwaitedBody, Patience, sentence};
+use crate::v1::timers::firings::host;
 
 pub(crate) async fn once_done(
     app: &App,

@@ -13,11 +13,11 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, ClockNews, Engine, FollowAs, FollowedBy};
 
 use super::{ClockBody, WatchRequest};
-use crate::auth::{Authenticated, access_end};
-use crate::params::Params;
-use crate::problem::Failure;
+use crate::request::auth::{Authenticated, access_end};
+use crate::request::params::Params;
+use crate::response::problem::Failure;
 use crate::state::App;
-use crate::v1::followers;
+use crate::v1::clock::followers;
 use crate::v1::parameters::timeline;
 use crate::v1::streaming::{HEARTBEAT, last_event_id, place};
 use crate::wire::Text;

@@ -6,14 +6,15 @@ use timenav_engine::{
     AdvanceSeen, ClockStep, ClockView, DeliveryLag, FollowedBy, Foresight, OriginBoot, Receipt, Understood,
 };
 
-use crate::answer::{Changed, LedgerBody, created_first};
-use crate::v1::advances::{SettledBody, receipt_sentence};
-use crate::v1::faults::FaultBody;
-use crate::v1::followers::AwaitedBody;
-use crate::v1::foreseen::{
-    self, WouldChangeBody, WouldComeAgain, WouldDisarmBody, WouldFireBody, WouldRearmBody, WouldSupersedeBody,
+use crate::response::answer::{Changed, LedgerBody, created_first};
+use crate::v1::clock::faults::FaultBody;
+use crate::v1::clock::followers::AwaitedBody;
+use crate::v1::clock::foreseen;
+use crate::v1::clock::foreseen::{
+    WouldChangeBody, WouldComeAgain, WouldDisarmBody, WouldFireBody, WouldRearmBody, WouldSupersedeBody,
 };
-use crate::v1::resolved::ResolvedBody;
+use crate::v1::events::resolved::ResolvedBody;
+use crate::v1::timers::advances::{SettledBody, receipt_sentence};
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
 /// time - origin_host) * rate`; while it is paused, `origin_virtual`.

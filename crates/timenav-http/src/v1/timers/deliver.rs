@@ -16,7 +16,7 @@ use utoipa::openapi::{ObjectBuilder, RefOr};
 use crate::schema::ToSchema;
 use zeroize::Zeroizing;
 
-use crate::problem::Failure;
+use crate::response::problem::Failure;
 use crate::v1::events::draft;
 use crate::wire::Text;
 

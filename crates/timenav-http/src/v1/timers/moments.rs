@@ -10,9 +10,9 @@ use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource};
 use timenav_engine::TimerMoments;
 
 use super::super::parameters::timeline;
-use crate::auth::Authenticated;
-use crate::params::Params;
-use crate::problem::Failure;
+use crate::request::auth::Authenticated;
+use crate::request::params::Params;
+use crate::response::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, Text, items_max};

@@ -5,7 +5,7 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 use timenav_engine::ScheduleChange;
 
-use crate::problem::Failure;
+use crate::response::problem::Failure;
 use crate::state::App;
 use crate::wire::Text;
 

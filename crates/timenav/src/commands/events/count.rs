@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::commands::filter::EventFilters;
+use crate::commands::events::filter::EventFilters;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 

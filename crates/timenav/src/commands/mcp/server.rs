@@ -23,7 +23,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use super::McpCommand;
 use crate::client::Client;
 use crate::exit::Failure;
-use crate::surroundings::Surroundings;
+use crate::wiring::surroundings::Surroundings;
 use desk::Desk;
 use scope::Scope;
 use session::Session;

@@ -6,11 +6,12 @@ use timenav_core::time::Instant;
 use timenav_engine::WallClock as _;
 use tokio::task::JoinSet;
 
+use crate::background::webhooks::standard_webhooks;
+use crate::background::webhooks::standard_webhooks::{Signer, cause};
 use crate::client::{Client, Interrupt, TimelineOptions, built, is_this_machine, service_url};
-use crate::doors::{HostClock, OsEntropy};
 use crate::exit::Failure;
 use crate::output::{self, member};
-use crate::standard_webhooks::{self, Signer, cause};
+use crate::wiring::doors::{HostClock, OsEntropy};
 
 /// Wait of a claim. The service allows up to a minute.
 const CLAIM_WAIT: &str = "20s";

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::client::{Client, ServerEvent};
-use crate::commands::stream::{json_line, place};
+use crate::commands::events::stream::{json_line, place};
 use crate::exit::Failure;
 use crate::output::{self, member};
 

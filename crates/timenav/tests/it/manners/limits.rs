@@ -24,9 +24,9 @@ const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
 const ENDS: &str = "timenav-store/tests/it/engine/ends.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
-const BODY: &str = "timenav-http/src/body.rs";
+const BODY: &str = "timenav-http/src/request/body.rs";
 const CROWDS: &str = "timenav/tests/it/manners/crowds.rs";
-const PACE: &str = "timenav-http/src/v1/import/pace.rs";
+const PACE: &str = "timenav-http/src/v1/events/import/pace.rs";
 const PASSWORD: &str = "timenav-core/src/password.rs";
 const RETENTION: &str = "timenav-store/tests/it/tampering/retention.rs";
 const SESSIONS: &str = "timenav-store/tests/it/engine/sessions.rs";
@@ -247,7 +247,7 @@ fn edge(name: &str) -> Option<Edge> {
         "catch_up_moments_max" => Tested(TIMER_RULES, "past_firing_times_are_caught_up_on_request"),
         "webhook_url_bytes_max" => Tested(WEBHOOKS, "disallowed_webhook_targets_are_rejected_at_their_field"),
         "webhook_secret_bytes_min" | "webhook_secret_bytes_max" => {
-            Tested("timenav/src/standard_webhooks.rs", "webhook_secret_is_decoded_as_specified")
+            Tested("timenav/src/background/webhooks/standard_webhooks.rs", "webhook_secret_is_decoded_as_specified")
         }
         "webhook_hosts_max" => {
             Tested("timenav/src/config/webhook_allow_host.rs", "loopback_webhooks_require_a_loopback_service")
@@ -259,7 +259,7 @@ fn edge(name: &str) -> Option<Edge> {
             "timenav-store/tests/it/engine/webhooks_again.rs",
             "webhook_retries_are_shortened_if_too_many_are_pending",
         ),
-        "webhook_seconds_max" => Tested("timenav/src/webhooks/sending.rs", "receiver_timeout_is_retried"),
+        "webhook_seconds_max" => Tested("timenav/src/background/webhooks/sending.rs", "receiver_timeout_is_retried"),
         "rule_bytes_max" => Asked(|n| {
             let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();
             let rule = rule.trim_end_matches(',').to_owned();
@@ -337,7 +337,9 @@ fn edge(name: &str) -> Option<Edge> {
             "timenav-store/tests/it/engine/long_work.rs",
             "concurrent_view_builds_are_limited_and_scheduled_fairly",
         ),
-        "bundle_line_bytes_max" => Tested("timenav/src/commands/verify/bundle/tests.rs", "overlong_line_is_rejected"),
+        "bundle_line_bytes_max" => {
+            Tested("timenav/src/commands/service/verify/bundle/tests.rs", "overlong_line_is_rejected")
+        }
         "bundle_gone_max" => {
             Tested("timenav-engine/src/timelines/bundles/gone.rs", "missing_bundle_contents_are_limited")
         }

@@ -1,5 +1,5 @@
 use super::super::Allowed;
-use crate::commands::operations::Agents;
+use crate::commands::reference::operations::Agents;
 
 /// The permissions of an agent. Reading is always allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

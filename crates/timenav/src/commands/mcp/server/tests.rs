@@ -8,7 +8,7 @@ use super::operation::TIMELINE;
 use super::schema;
 use super::scope::Scope;
 use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
-use crate::commands::operations::{Agents, OPERATIONS};
+use crate::commands::reference::operations::{Agents, OPERATIONS};
 
 const LIST_BYTES_MAX: usize = 40_000;
 const OWN: [&str; 2] = ["wait_for", "elapse"];

@@ -11,7 +11,7 @@ use super::operation::{Goes, Head, Operation, REACHES_FORKS, TIMELINE};
 use super::schema::{self, resolved};
 use super::scope::{Scope, flag};
 use super::{elapse, waiting};
-use crate::commands::operations::{Agents, OPERATIONS};
+use crate::commands::reference::operations::{Agents, OPERATIONS};
 
 /// Creates timelines: its timeline id is not that of the agent.
 const CREATE: &str = "POST /timelines";

@@ -21,8 +21,8 @@ use super::calling::{ANSWER_BYTES_MAX, read};
 use super::refusals::unfit;
 use super::session::Session;
 use crate::client::{Asked, Caller, Reply, ServerEvent, Watch};
-use crate::doors::counted;
 use crate::exit::Failure;
+use crate::wiring::doors::counted;
 
 /// How long one claim or one poll of an advance waits.
 const QUESTION_WAIT: &str = "20s";

@@ -1,0 +1,287 @@
+use crate::schema::ToSchema;
+use axum::Json;
+use axum::extract::State;
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
+use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
+
+use crate::request::auth::Authenticated;
+use crate::request::params::Params;
+use crate::response::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::v1::events::filter::{self, Attributes};
+use crate::v1::events::resolved::ResolvedBody;
+use crate::v1::parameters::timeline;
+use crate::wire::{self, Location, MomentText, Text};
+
+/// Default number of time intervals.
+const STRETCHES: usize = 24;
+/// Default cell size, in degrees.
+const RESOLUTION_DEFAULT: f64 = 10.0;
+/// Allowed cell sizes, in degrees.
+const RESOLUTION: std::ops::RangeInclusive<f64> = 0.001..=90.0;
+
+pub(crate) fn routes() -> Vec<Route> {
+    let summary = "Counts events by time, cell, actor, source or attribute";
+    vec![
+        Route::lookup("/aggregate-events", "aggregate_events", summary, aggregate_events)
+            .takes::<AggregateRequest>()
+            .gives::<AggregatedBody>()
+            .tag("events"),
+    ]
+}
+
+/// Events to count, and their grouping.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AggregateRequest {
+    /// The grouping: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
+    #[schema(pattern = "^(time|cell|actor|source|attribute[.].{1,256})$", example = "time")]
+    group_by: String,
+    /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
+    /// of the same length between the first event and the last. Defaults to 24 groups.
+    #[schema(schema_with = bucket_schema, required = false)]
+    #[serde(default, deserialize_with = "bucket")]
+    bucket: Option<Stretch>,
+    /// For `cell`: the height and width of a cell, in degrees. Defaults to 10.
+    #[schema(minimum = 0.001, maximum = 90.0)]
+    #[serde(default, deserialize_with = "wire::number")]
+    resolution: Option<f64>,
+    /// The place, as in `monitor-events`. Defaults to anywhere.
+    #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
+    location: Option<Text<Location>>,
+    /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
+    #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
+    time_range: Option<Text<TimeRange<Virtual>>>,
+    /// Only events that contain these words or word prefixes, ignoring case and accents: in name, description,
+    /// location, id, actors or attributes.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = crate::v1::events::filter::attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// The maximum number of groups: the first ones for `time`, otherwise the largest ones.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<MomentText>,
+    /// The `next_cursor` of an earlier response for the same parameters. Counts the events after those already counted,
+    /// in the same state of the ledger. Add up the counts.
+    #[schema(format = "cursor")]
+    cursor: Option<String>,
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// How time is divided: into a number of intervals, or into intervals of a given length.
+#[derive(Clone, Copy, Debug)]
+enum Stretch {
+    Count(usize),
+    Length(Bucket),
+}
+
+#[cfg(feature = "schema")]
+fn bucket_schema() -> utoipa::openapi::Schema {
+    use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
+    let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
+    let kind = SchemaFormat::Custom("duration".to_owned());
+    let bucket = ObjectBuilder::new().schema_type(types).format(Some(kind)).minimum(Some(1)).maximum(Some(1_000));
+    let description = "For `time`: the length of a group in UTC, such as `P1D` or `PT1H`; or the number of equal \
+        groups between the first event and the last, from 1 to 1000. Defaults to 24 groups.";
+    bucket.examples([serde_json::json!("PT6H")]).description(Some(description)).build().into()
+}
+
+/// Reads a duration or a count, which is text in a query string.
+fn bucket<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Count(u64),
+        // A whole number may be written as `2.0`.
+        Decimal(f64),
+        Text(String),
+    }
+    let text = match Option::<Either>::deserialize(deserializer) {
+        Ok(None) => return Ok(None),
+        Ok(Some(Either::Count(count))) => count.to_string(),
+        Ok(Some(Either::Decimal(decimal))) => decimal.to_string(),
+        Ok(Some(Either::Text(text))) => text,
+        Err(_) => return Err(D::Error::custom("expected a duration such as `P1D`, or a number of groups")),
+    };
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let count = text.parse().ok().filter(|count| (1..=PAGE_ITEMS_MAX).contains(count));
+        return count
+            .map(|count| Some(Stretch::Count(count)))
+            .ok_or_else(|| D::Error::custom(format!("the number of groups must be from 1 to {PAGE_ITEMS_MAX}")));
+    }
+    let duration = parse_duration(&text).map_err(D::Error::custom)?;
+    let mixed = "months and years cannot be combined with shorter units: write `P1M`, or only days and hours";
+    Bucket::new(duration).map(|bucket| Some(Stretch::Length(bucket))).ok_or_else(|| D::Error::custom(mixed))
+}
+
+/// Counts of events.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AggregatedBody {
+    /// A sentence that sums up the counts.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The grouping.
+    group_by: String,
+    /// The groups that have events: in order of time for `time`, otherwise the largest first.
+    groups: Vec<GroupBody>,
+    /// The number of groups with events. If it exceeds the length of `groups`, the others are omitted.
+    groups_count: usize,
+    /// Whether some groups were not counted because there are too many.
+    groups_truncated: bool,
+    /// The number of counted events: up to 1,000,000, or 100,000 if the query has to read each event.
+    count: usize,
+    /// The number of events without a value to group by. They are in no group.
+    ungrouped_count: usize,
+    /// The time of the last counted event, if there may be more. More events can have the same time, so continue with
+    /// `next_cursor`, not from this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_until: Option<String>,
+    /// The cursor for the remaining events, if there may be more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there may be more events to count, with `next_cursor`.
+    has_more: bool,
+    /// How the location was resolved.
+    location_resolved: ResolvedBody,
+    /// The last ledger position that the counts include, the same on all pages.
+    as_of: Option<u64>,
+}
+
+/// Events with a common value.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct GroupBody {
+    /// The value: the start time, the box `west,south,east,north`, the actor, the source or the attribute's value.
+    key: String,
+    /// For `time`: the end of the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<String>,
+    /// The number of events.
+    count: usize,
+    /// The time of the first event.
+    first: String,
+    /// The time of the last event.
+    last: String,
+}
+
+async fn aggregate_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<AggregateRequest>,
+) -> Result<Json<AggregatedBody>, Failure> {
+    let by = group_by(&request.group_by, request.bucket, request.resolution)?;
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
+    let (location_text, location) = match request.location {
+        None => ("*".to_owned(), LocationQuery::Anywhere),
+        Some(Text(Location { text, query })) => (text, query),
+    };
+    let asked = AggregateEvents {
+        timeline: timeline(request.timeline_id),
+        location_text,
+        location,
+        range: request.time_range.map_or_else(TimeRange::everything, |range| range.0),
+        as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+        filter,
+        by_text: request.group_by.clone(),
+        by,
+        groups_max: request.limit.unwrap_or(PAGE_ITEMS_DEFAULT),
+        events_max: AGGREGATE_EVENTS_MAX,
+        events_read_max: AGGREGATE_EVENTS_READ_MAX,
+        cursor: request.cursor,
+    };
+    let counted = app.engine.aggregate_events(&caller, asked).await?;
+    Ok(Json(AggregatedBody::of(counted, request.group_by)))
+}
+
+/// Options of another kind of group are rejected, because the caller expects them to have an effect.
+fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
+    let wrong = |field: &str, of: &str| {
+        Failure::invalid(field, format!("it applies to `group_by={of}`, not to `group_by={by}`"))
+    };
+    if bucket.is_some() && by != "time" {
+        return Err(wrong("bucket", "time"));
+    }
+    if resolution.is_some() && by != "cell" {
+        return Err(wrong("resolution", "cell"));
+    }
+    Ok(match (by, by.strip_prefix("attribute.")) {
+        ("time", _) => match bucket.unwrap_or(Stretch::Count(STRETCHES)) {
+            Stretch::Count(count) => GroupBy::Stretches(count),
+            Stretch::Length(bucket) => GroupBy::Time(bucket),
+        },
+        ("cell", _) => GroupBy::Cell(millionths(resolution.unwrap_or(RESOLUTION_DEFAULT))?),
+        ("actor", _) => GroupBy::Actor,
+        ("source", _) => GroupBy::Source,
+        (_, Some(key)) if (1..=KEY_BYTES_MAX).contains(&key.len()) => GroupBy::Attribute(key.to_owned()),
+        _ => {
+            let detail = "events can be counted by `time`, `cell`, `actor`, `source` or `attribute.KEY`";
+            return Err(Failure::invalid("group_by", detail));
+        }
+    })
+}
+
+const KEY_BYTES_MAX: usize = timenav_core::limits::EVENT_NAME_BYTES_MAX;
+
+#[expect(clippy::cast_possible_truncation, reason = "it is within a range of small numbers")]
+fn millionths(degrees: f64) -> Result<i64, Failure> {
+    if RESOLUTION.contains(&degrees) {
+        return Ok((degrees * 1e6).round() as i64);
+    }
+    let detail = format!("a cell must have {} to {} degrees", RESOLUTION.start(), RESOLUTION.end());
+    Err(Failure::invalid("resolution", detail))
+}
+
+impl AggregatedBody {
+    fn of(counted: AggregatedEvents, group_by: String) -> Self {
+        let plural = |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
+        let so_far = if counted.counted_until.is_some() { " so far" } else { "" };
+        let (events, groups) = (plural(counted.count, "event"), plural(counted.groups_count, "group"));
+        Self {
+            status: format!("{events} in {groups}{so_far}."),
+            timeline_id: counted.timeline_id.to_string(),
+            group_by,
+            groups: counted.groups.into_iter().map(GroupBody::of).collect(),
+            groups_count: counted.groups_count,
+            groups_truncated: counted.groups_truncated,
+            count: counted.count,
+            ungrouped_count: counted.ungrouped_count,
+            counted_until: counted.counted_until.map(|time| time.to_string()),
+            has_more: counted.next_cursor.is_some(),
+            next_cursor: counted.next_cursor,
+            location_resolved: ResolvedBody::of_understood(&counted.understood, counted.suggestions),
+            as_of: counted.as_of,
+        }
+    }
+}
+
+impl GroupBody {
+    fn of(group: EventGroup) -> Self {
+        let (key, end) = match group.key {
+            GroupKey::Time(begin, end) => (begin.to_string(), end.map(|end| end.to_string())),
+            GroupKey::Cell(bbox) => (bbox.map(|degrees| degrees.to_string()).join(","), None),
+            GroupKey::Text(text) => (text, None),
+        };
+        Self { key, end, count: group.count, first: group.first.to_string(), last: group.last.to_string() }
+    }
+}

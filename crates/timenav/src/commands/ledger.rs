@@ -1,0 +1,4 @@
+//! Commands that read and prove entries.
+
+pub(crate) mod entries;
+pub(crate) mod proof;
