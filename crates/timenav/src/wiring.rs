@@ -12,13 +12,13 @@ use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore}
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
+use self::doors::{HostClock, OsEntropy};
+use self::places::Places;
 use crate::background::webhooks::Gate;
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private, unfinished_in};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::trusted_checkpoint::kept_by_others;
-use crate::wiring::doors::{HostClock, OsEntropy};
-use crate::wiring::places::Places;
 
 pub(crate) mod doors;
 pub(crate) mod places;

@@ -18,6 +18,7 @@ use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
 use timenav_engine::{Caller, ClockChange};
 
+use self::followers::{HOST, PROCESS, Patience};
 use super::parameters::timeline;
 use crate::request::auth::Authenticated;
 use crate::request::entity_tag::if_match;
@@ -27,7 +28,6 @@ use crate::response::answer::Changed;
 use crate::response::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::state::App;
-use crate::v1::clock::followers::{HOST, PROCESS, Patience};
 use crate::wire::{self, HostTime, Text, Words};
 
 pub(crate) use done::once_done;

@@ -21,6 +21,9 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 
 use crate::schema::ToSchema;
 
+use self::filter::{Attributes, EventOrder};
+use self::kept::{VersionPlace, write_with};
+use self::resolved::ResolvedBody;
 use super::parameters::timeline;
 use crate::request::auth::Authenticated;
 use crate::request::entity_tag::expect_timeline;
@@ -30,9 +33,6 @@ use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::state::App;
-use crate::v1::events::filter::{Attributes, EventOrder};
-use crate::v1::events::kept::{VersionPlace, write_with};
-use crate::v1::events::resolved::ResolvedBody;
 use crate::wire::{self, Location, MomentText, Text, items_max};
 
 pub(crate) mod aggregate;

@@ -10,6 +10,7 @@ use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
 
+use self::retention::RetentionBody;
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};
 use crate::request::auth::Authenticated;
@@ -19,7 +20,6 @@ use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::{Form, Route};
 use crate::state::App;
-use crate::v1::timelines::retention::RetentionBody;
 use crate::wire::{self, MomentText, Text, items_max};
 
 pub(crate) mod bundles;

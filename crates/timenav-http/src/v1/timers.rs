@@ -11,6 +11,7 @@ use timenav_engine::{
     TimerShown, TimerStanding, TimerView,
 };
 
+use self::firings::FiringBody;
 use super::parameters::timeline;
 use crate::request::auth::Authenticated;
 use crate::request::entity_tag::expect_timeline;
@@ -20,7 +21,6 @@ use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::Failure;
 use crate::route::{Form, Route};
 use crate::state::App;
-use crate::v1::timers::firings::FiringBody;
 use crate::wire::{self, Text, items_max};
 
 pub(crate) mod advances;

@@ -3,9 +3,9 @@ use timenav_core::ids::AnchorId;
 use timenav_engine::{Anchor, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
-use super::sessions::Object;
 use super::values::{Failed, get, id, instant, number, rate, sql, text, text_or_none};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const INSERT: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description, fixed,
     clock_at, clock_running, clock_rate, clock_location) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[],

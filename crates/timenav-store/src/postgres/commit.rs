@@ -9,12 +9,15 @@ use timenav_engine::{
 };
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
 use super::connection::Connections;
-use super::tiles::{Growth, Tiles};
 use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
-use super::{anchors, contents, data, events, heads, identity, leasing, outcomes, retention, timers};
+use crate::postgres::entries::contents;
+use crate::postgres::entries::tiles::{Growth, Tiles};
+use crate::postgres::sharing::leasing;
+use crate::postgres::timers;
+use crate::postgres::transaction::batch::{Batch, values};
+use crate::postgres::{anchors, data, events, heads, identity, outcomes, retention};
 
 /// How often a commit is tried if it loses against another transaction.
 const TRIED_MAX: usize = 5;

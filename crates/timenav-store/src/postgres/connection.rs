@@ -11,13 +11,20 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage};
 
+use self::address::{Address, CONNECT_WAIT};
+use self::beginning::{Opened, SELECT_SESSION, Writer, begin_with};
+use self::sessions::{HookError, Object, Pool, PoolError, Sessions};
 use super::PostgresOptions;
-use super::address::{Address, CONNECT_WAIT};
-use super::beginning::{Opened, SELECT_SESSION, Writer, begin_with};
-use super::lengths::Lengths;
 use super::migrations::Spread;
-use super::sessions::{HookError, Object, Pool, PoolError, Sessions};
 use super::values::Failed;
+use crate::postgres::events::lengths::Lengths;
+
+pub(crate) mod address;
+pub(crate) mod beginning;
+pub(crate) mod guest;
+pub(crate) mod room;
+pub(crate) mod servers;
+pub(crate) mod sessions;
 
 /// Concurrent reading connections. Further reads wait.
 const READERS_MAX: usize = 16;

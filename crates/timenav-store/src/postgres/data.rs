@@ -3,10 +3,10 @@ use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
-use super::contents;
-use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, id, number, sql};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::entries::contents;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
     commitment, ciphertext) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::smallint[],

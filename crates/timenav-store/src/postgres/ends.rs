@@ -3,12 +3,13 @@ use timenav_core::ledger::Hash;
 use timenav_engine::{EndedTimeline, StoreError, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
 use super::connection::Connections;
-use super::sessions::Object;
 use super::transaction::Writing;
 use super::values::{Failed, bytes, get, id, instant, number, sql};
-use super::{contents, heads};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::entries::contents;
+use crate::postgres::heads;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
 const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,

@@ -1,10 +1,16 @@
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
 
-use super::contents::{self, Kept};
-use super::leaf::make_whole;
-use super::sessions::Object;
+use self::contents::Kept;
+use self::leaf::make_whole;
 use super::values::{Failed, bytes, count};
+use crate::postgres::connection::sessions::Object;
+
+pub(crate) mod contents;
+pub(crate) mod leaf;
+pub(crate) mod log_rows;
+pub(crate) mod origins;
+pub(crate) mod tiles;
 
 pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<StoredEntry>>, Failed> {
     if wanted.is_empty() {

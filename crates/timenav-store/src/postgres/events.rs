@@ -15,11 +15,15 @@ use timenav_engine::{
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::batch::{Batch, rows, values};
-use super::sessions::Object;
 use super::values::{Failed, get, instant, number, sql, text};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, rows, values};
+
+pub(crate) mod described;
+pub(crate) mod lengths;
+pub(crate) mod versions;
 
 /// Places with more cells are read by time, and events elsewhere are skipped.
 const CELLS_MERGED_MAX: usize = 1_024;

@@ -2,9 +2,13 @@ use futures_util::future::try_join_all;
 use futures_util::{FutureExt as _, try_join};
 use timenav_engine::{Facts, Wanted};
 
-use super::sessions::Object;
 use super::values::Failed;
-use super::{anchors, data, entries, identity, leasing, origins, outcomes, timers, versions};
+use crate::postgres::anchors;
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::entries::origins;
+use crate::postgres::events::versions;
+use crate::postgres::sharing::leasing;
+use crate::postgres::{data, entries, identity, outcomes, timers};
 
 /// Returns the results in the order of the questions. All statements are sent before the first response is awaited.
 pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {

@@ -14,11 +14,11 @@ use timenav_engine::{
 };
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
-use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
 use super::{migrations, retention};
 use crate::kept::origins;
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 /// Sorted by number, so that two transactions that lock several heads cannot deadlock.
 pub(super) const LOCK: &str =

@@ -7,10 +7,10 @@ use timenav_core::time::Instant;
 use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, Shelves, User};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
 use super::ends;
-use super::sessions::Object;
 use super::values::{Failed, bytes, count, damaged, get, id, instant, restriction, scopes, sql, text};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES ($1, $2, $3, $4)
     ON CONFLICT (user_id) DO UPDATE SET operator = excluded.operator, restriction = excluded.restriction";

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use timenav_engine::{Commit, Locked, StoreError, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, values};
 use super::connection::Connections;
-use super::sessions::Object;
 use super::transaction::Writing;
 use super::values::{Failed, damaged, get, number};
 use super::{commit, heads};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, values};
 
 /// How often a commit is retried if it loses against another transaction.
 const BEGUN_MAX: usize = 5;

@@ -4,10 +4,12 @@ use timenav_core::ledger::sha256;
 use timenav_engine::{FEATURE_LEVEL, StoreError};
 use tokio_postgres::Transaction;
 
-use super::batch::rows;
-use super::lengths;
-use super::sessions::Object;
 use super::values::{Failed, get};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::events::lengths;
+use crate::postgres::transaction::batch::rows;
+
+pub(crate) mod schema;
 
 struct Step {
     name: &'static str,

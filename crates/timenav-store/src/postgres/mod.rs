@@ -4,49 +4,27 @@
 //! first. A read of several statements is one snapshot. All statements are prepared, and independent statements are
 //! pipelined.
 
-mod address;
-mod ahead;
+pub(crate) mod sharing;
+pub(crate) mod integrity;
 mod anchors;
-mod batch;
-mod beginning;
 mod commit;
 mod connection;
-mod contents;
 mod data;
-mod described;
 mod ends;
 mod entries;
 mod events;
-mod examination;
 mod facts;
-mod following;
-mod guest;
 mod heads;
-mod hints;
 mod identity;
-mod leaf;
-mod leasing;
-mod lengths;
 mod locking;
-mod log_rows;
 mod migrations;
 mod moving;
-mod origins;
-mod orphans;
 mod outcomes;
 mod read;
 mod retention;
-mod room;
-mod scan;
-mod schema;
-mod servers;
-mod sessions;
-mod tiles;
 mod timers;
 mod transaction;
-mod upgrading;
 mod values;
-mod versions;
 
 use std::fmt;
 use std::sync::Arc;
@@ -57,17 +35,17 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::StoreError;
 use tokio::sync::Mutex;
 
-use address::Address;
-use batch::Batch;
 use connection::Connections;
-pub use examination::ServerFacts;
-pub use guest::{GuestError, PostgresGuest};
-use hints::Hints;
+use connection::address::Address;
+pub use connection::guest::{GuestError, PostgresGuest};
+use connection::sessions::Object;
+pub use integrity::examination::ServerFacts;
 use locking::Held;
 pub(crate) use moving::{PostgresSource, PostgresTarget};
-use sessions::Object;
+use sharing::hints::Hints;
+pub use sharing::upgrading::{Finished, PostgresUpgrade, SeenService};
+use transaction::batch::Batch;
 use transaction::{Moment, Writing};
-pub use upgrading::{Finished, PostgresUpgrade, SeenService};
 use values::Failed;
 
 use crate::kept::examination::Examination;
@@ -121,9 +99,9 @@ impl PostgresStore {
         let mut writer = connections.writer().await?;
         let prepared = async {
             let transaction = writer.transaction().await?;
-            upgrading::begin(&transaction).await?;
+            sharing::upgrading::begin(&transaction).await?;
             transaction.commit().await?;
-            schema::check(&writer).await?;
+            migrations::schema::check(&writer).await?;
             Ok::<_, Failed>(())
         };
         prepared.await?;
@@ -181,9 +159,9 @@ impl PostgresStore {
     /// If they cannot be read.
     pub async fn examine(&self) -> Result<(ServerFacts, Examination), StoreError> {
         let reader = self.reader().await?;
-        let examined = examination::examine(&reader).await?;
+        let examined = integrity::examination::examine(&reader).await?;
         // Last, because callers compare the server's clock with their own.
-        Ok((examination::look_at_server(&reader).await?, examined))
+        Ok((integrity::examination::look_at_server(&reader).await?, examined))
     }
 
     /// Returns a connection for a read of one statement.

@@ -8,11 +8,11 @@ use tokio_postgres::Client;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::sessions::Object;
 use super::values::{Failed, get};
 use super::{PostgresOptions, PostgresStore, heads};
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::kept::tables::{Column, Kind, TABLES, Table, Value};
+use crate::postgres::connection::sessions::Object;
 
 /// Progress of a move. The service does not open a database that has this table.
 const PROGRESS: &str = "CREATE TABLE timenav_moving (name text NOT NULL PRIMARY KEY, after text, rows bigint NOT NULL)";

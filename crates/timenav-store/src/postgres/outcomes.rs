@@ -5,11 +5,11 @@ use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Commit, Idempotency, IdempotencyRecord, KeptOutcome, StoreError};
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
-use super::sessions::Object;
 use super::values::{Failed, bytes, get, id, instant, number, sql, text};
 use crate::kept::leaf;
 use crate::kept::outcomes::told_of;
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";
 const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of)

@@ -14,14 +14,18 @@ use timenav_engine::{
     Store, StoreError, StoredEvent, StrayArrivals, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 
-use super::batch::{Batch, rows};
-use super::sessions::Object;
 use super::transaction::{Moment, wait_for_open};
 use super::values::{Failed, damaged, get, number, sql};
-use super::{
-    PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
-    orphans, outcomes, retention, room, tiles, upgrading, versions,
-};
+use crate::postgres::connection::room;
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::ends;
+use crate::postgres::entries::{log_rows, origins, tiles};
+use crate::postgres::events;
+use crate::postgres::events::{described, versions};
+use crate::postgres::integrity::orphans;
+use crate::postgres::sharing::{leasing, upgrading};
+use crate::postgres::transaction::batch::{Batch, rows};
+use crate::postgres::{PostgresStore, commit, facts, heads, identity, locking, outcomes, retention};
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 /// Sessions of other users are visible only with `pg_read_all_stats`, replication slots to everyone.

@@ -7,10 +7,10 @@ use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{SweepMark, SweepRow, TimelineKey};
 
-use super::batch::{Batch, rows, values};
-use super::contents;
-use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, instant, number, sql};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::entries::contents;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
     VALUES ($1, $2, $3, $4)";

@@ -11,9 +11,9 @@ use timenav_engine::{
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::batch::{Batch, rows, values};
-use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, id, instant, number, sql, text, text_or_none};
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::transaction::batch::{Batch, rows, values};
 
 const PUT_TIMERS: &str = "INSERT INTO timers (timeline, position, timer_id, next, round, cancelled, schedule, deliver,
     queue, order_key, payload, set_by, set_at) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[],

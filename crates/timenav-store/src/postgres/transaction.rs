@@ -10,14 +10,17 @@ use timenav_engine::{Commit, StoreError, TimelineKey};
 use tokio_postgres::Row;
 use tokio_postgres::error::Severity;
 
-use super::batch::{ANSWER_WAIT, Batch, answered, values};
-use super::beginning::WRITE_NOTHING;
+use self::batch::{ANSWER_WAIT, Batch, answered, values};
 use super::connection::Connections;
-use super::lengths::Lengths;
 use super::migrations::Spread;
-use super::sessions::Object;
 use super::values::{Failed, get};
-use super::{heads, tiles};
+use crate::postgres::connection::beginning::WRITE_NOTHING;
+use crate::postgres::connection::sessions::Object;
+use crate::postgres::entries::tiles;
+use crate::postgres::events::lengths::Lengths;
+use crate::postgres::heads;
+
+pub(crate) mod batch;
 
 const NAME: &str = "SELECT pg_current_xact_id()::text, pg_backend_pid()";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";

@@ -6,10 +6,12 @@ use timenav_engine::{
     InterventionRow, LengthClass, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
 };
 
-use super::contents::Insertion;
 use super::values::{NO_CELL, failed, sql};
-use super::{data, identity, retention, tiles, timers};
 use crate::kept::origins;
+use crate::sqlite::data;
+use crate::sqlite::entries::contents::Insertion;
+use crate::sqlite::entries::tiles;
+use crate::sqlite::{identity, retention, timers};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     carried_note, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,

@@ -14,6 +14,10 @@ use timenav_engine::StoreError;
 
 use super::values::{damaged, failed};
 
+pub(crate) mod log;
+pub(crate) mod maintenance;
+pub(crate) mod room;
+
 const WRITER_CACHE_KIB: i64 = 65_536;
 const READER_CACHE_KIB: i64 = 8_192;
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);

@@ -14,9 +14,10 @@ use rusqlite::limits::Limit;
 use timenav_engine::StoreError;
 
 use super::connection::{beside, open_to_copy};
-use super::log::page_bytes;
 use super::values::{damaged, failed};
-use super::{make_private, schema};
+use crate::sqlite::connection::log::page_bytes;
+use crate::sqlite::make_private;
+use crate::sqlite::migrations::schema;
 
 /// SQLite virtual machine steps between two progress reports. Waiting threads get the processor at the same time.
 const STEPS_BETWEEN_LOOKS: c_int = 1_000;

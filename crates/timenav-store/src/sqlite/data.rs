@@ -6,8 +6,8 @@ use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
 
 use super::connection::BUSY_WAIT;
-use super::contents;
 use super::values::{count, damaged, entry_key, failed, id, sql};
+use crate::sqlite::entries::contents;
 
 /// How long emptying the log may wait for readers. All writers wait as long.
 const READERS_WAIT: Duration = Duration::from_millis(500);

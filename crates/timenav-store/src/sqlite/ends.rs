@@ -4,7 +4,8 @@ use timenav_core::ledger::Hash;
 use timenav_engine::{EndedTimeline, Fork, StoreError, TimelineKey};
 
 use super::values::{POSITION_MAX, bytes, count, entry_key, failed, id, instant, sql};
-use super::{contents, data};
+use crate::sqlite::data;
+use crate::sqlite::entries::contents;
 
 const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
     overrides, due_at, is_let_go) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";

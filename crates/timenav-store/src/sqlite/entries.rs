@@ -2,9 +2,15 @@ use rusqlite::{Connection, OptionalExtension};
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
 
-use super::contents::{self, Contents};
-use super::leaf::Leaves;
+use self::contents::Contents;
+use self::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, entry_key, failed};
+
+pub(crate) mod contents;
+pub(crate) mod leaf;
+pub(crate) mod log_rows;
+pub(crate) mod origins;
+pub(crate) mod tiles;
 
 const SELECT_ENTRY: &str = "SELECT leaf, salt, payload, events_count, clock_entry FROM entries WHERE entry = ?1";
 

@@ -10,9 +10,17 @@ use std::collections::BinaryHeap;
 use rusqlite::Connection;
 use timenav_engine::{EventFilter, EventQuery, EventSpot, EventsPassing, StoreError, StoredEvent};
 
-use super::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_rows, earlier_sources, lengths, sources};
+use self::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_rows, earlier_sources, lengths, sources};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch};
+
+pub(crate) mod described;
+pub(crate) mod event_runs;
+pub(crate) mod overriding;
+pub(crate) mod passing;
+pub(crate) mod sifting;
+pub(crate) mod stretches;
+pub(crate) mod versions;
 
 /// Returns matching events by time, then position; `None` if that costs more than reading `rows_max` rows.
 pub(super) fn find(

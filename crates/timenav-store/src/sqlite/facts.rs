@@ -1,7 +1,9 @@
 use rusqlite::Connection;
 use timenav_engine::{Facts, StoreError, Wanted};
 
-use super::{anchors, data, entries, identity, origins, outcomes, timers, versions};
+use crate::sqlite::entries::origins;
+use crate::sqlite::events::versions;
+use crate::sqlite::{anchors, data, entries, identity, outcomes, timers};
 
 /// Returns the results in the order of the questions.
 pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, StoreError> {

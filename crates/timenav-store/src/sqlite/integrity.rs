@@ -9,8 +9,13 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, InterruptHandle};
 use timenav_engine::StoreError;
 
-use super::schema;
 use super::values::failed;
+use crate::sqlite::migrations::schema;
+
+pub(crate) mod ahead;
+pub(crate) mod examination;
+pub(crate) mod orphans;
+pub(crate) mod scan;
 
 /// Maximum number of contradictions reported per table.
 const TOLD_MAX: usize = 20;

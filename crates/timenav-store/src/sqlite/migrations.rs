@@ -7,6 +7,8 @@ use timenav_engine::{LengthClass, StoreError};
 
 use super::values::failed;
 
+pub(crate) mod schema;
+
 /// The steps, in order. A released step never changes: every change is a new step.
 pub(super) const STEPS: [(&str, &str); 25] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),

@@ -3,44 +3,24 @@
 //! Commits are durable when they return (`synchronous=FULL` on a write-ahead log). A separate thread checkpoints the
 //! log, so that commits do not wait for it unless it becomes too long.
 
-mod ahead;
 mod anchors;
 mod commit;
 mod connection;
-mod contents;
 mod copy;
 mod data;
-mod described;
 mod ends;
 mod entries;
-mod event_runs;
 mod events;
-mod examination;
 mod facts;
 mod identity;
 mod integrity;
-mod leaf;
-mod log;
-mod log_rows;
-mod maintenance;
 mod migrations;
 mod moving;
-mod origins;
-mod orphans;
 mod outcomes;
-mod overriding;
-mod passing;
 mod read;
 mod retention;
-mod room;
-mod scan;
-mod schema;
-mod sifting;
-mod stretches;
-mod tiles;
 mod timers;
 mod values;
-mod versions;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -52,11 +32,11 @@ use rusqlite::{Connection, OpenFlags};
 use timenav_engine::{StoreError, TimelineKey, TimersFound, TimersWanted};
 use tokio::sync::Semaphore;
 
+use connection::log::{Folding, LogLimit};
+use connection::maintenance::Maintenance;
 pub use copy::{copy, fold_log};
-use log::{Folding, LogLimit};
-use maintenance::Maintenance;
+pub use integrity::scan::SqliteArchive;
 pub(crate) use moving::{SqliteSource, SqliteTarget};
-pub use scan::SqliteArchive;
 
 const IDLE_READERS_MAX: usize = 8;
 /// Concurrent reads, each of which may fill the page cache of its connection. Further reads wait.
@@ -88,7 +68,7 @@ impl SqliteStore {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         make_private(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let mut writer = connection::open_to_write(path)?;
-        schema::check(&writer)?;
+        migrations::schema::check(&writer)?;
         connection::configure_writer(&writer)?;
         migrations::run(&mut writer)?;
         let folding = Folding::default();

@@ -8,12 +8,12 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params, pa
 use timenav_engine::{Head, StoreError};
 
 use super::connection::{self, beside};
-use super::log::{Folding, LogLimit};
 use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql};
 use super::{SqliteStore, fold_log, read};
 use crate::kept::leaf::may_go;
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::kept::tables::{Kind, Table, Value};
+use crate::sqlite::connection::log::{Folding, LogLimit};
 
 /// Suffix of the target file until the move has ended.
 const UNFINISHED_END: &str = ".moving";
@@ -331,7 +331,7 @@ mod tests {
 
     use super::*;
     use crate::kept::tables::TABLES;
-    use crate::sqlite::schema;
+    use crate::sqlite::migrations::schema;
 
     /// Puts `pages` pages of entries with one MiB each. Returns the greatest length of the log.
     async fn put_entries(target: &SqliteTarget, pages: i64) -> Result<u64, StoreError> {

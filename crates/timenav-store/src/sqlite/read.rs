@@ -17,12 +17,15 @@ use timenav_engine::{
     StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
 };
 
-use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
-use super::{
-    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, orphans, outcomes, overriding,
-    retention, room, stretches, tiles, versions,
-};
+use crate::sqlite::connection::room;
+use crate::sqlite::ends;
+use crate::sqlite::entries::leaf::Leaves;
+use crate::sqlite::entries::{log_rows, origins, tiles};
+use crate::sqlite::events;
+use crate::sqlite::events::{described, overriding, stretches, versions};
+use crate::sqlite::integrity::orphans;
+use crate::sqlite::{SqliteStore, commit, facts, identity, outcomes, retention};
 
 /// Rows that an event query may read on the calling thread: about a quarter of a millisecond.
 const ROWS_READ_HERE_MAX: usize = 256;

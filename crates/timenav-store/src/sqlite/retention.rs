@@ -8,9 +8,9 @@ use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{StoreError, SweepMark, SweepRow, TimelineKey};
 
-use super::contents;
 use super::data::forget_log;
 use super::values::{count, damaged, entry_key, failed, instant, sql};
+use crate::sqlite::entries::contents;
 
 const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
     VALUES (?1, ?2, ?3, ?4)";

@@ -19,10 +19,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use timenav_import::{lost_integer, lost_integer_detail};
 
+use self::filter::FilterOptions;
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
-use crate::commands::events::filter::FilterOptions;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::wiring::surroundings::Surroundings;
