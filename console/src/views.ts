@@ -1,16 +1,8 @@
 /** The views, in the order of the navigation. Each comes in a file of its own when it is first looked at. */
 import type { Component } from 'svelte';
-import type { LiveClock } from './lib/clock.svelte';
 import { later } from './lib/later';
 import type { IconName } from './ui/Icon.svelte';
-
-/** What every view gets. */
-export interface ViewProps {
-  /** The timeline that is looked at. */
-  timeline: string;
-  /** Its clock; null while nobody is logged in. */
-  clock: LiveClock | null;
-}
+import type { ViewProps } from './views/view-props';
 
 interface View {
   id: string;
