@@ -5,7 +5,7 @@ import { format, parse, type Micros } from '../../lib/instant';
 import { timelines, type TimelineBody } from '../../lib/timelines.svelte';
 import { queryOf, type Question } from '../../lib/events/filter';
 import { readLanes, type Lane } from './lanes';
-import type { Marks } from './paint';
+import type { Marks } from './axis/picture';
 
 const ANCHORS_MAX = 1_000;
 /** With more events on the screen, what hangs on each is not asked. */

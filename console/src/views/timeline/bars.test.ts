@@ -5,7 +5,7 @@ import type { Counts } from '../../lib/events/counts';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { sayScale } from './over-paint';
-import type { Frame } from './paint';
+import type { Frame } from './axis/picture';
 import { boxAround, CellCounter, classOf, classesOf, resolutionOf } from './cells';
 
 describe('the scale of counts', () => {

@@ -1,21 +1,10 @@
 /** Which groups the events of each cell are in, as far as the groups have colors. */
-import type { Box } from '../../lib/ranges';
-import type { Micros } from '../../lib/instant';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
 import { narrowed, type Question } from '../../lib/events/filter';
 import { hue, ungrouped, type Palette } from '../../lib/palette';
-import type { Cell } from './cells';
+import type { Cell, CellsAsked } from './cells';
 import { hasTooMany } from './classes';
 import { membersOf, type Legend } from './groups';
-
-/** What of the cells of a map is counted: which events, how finely, and what of the earth. */
-export interface CellsAsked {
-  question: Question;
-  version: number;
-  range: { from: Micros; to: Micros };
-  resolution: number;
-  within: Box | null;
-}
 
 /** How many events of each colored group a cell has, in the order of the colors. */
 export type Shares = readonly number[];

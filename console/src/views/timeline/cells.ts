@@ -1,8 +1,18 @@
 /** How many events there are in each cell of the earth, where they are too many to place one by one. */
+import type { Micros } from '../../lib/instant';
 import type { Box } from '../../lib/ranges';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
+import type { Question } from '../../lib/events/filter';
 import { niceStep } from '../../lib/nice';
-import type { CellsAsked } from './cell-groups';
+
+/** What of the cells of a map is counted: which events, how finely, and what of the earth. */
+export interface CellsAsked {
+  question: Question;
+  version: number;
+  range: { from: Micros; to: Micros };
+  resolution: number;
+  within: Box | null;
+}
 
 export interface Cell extends Box {
   /** As the service calls it. */

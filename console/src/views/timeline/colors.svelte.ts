@@ -4,9 +4,11 @@ import type { Counts } from '../../lib/events/counts';
 import type { GroupBy, Question } from '../../lib/events/filter';
 import type { EventStore } from '../../lib/events/store';
 import type { Micros } from '../../lib/instant';
+import { laterOrThrow } from '../../lib/later';
 import type { Counted } from './counted.svelte';
 import { LARGEST, type Chosen, type Legend, type Span } from './groups';
-import { legends } from './parts';
+
+const legends = laterOrThrow(() => import('./legend'));
 
 /** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
 const LEGEND_MOVES = 20n;

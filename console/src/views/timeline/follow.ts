@@ -21,9 +21,6 @@ export function hasLeft(view: Scale, now: Micros): boolean {
   return x < place - view.width * AWAY || x > place + view.width * AWAY;
 }
 
-/** What is in sight changes with each frame then: what depends on it is asked for so often, and no more. */
-export const SETTLE_MS = 2_000;
-
 /** What was read of a stretch of time is read again once that has moved by such a part of it. */
 const APART = 50n;
 

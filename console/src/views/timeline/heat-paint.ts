@@ -1,6 +1,6 @@
 /** Draws the heat layer of the map, and the scale of its legend, in the same colors. */
 import './ramp.css';
-import type { MapScene } from './map';
+import type { MapScene } from './map-scene';
 import { located, unit } from './map-view';
 import { shareOf, smoothAt, valueAt, type Grid, type HeatScale } from './heat';
 

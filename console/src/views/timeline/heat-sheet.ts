@@ -1,11 +1,7 @@
-/** What the map loads when somebody chooses the heat layer, or in a quiet moment before. */
-import { later } from '../../lib/later';
+/** The heat layer as it was drawn for one view of the map, and where it belongs in another one. */
 import { outline } from './map';
 import { unit, type MapView, type Size } from './map-view';
 
-export const heatLayer = later(() => import('./HeatLayer.svelte'));
-
-/** The layer as it was drawn for one view of the map. */
 export interface HeatSheet {
   picture: HTMLCanvasElement;
   view: MapView;

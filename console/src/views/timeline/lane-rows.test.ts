@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { fitted, xOf, type Scale } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 import type { Legend } from './groups';
+import type { Layout, Strips } from './axis/picture';
 import { LaneView, OTHERS, ROW_HEIGHT } from './lane-rows';
-import { dotAt, layOut, pick, type Layout, type Strips } from './layout';
+import { dotAt, layOut, pick } from './layout';
 
 const WIDTH = 1_000;
 const DAY = 86_400_000_000n;

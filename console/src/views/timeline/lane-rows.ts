@@ -2,8 +2,19 @@
 import type { EventStore } from '../../lib/events/store';
 import type { Legend } from './groups';
 import { fromTop, lanePlaces } from './lane-order';
-import { BAR_MIN, DOT, type LayoutInput, type Picked, type Strips } from './layout';
-import { box, paintMark, type Frame, type SheetScene } from './paint';
+import type {
+  Frame,
+  LaneRows,
+  LaneShown,
+  LanesInput,
+  LayoutInput,
+  Picked,
+  PlacedRows,
+  SheetScene,
+  Strips,
+} from './axis/picture';
+import { BAR_MIN, DOT } from './layout';
+import { box, paintMark } from './paint';
 import { pack, shareRows, type Packing } from './packing';
 
 export const ROW_HEIGHT = 20;
@@ -22,19 +33,6 @@ const NEAR = 3;
 /** Lanes that stay on top take no more of the room than this, so that others are seen below them. */
 const STUCK_MAX = 0.6;
 
-/** What of a lane is shown, for the buttons beside it. */
-export interface LaneShown {
-  key: string;
-  name: string;
-  /** Where it begins and ends, in pixels from the top of the axis. */
-  top: number;
-  bottom: number;
-  isOpen: boolean;
-  /** How many rows it shows, and how many more have events in sight. */
-  rows: number;
-  more: number;
-}
-
 interface Bar {
   event: number;
   x: number;
@@ -42,17 +40,6 @@ interface Bar {
   length: number;
   text: string;
   textWidth: number;
-}
-
-/** What is to be laid out, and into which part of the axis; heights are in pixels from its top. */
-interface LanesInput {
-  store: EventStore;
-  groups: Uint8Array | null;
-  /** The groups that have lanes; null where nothing is told apart, and there is one lane. */
-  legend: Legend | null;
-  top: number;
-  bottom: number;
-  base: number;
 }
 
 /** What the lane of what is in no group is called in the address, and the one lane where nothing is told apart. */
@@ -94,19 +81,16 @@ export class LaneView {
   }
 
   strips(input: LanesInput): Strips {
-    return new LaneRows(input, this).strips;
+    return new Rows(input, this).strips;
   }
 }
 
-/** The rows of lanes: which of them are shown, and where. */
-export class LaneRows {
+class Rows implements LaneRows {
   readonly strips: Strips;
   readonly lanes: LaneShown[] = [];
-  /** How high all lanes are together, and how much of that is seen at once. */
   readonly height: number;
   readonly room: number;
   readonly packing: Packing;
-  /** Where the lanes that stay on top end, from the top of the axis: the others are scrolled below. */
   readonly edge: number;
   readonly #stuck = new Set<number>();
   /** Where the first row of each lane is, from the base line. */
@@ -167,12 +151,10 @@ export class LaneRows {
     return height;
   }
 
-  /** From where on a lane is seen, from the top of the axis. */
   topOf(lane: number): number {
     return this.#stuck.has(lane) ? this.input.top : this.edge;
   }
 
-  /** Whether the lane of an event is seen at a height, which is from the base line. */
   isAt(event: number, y: number): boolean {
     const at = y + this.input.base;
     return this.#stuck.has(this.laneOf(event)) ? at < this.edge : at >= this.edge;
@@ -186,7 +168,6 @@ export class LaneRows {
     return Math.min(this.input.groups?.[event] ?? 0, this.lanes.length - 1);
   }
 
-  /** Whether the row of an event is among those that its lane shows. */
   isShown(event: number): boolean {
     return this.packing.rows[event]! < this.lanes[this.laneOf(event)]!.rows;
   }
@@ -198,7 +179,6 @@ export class LaneRows {
     return this.#tops[lane]! + Math.min(row, this.lanes[lane]!.rows) * ROW_HEIGHT + BAR_HEIGHT / 2;
   }
 
-  /** Lays out the bars between two places; says of each lane how many rows more it would need for them. */
   place(input: LayoutInput, xs: (event: number) => number, last: number, from: number): PlacedRows {
     const { store, scale, measure } = input;
     const { rows, next } = this.packing;
@@ -218,13 +198,9 @@ export class LaneRows {
       const { text, textWidth } = cut(store.titles[event]!.split('\n', 1)[0]!, room, measure);
       bars.push({ event, x, y: this.middle(event)! - BAR_HEIGHT / 2, length, text, textWidth });
     }
-    return new PlacedRows(this, bars, scale.width);
+    return new Bars(this, bars, scale.width);
   }
 
-  /**
-   * Draws only where the lanes are: what is scrolled out of there is not seen. Those that stay on top are drawn apart
-   * from those that are scrolled below them; `draw` is told which lanes it is about.
-   */
   clip(context: CanvasRenderingContext2D, draw: (isIn: (lane: number) => boolean) => void): void {
     const { top } = this.input;
     for (const isStuck of this.#stuck.size > 0 ? [true, false] : [false]) {
@@ -254,10 +230,9 @@ function cut(text: string, room: number, measure: (text: string) => number): { t
   return { text: `${text.slice(0, Math.max(1, letters)).trimEnd()}…`, textWidth: room };
 }
 
-/** The bars of a layout. */
-export class PlacedRows {
+class Bars implements PlacedRows {
   constructor(
-    readonly rows: LaneRows,
+    readonly rows: Rows,
     private readonly bars: readonly Bar[],
     private readonly width: number,
   ) {}
@@ -270,7 +245,6 @@ export class PlacedRows {
     return this.rows.middle(event);
   }
 
-  /** Draws the bars, and what is written in those that the view cannot come to begin in. */
   paint(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number, left: number): void {
     const { palette, colors, marks, store, isIn } = scene;
     for (const bar of this.bars) {
@@ -297,7 +271,6 @@ export class PlacedRows {
     return bar.text !== '' && slack(bar) > 0 && bar.x < to - this.width;
   }
 
-  /** Writes what stays in view while its bar goes out of it on the left; the sheet begins at `left`. */
   paintMoving({ context, palette, scale, base }: Frame, from: number, to: number, left: number): void {
     this.rows.clip(context, (isIn) => {
       for (const bar of this.bars) {
@@ -323,7 +296,6 @@ export class PlacedRows {
     return { row: found[0]!.event, rows: events };
   }
 
-  /** Draws a line around the bar of an event; the middle of the layout is at `middle`. */
   outline({ context, base }: Frame, event: number, middle: number, color: string): void {
     const bar = this.bars.find((one) => one.event === event);
     if (bar === undefined) return;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NONE, atOnce, dotAt, layOut, nameTop, pick, ROW, type Layout, type Strips } from './layout';
+import type { Layout, Strips } from './axis/picture';
+import { NONE, atOnce, dotAt, layOut, nameTop, pick, ROW } from './layout';
 import { fitted, panned, xOf, type Scale } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 

@@ -6,7 +6,7 @@ import type { Micros } from '../../lib/instant';
 import type { Scale } from '../../lib/events/scale';
 import { split } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
-import type { LaneRows, PlacedRows } from './lane-rows';
+import type { Label, Layout, LayoutInput, Picked, Strips } from './axis/picture';
 
 export const DOT = 6;
 const BIN = 7;
@@ -18,81 +18,12 @@ export const LABEL_MAX = 230;
 const LABEL_ROOM = 16;
 const LABEL_CHARS = 34;
 
-/** A label, or the bar of an event that lasts, or both. */
-export interface Label {
-  row: number;
-  x: number;
-  width: number;
-  /** Length of the bar in pixels; 0 for a moment. */
-  bar: number;
-  line: number;
-  /** How far its text can move to the right in its bar, to stay in view. */
-  slack: number;
-  /** Whether it stands left of its moment, since it would leave the screen on the right. */
-  isLeft: boolean;
-  text: string;
-}
-
-export interface Layout {
-  scale: Scale;
-  /** From where to where it reaches, in pixels from the middle. */
-  from: number;
-  to: number;
-  /** The rows in sight: `[first, last)`. */
-  first: number;
-  last: number;
-  /** Whether every event has a dot. Where the stacks would be too high, there are bars instead. */
-  isDots: boolean;
-  /** Where the dot of each row in sight is: from the middle, and from the base line. */
-  xs: Float32Array;
-  ys: Float32Array;
-  /** Which stack it is in. */
-  columns: Int32Array;
-  labels: Label[];
-  /** Events that last and have no label, thin. */
-  thin: { row: number; x: number; y: number; bar: number }[];
-  strips: Strips;
-  /** What lasts, in the rows of its lanes; null where there are none, and it is among the labels. */
-  rows: PlacedRows | null;
-}
-
-/** The lines that events stand on: one, or one for each group. */
-export interface Strips {
-  /** Where they are below the base line. */
-  ys: readonly number[];
-  /** On which of them each row stands; on the only one where there are no groups. */
-  groups: Uint8Array | null;
-  /** Room for dots above each. */
-  above: number;
-  /** Where the base line is, from the top of the axis. */
-  base: number;
-  /** Where what lasts stands in rows. */
-  rows?: LaneRows;
-}
-
 /**
  * Returns where the middle of a lane's name is, from its line: above its highest bar, which would look cut under it.
  * Lanes with rows have a place for it.
  */
 export const nameTop = ({ above, rows }: Pick<Strips, 'above' | 'rows'>): number =>
   rows === undefined ? -(above - 4) : -Math.min(above - 10, 22);
-
-export interface LayoutInput {
-  store: EventStore;
-  scale: Scale;
-  strips: Strips;
-  /** Room for labels below. */
-  below: number;
-  /** How much more than the screen is laid out on each side. */
-  margin: number;
-  measure: (text: string) => number;
-  /** A row that gets its label before all others, or −1. */
-  selected: number;
-  /** Where lines run down through the labels, from the middle. A label keeps clear of them where it has a choice. */
-  crossings?: readonly Crossing[] | undefined;
-}
-/** From where to where one runs, sideways. */
-export type Crossing = readonly [from: number, to: number];
 
 export function offset(
   store: EventStore,
@@ -255,12 +186,6 @@ function candidates(
   return found;
 }
 
-/** What is under the pointer: the nearest row, and all that are there, which one cannot tell apart. */
-export interface Picked {
-  /** −1 where there is none. */
-  row: number;
-  rows: readonly number[];
-}
 export const NONE: Picked = { row: -1, rows: [] };
 
 /** Returns what is under the pointer: `x` in pixels from the middle, `y` from the base line, downwards. */

@@ -2,8 +2,8 @@
 import { isAborted } from '../../lib/api';
 import { GROUPS_MAX } from '../../lib/events/counts';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
-import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups, type CellsAsked } from './cell-groups';
-import { CellCounter, RESOLUTIONS, resolutionOf, type Cells } from './cells';
+import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups } from './cell-groups';
+import { CellCounter, RESOLUTIONS, resolutionOf, type Cells, type CellsAsked } from './cells';
 import type { Legend } from './groups';
 import { boxInSight, degreesOf, type MapView, type Size } from './map-view';
 import type { TimelineModel } from './model.svelte';

@@ -3,9 +3,9 @@ import { World } from '../../lib/world';
 import { ungrouped, type Palette } from '../../lib/palette';
 import { cellColor, type CellGroups } from './cell-groups';
 import { classOf, type Cells } from './cells';
-import type { EventStore } from '../../lib/events/store';
 import { merged, type Dot } from '../../lib/events/together';
 import type { Box } from '../../lib/ranges';
+import type { MapScene } from './map-scene';
 import { located, projected, projection, unit, type MapView, type Size } from './map-view';
 import { mixed, shadeOf } from './shades';
 import { paintEnd } from './tracks';
@@ -17,32 +17,6 @@ const BORDERS = new Path2D(world.borders());
 const SPHERE = new Path2D(world.sphere());
 const GRATICULE = new Path2D(world.graticule());
 
-/** Where the events of a store are, in units of the projection. */
-export class Places {
-  readonly xs: Float32Array;
-  readonly ys: Float32Array;
-
-  constructor(readonly store: EventStore) {
-    this.xs = new Float32Array(store.count).fill(NaN);
-    this.ys = new Float32Array(store.count).fill(NaN);
-    for (let row = 0; row < store.count; row += 1) {
-      if (Number.isNaN(store.lats[row]!)) continue;
-      const [x, y] = projected(store.lats[row]!, store.lons[row]!);
-      this.xs[row] = x;
-      this.ys[row] = y;
-    }
-  }
-
-  /** The points of some rows, without those that have no place. */
-  points(first: number, last: number): { lat: number; lon: number }[] {
-    const { lats, lons } = this.store;
-    return Array.from({ length: last - first }, (_, index) => ({
-      lat: lats[first + index]!,
-      lon: lons[first + index]!,
-    })).filter(({ lat }) => !Number.isNaN(lat));
-  }
-}
-
 /** Returns the outline of the world on the screen. */
 export function outline(view: MapView, size: Size): Path2D {
   const scale = unit(size, view.zoom);
@@ -50,26 +24,6 @@ export function outline(view: MapView, size: Size): Path2D {
   const path = new Path2D();
   path.addPath(SPHERE, new DOMMatrix([scale, 0, 0, scale, left, top]));
   return path;
-}
-
-export interface MapScene {
-  view: MapView;
-  size: Size;
-  places: Places;
-  /** The rows in the time that is looked at: `[first, last)`. */
-  first: number;
-  last: number;
-  box: Box | null;
-  /** Where the selected event is; null where there is none, or where it is not known. */
-  selectedAt: { lat: number; lon: number } | null;
-  /** The color of a row; null where all have one, or their groups are not known yet. */
-  colors: ((row: number) => string) | null;
-  /** Whether groups are to have colors, also before they are known. */
-  isColored: boolean;
-  /** Whether a line joins the events, in the order of their times. */
-  isTrack: boolean;
-  /** Places of what the selected one hangs on and what depends on it. */
-  linked: number[];
 }
 
 /** What is behind what happens, and the coasts over it. Both only change where the map moves: they are kept. */
@@ -232,6 +186,19 @@ function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: 
   context.stroke();
   paintEnd(context, way);
   context.globalAlpha = 1;
+}
+
+/** What is brushed, from one corner to the other. */
+export interface Brush {
+  from: { x: number; y: number };
+  to: { x: number; y: number };
+}
+
+/** Draws the box that is being brushed. */
+export function paintBrush(context: CanvasRenderingContext2D, palette: Palette, { from, to }: Brush): void {
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1.5;
+  context.strokeRect(from.x, from.y, to.x - from.x, to.y - from.y);
 }
 
 function paintBox(

@@ -4,7 +4,7 @@ import type { Question } from '../../lib/events/filter';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
 import { FIRST, LAST, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
-import type { TimelineModel } from './model.svelte';
+import type { Range } from './sight.svelte';
 import { summedUp, type Stretch } from './values';
 
 /** Each stretch is a question, and an entry of the ledger: so many of them fill the axis, and no more. */
@@ -18,6 +18,17 @@ export function measureStep({ pixel, width }: Scale): Step {
   return stepOf(pixel * Math.max(STRETCH_PIXELS, width / STRETCHES_MAX));
 }
 
+/** What is in sight of a timeline, and what is known of it. */
+interface Seen {
+  readonly isFar: boolean;
+  readonly measure: string | null;
+  readonly extent: Range | null;
+  readonly question: Question;
+  readonly view: Scale;
+  readonly counts: Counts | null;
+  readonly sight: { readonly range: Range };
+}
+
 export class Measured {
   /** By their beginning; null where there is no number. */
   stretches = $state.raw<ReadonlyMap<Micros, Stretch | null>>(new Map());
@@ -27,8 +38,8 @@ export class Measured {
   #of = '';
 
   /** Asks for what is in sight, where it is counted. */
-  async readIn(model: TimelineModel, signal: AbortSignal): Promise<void> {
-    const { isFar, measure, extent, question, view, counts, sight } = model;
+  async readIn(seen: Seen, signal: AbortSignal): Promise<void> {
+    const { isFar, measure, extent, question, view, counts, sight } = seen;
     if (!isFar || measure === null || extent === null) return;
     const { from, to } = sight.range;
     const part = { from: from > extent.from ? from : extent.from, to: to < extent.to ? to : extent.to };

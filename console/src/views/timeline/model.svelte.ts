@@ -5,6 +5,7 @@
 import { isAborted, ApiConnectionError } from '../../lib/api';
 import { asked } from '../../lib/quiet';
 import type { Micros } from '../../lib/instant';
+import { laterOrThrow } from '../../lib/later';
 import type { Box } from '../../lib/ranges';
 import { Stream } from '../../lib/stream.svelte';
 import { timelines } from '../../lib/timelines.svelte';
@@ -25,13 +26,14 @@ import type { Exactly } from './exactly.svelte';
 import { groupsOfStore, type Chosen, type Legend } from './groups';
 import type { Measured } from './measured.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
-import { recounting } from './parts';
 import { Renewal } from './renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
 import { FIRST, LAST, besideScale, type Scale } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
+
+const recounting = laterOrThrow(() => import('./recount'));
 
 const SETTLED_MS = 250;
 const EMPTY = new EventStore();

@@ -9,11 +9,11 @@ import { xOf, type Scale } from '../../lib/events/scale';
 import { hue } from '../../lib/palette';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
-import { nameTop, type Crossing, type Strips } from './layout';
+import type { Crossing, Frame, Strips } from './axis/picture';
+import { nameTop } from './layout';
 import type { EventStore } from '../../lib/events/store';
-import { FLAGS, RULER, box, type Frame } from './paint';
+import { FLAGS, RULER, box } from './paint';
 import type { Told } from './model.svelte';
-import type { Scene } from './surface';
 
 /**
  * Draws the lines of the timelines around the one that is looked at, from where the ways parted. Where its events are
@@ -97,7 +97,7 @@ export function paintLaneNames(
 const NOW_STEP = 64;
 
 /** Returns how far now has come, in steps; 0 where its line is far from the screen. */
-export function nowStep({ now, scale }: Scene): number {
+export function nowStep({ now, scale }: { now: Micros | null; scale: Scale }): number {
   if (now === null || Math.abs(xOf(scale, now)) > scale.width * 2) return 0;
   return Math.round(Number(now) / scale.pixel / NOW_STEP);
 }
@@ -136,9 +136,10 @@ function branch(context: CanvasRenderingContext2D, x: number, from: number, to: 
   context.fill();
 }
 
-export function paintHits({ context, palette, scale, base }: Frame, scene: Scene): void {
+/** Marks the times of what was searched for. */
+export function paintHits({ context, palette, scale, base }: Frame, hits: readonly Micros[]): void {
   context.fillStyle = palette.now;
-  for (const time of scene.hits) {
+  for (const time of hits) {
     const x = xOf(scale, time);
     if (x < -4 || x > scale.width + 4) continue;
     box(context, x - 1.5, base + 2, 3, 8, 1.5);
@@ -146,9 +147,15 @@ export function paintHits({ context, palette, scale, base }: Frame, scene: Scene
   }
 }
 
-export function paintAnchors({ context, palette, scale, base }: Frame, scene: Scene): void {
+/** An anchor, and where it stands on the axis. */
+interface PlacedAnchor {
+  anchor: Anchor;
+  time: Micros;
+}
+
+export function paintAnchors({ context, palette, scale, base }: Frame, anchors: readonly PlacedAnchor[]): void {
   context.fillStyle = palette.good;
-  for (const { time } of scene.anchors) {
+  for (const { time } of anchors) {
     const x = Math.round(xOf(scale, time));
     if (x < -20 || x > scale.width + 4) continue;
     context.globalAlpha = 0.6;
@@ -165,7 +172,10 @@ export function paintAnchors({ context, palette, scale, base }: Frame, scene: Sc
 }
 
 /** Returns the anchor whose flag is under a point. */
-export function pickAnchor({ anchors, scale }: Scene, { x, y }: Spot): Anchor | null {
+export function pickAnchor(
+  { anchors, scale }: { anchors: readonly PlacedAnchor[]; scale: Scale },
+  { x, y }: Spot,
+): Anchor | null {
   if (y < RULER || y > RULER + FLAGS + 4) return null;
   const isUnder = (time: Micros): boolean => x >= xOf(scale, time) - 4 && x <= xOf(scale, time) + 18;
   return anchors.filter(({ time }) => isUnder(time)).at(-1)?.anchor ?? null;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { fitted, panned, xOf, type Scale } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 import type { Palette } from '../../lib/palette';
-import { layOut, type Layout } from './layout';
+import type { Layout } from './axis/picture';
+import { layOut } from './layout';
 import { paintTold } from './over-paint';
 import { paintRuler, paintSheet, paintSliding } from './paint';
 

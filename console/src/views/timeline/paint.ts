@@ -1,11 +1,9 @@
 /** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
 import type { Lane } from './lanes';
-import type { Label, Layout } from './layout';
+import type { Frame, Label, Layout, Mark, SheetScene } from './axis/picture';
 import { BAR_MIN, LABEL_MAX, ROW, dotAt } from './layout';
-import type { Range } from './sight.svelte';
 import type { Palette } from '../../lib/palette';
-import { xOf, type Scale } from '../../lib/events/scale';
-import type { EventStore } from '../../lib/events/store';
+import { xOf } from '../../lib/events/scale';
 import type { Ticks } from '../../lib/events/ticks';
 
 /** Heights from the top: the periods, the ticks, the flags. */
@@ -18,30 +16,6 @@ export const VALUES_HEIGHT = 116;
 export const SECOND_HEIGHT = 104;
 /** How high the lane of timers is. */
 export const TIMERS_HEIGHT = 30;
-
-export interface Frame {
-  context: CanvasRenderingContext2D;
-  palette: Palette;
-  scale: Scale;
-  /** When the first event happens, and the last. */
-  extent: Range | null;
-  height: number;
-  /** Where the base line is. */
-  base: number;
-}
-
-/** What a sheet shows. */
-export interface SheetScene {
-  layout: Layout;
-  store: EventStore;
-  palette: Palette;
-  marks: Marks;
-  /** The color of each row, where events are told apart by one. */
-  colors: Colors;
-  /** Whether a row is drawn, where lanes are drawn in parts. */
-  isIn?: (row: number) => boolean;
-}
-export type Colors = (row: number) => string;
 
 /** Draws dots and labels of a layout; the sheet is as wide as the layout and its base line is at `base`. */
 export function paintSheet(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number): void {
@@ -137,12 +111,6 @@ function write(context: CanvasRenderingContext2D, palette: Palette, text: string
   context.fillStyle = palette.ink;
   context.fillText(text, x, middle, LABEL_MAX);
 }
-
-interface Mark {
-  isTouched: boolean;
-  isParadox: boolean;
-}
-export type Marks = ReadonlyMap<string, Mark>;
 
 export function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark, x: number, y: number): void {
   sheet.fillStyle = mark.isParadox ? palette.bad : palette.warn;

@@ -1,23 +1,15 @@
 /** What the first picture of the timeline does without: fetched when it is wanted, or in a quiet moment before. */
-import { later, laterOrThrow } from '../../lib/later';
+import { later } from '../../lib/later';
 
 // In a quiet moment the last one comes first.
 export const dialogs = later(() => import('./Dialogs.svelte'));
-export const changeEvents = later(() => import('./ChangeEvents.svelte'));
-export const filterDialog = later(() => import('./FilterDialog.svelte'));
-export const legends = laterOrThrow(() => import('./legend'));
-export const recounting = laterOrThrow(() => import('./recount'));
-export const groupChoice = later(() => import('./GroupChoice.svelte'));
 export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));
-export const inside = later(() => import('./inside/Inside.svelte'));
 export const glance = later(() => import('./Glance.svelte'));
 export const nothing = later(() => import('./Nothing.svelte'));
 export const axisChips = later(() => import('./AxisChips.svelte'));
-export const relativeTime = later(() => import('./RelativeTime.svelte'));
 export const scaleButton = later(() => import('../../ui/ScaleButton.svelte'));
 export const tip = later(() => import('./AxisTip.svelte'));
-export const overlap = later(() => import('./Overlap.svelte'));
 export const values = later(() => import('./Values.svelte'));
 export const second = later(() => import('./second/Second.svelte'));
 export const list = later(() => import('./List.svelte'));

@@ -3,38 +3,60 @@ import { isAborted } from '../../lib/api';
 import { readCounts, type Counts } from '../../lib/events/counts';
 import { readExtent, readSpan } from '../../lib/events/pages';
 import type { Question } from '../../lib/events/filter';
+import type { EventStore } from '../../lib/events/store';
 import { stepBegin, stepEnd } from '../../lib/events/steps';
 import type { Micros } from '../../lib/instant';
 import type { Counted } from './counted.svelte';
-import type { TimelineModel } from './model.svelte';
 import type { Range } from './sight.svelte';
 
+/** What was read of a timeline, as far as it is read again. */
+interface Known {
+  readonly question: Question;
+  readonly counted: Counted;
+  readonly colors: { forget: () => void };
+  readonly measured: Forgetful | null;
+  readonly exactly: Forgetful | null;
+  readonly singlesMax: number;
+  readonly isWhole: boolean;
+  all: EventStore;
+  window: Range | null;
+  extent: Range | null;
+  version: number;
+  load: () => Promise<void>;
+  settle: () => void;
+}
+
+/** What forgets what it knows of a time; everything where it gets null. */
+interface Forgetful {
+  forget: (span: Range | null) => void;
+}
+
 /** Reads what changed in a time, or everything if that is unknown: counts, and the events in sight. */
-export async function readAgain(model: TimelineModel, span: Range | null, signal: AbortSignal): Promise<void> {
-  const { question, counted } = model;
+export async function readAgain(known: Known, span: Range | null, signal: AbortSignal): Promise<void> {
+  const { question, counted } = known;
   const extent = await readExtent(question, signal);
   const { overall } = counted;
   if (extent !== null && overall !== null && (extent.first < overall.from || extent.last >= overall.to)) {
-    await model.load();
+    await known.load();
     return;
   }
-  if (extent !== null) model.extent = { from: extent.first, to: extent.last };
+  if (extent !== null) known.extent = { from: extent.first, to: extent.last };
   await recount(counted, question, span, signal);
-  model.measured?.forget(span);
-  model.exactly?.forget(span);
-  const { window } = model;
+  known.measured?.forget(span);
+  known.exactly?.forget(span);
+  const { window } = known;
   if (window !== null) {
-    const read = await readSpan(question, { ...window, limit: model.singlesMax, signal });
-    if (read !== null) model.all = read;
-    else if (model.isWhole) {
+    const read = await readSpan(question, { ...window, limit: known.singlesMax, signal });
+    if (read !== null) known.all = read;
+    else if (known.isWhole) {
       // It has become too much to show one by one.
-      await model.load();
+      await known.load();
       return;
-    } else model.window = null;
+    } else known.window = null;
   }
-  model.colors.forget();
-  model.version += 1;
-  model.settle();
+  known.colors.forget();
+  known.version += 1;
+  known.settle();
 }
 
 /**

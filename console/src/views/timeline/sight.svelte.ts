@@ -1,12 +1,14 @@
 /** What part of time is in sight, and how one moves about in it. */
 import type { Micros } from '../../lib/instant';
 import { scale, timeAt, type Scale } from '../../lib/events/scale';
-import { SETTLE_MS } from './follow';
 
 export interface Range {
   from: Micros;
   to: Micros;
 }
+
+/** While time is followed, each frame changes what is in sight: what depends on it is asked for so often, and no more. */
+export const SETTLE_MS = 2_000;
 
 export class Sight {
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));

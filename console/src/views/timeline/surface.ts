@@ -14,10 +14,11 @@ import {
 } from '../../lib/events/bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
+import type { Frame, Layout, Marks, Picked, Strips } from './axis/picture';
 import type { LaneView } from './lane-rows';
 import type { Lane } from './lanes';
 import type { TimerLane } from './timer-lane';
-import { NONE, dotAt, layOut, pick, type Layout, type Picked, type Strips } from './layout';
+import { NONE, dotAt, layOut, pick } from './layout';
 import type { Flashes } from './live.svelte';
 import type { Told } from './model.svelte';
 import type { Range } from './sight.svelte';
@@ -31,8 +32,6 @@ import {
   paintRuler,
   paintSheet,
   paintSliding,
-  type Frame,
-  type Marks,
 } from './paint';
 import type * as over from './over-paint';
 import { hue, ungrouped, type Palette } from '../../lib/palette';
@@ -230,10 +229,10 @@ export class Surface {
     within((isIn) => this.#paintNames(frame, scene, strips, isIn));
     if (scene.range !== null) scene.over?.paintRange(frame, scene.range.from, scene.range.to);
     if (scene.playhead !== null) scene.over?.paintPlayhead(frame, scene.playhead);
-    scene.over?.paintHits(frame, scene);
+    scene.over?.paintHits(frame, scene.hits);
     const fades = this.#paintFlashes(frame, scene);
     this.#paintChosen(frame, scene);
-    scene.over?.paintAnchors(frame, scene);
+    scene.over?.paintAnchors(frame, scene.anchors);
     if (scene.brush !== null) scene.over?.paintBrush(frame, scene.brush);
     return fades;
   }

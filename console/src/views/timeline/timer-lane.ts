@@ -5,7 +5,8 @@ import type { Palette } from '../../lib/palette';
 import { queueOf, type Firing, type Timer } from '../../lib/timers/timers';
 import { firingStanding } from '../../lib/timers/words';
 import { preciseText } from '../../lib/when';
-import { TIMERS_HEIGHT, box, type Frame } from './paint';
+import type { Frame } from './axis/picture';
+import { TIMERS_HEIGHT, box } from './paint';
 
 /**
  * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is unknown

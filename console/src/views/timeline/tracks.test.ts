@@ -5,7 +5,7 @@ import { EventStore } from '../../lib/events/store';
 import type { Palette } from '../../lib/palette';
 import type { Legend } from './groups';
 import { legendOf } from './legend';
-import type { MapScene } from './map';
+import type { MapScene } from './map-scene';
 import { actorTracks, paintEnd, paintTracks, tracksOf } from './tracks';
 
 /** Events one after the other: of whom, and at which longitude; without a place where there is none. */

@@ -3,7 +3,7 @@ import { isTrack, isTracked, type Filter } from '../../lib/events/filter';
 import type { EventStore } from '../../lib/events/store';
 import { hue, type Palette } from '../../lib/palette';
 import { valuesOf, type Legend } from './groups';
-import type { MapScene } from './map';
+import type { MapScene } from './map-scene';
 
 /**
  * Returns the events of each group that have a place, among those from `first` on and before `last`. What belongs to

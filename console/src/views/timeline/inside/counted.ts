@@ -8,7 +8,7 @@ import type { EventBody } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/instant';
 import type { Range } from '../sight.svelte';
 import { facetOf, inOrder, NONE, tally, type Facet, type Tallied, type Tally } from './facets';
-import { piecesOf, spread, type Part } from './read';
+import { piecesOf, spread, type Part } from './stretches';
 
 /** So many things that events are told apart by are compared, those that most events have. */
 export const COMPARED_MAX = 12;

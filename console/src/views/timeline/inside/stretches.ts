@@ -1,0 +1,54 @@
+/** Which stretches of time a comparison is about, and of how many events it tells. */
+import { firstAfter, type Counts } from '../../../lib/events/counts';
+import { countText } from '../../../lib/events/words';
+import type { Micros } from '../../../lib/instant';
+import type { Range } from '../sight.svelte';
+
+/** Some events of a time. */
+export interface Part {
+  count: number;
+  /** Whether these are all of them. */
+  isAll: boolean;
+}
+
+/** Returns what is in sight and not in a range: nothing, or one stretch, or two. */
+export function around(sight: Range, range: Range): Range[] {
+  const before = { from: sight.from, to: range.from > sight.to ? sight.to : range.from - 1n };
+  const after = { from: range.to < sight.from ? sight.from : range.to + 1n, to: sight.to };
+  return [before, after].filter(({ from, to }) => from <= to);
+}
+
+/** Returns moments between each two of which about as many events begin, in stretches of time that are in order. */
+export function spread(counts: Counts, spans: readonly Range[], moments: number): Micros[] {
+  const pieces = spans.flatMap((span) => piecesOf(counts, span));
+  const all = pieces.reduce((sum, { count }) => sum + count, 0);
+  const found: Micros[] = [];
+  let [index, before] = [0, 0];
+  for (let place = 0; place < moments && all > 0; place += 1) {
+    const wanted = (all * place) / moments;
+    while (index < pieces.length - 1 && before + pieces[index]!.count <= wanted) before += pieces[index++]!.count;
+    const { from, to, count } = pieces[index]!;
+    found.push(from + BigInt(Math.floor((Number(to - from) * (wanted - before)) / count)));
+  }
+  return [...new Set(found)];
+}
+
+/** Returns the counted stretches of a time, with about as many events as are in the part of each that is in it. */
+export function piecesOf(counts: Counts, { from, to }: Range): (Range & { count: number })[] {
+  const pieces: (Range & { count: number })[] = [];
+  for (let index = firstAfter(counts, from); index < counts.buckets.length; index += 1) {
+    const bucket = counts.buckets[index]!;
+    if (bucket.from > to) break;
+    const low = bucket.from > from ? bucket.from : from;
+    const high = bucket.to < to ? bucket.to : to + 1n;
+    const count = (bucket.count * Number(high - low)) / Number(bucket.to - bucket.from);
+    if (count > 0) pieces.push({ from: low, to: high, count });
+  }
+  return pieces;
+}
+
+/** Says of how many events something is: "all 34 events", "380,000 events, spread evenly". */
+export function partText({ count, isAll }: Part, what: string): string {
+  if (isAll) return count === 1 ? `the one event ${what}` : `all ${countText(count, 'event')} ${what}`;
+  return `${countText(count, 'event')} ${what}, evenly sampled`;
+}
