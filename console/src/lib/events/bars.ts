@@ -6,7 +6,7 @@ import { firstAfter, type Bucket, type Counts } from './counts';
 import { timeAt, xOf, type Scale } from './scale';
 
 /** What bars are drawn on. */
-interface Frame {
+export interface Frame {
   context: CanvasRenderingContext2D;
   palette: Palette;
   scale: Scale;
