@@ -4,7 +4,7 @@ import { bucketAt, countStore, countWithin, readCounts, rounded, type Counts } f
 import { ALL } from './filter';
 import { STEPS } from './steps';
 import { EventStore } from './store';
-import { withPart } from '../../views/timeline/recount';
+import { withPart } from '../../views/timeline/counts/recount';
 
 const day = STEPS.find((step) => step.iso === 'P1D')!;
 const at = (date: string): bigint => parse(`${date}T00:00:00Z`)!;

@@ -7,7 +7,7 @@ import { ticks } from '../../lib/events/ticks';
 import { together } from '../../lib/events/together';
 import type { Palette } from '../../lib/palette';
 import { plain } from '../../lib/plain';
-import { shorten } from '../timeline/layout';
+import { shorten } from '../timeline/axis/layout';
 import type { Difference } from './compare.svelte';
 
 interface Picture {

@@ -4,7 +4,7 @@ import { service } from '../../lib/api';
 import { format, parse, type Micros } from '../../lib/instant';
 import { timelines, type TimelineBody } from '../../lib/timelines.svelte';
 import { queryOf, type Question } from '../../lib/events/filter';
-import { readLanes, type Lane } from './lanes';
+import { readLanes, type Lane } from './lanes/lanes';
 import type { Marks } from './axis/picture';
 
 const ANCHORS_MAX = 1_000;

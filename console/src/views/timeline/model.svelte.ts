@@ -10,7 +10,7 @@ import type { Box } from '../../lib/ranges';
 import { Stream } from '../../lib/stream.svelte';
 import { timelines } from '../../lib/timelines.svelte';
 import { Around, MARKS_MAX } from './around.svelte';
-import { BAR_PIXELS, Counted } from './counted.svelte';
+import { BAR_PIXELS, Counted } from './counts/counted.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
 import {
   ALL,
@@ -21,19 +21,19 @@ import {
   type GroupBy,
   type Question,
 } from '../../lib/events/filter';
-import { Colors } from './colors.svelte';
-import type { Exactly } from './exactly.svelte';
-import { groupsOfStore, type Chosen, type Legend } from './groups';
-import type { Measured } from './measured.svelte';
+import { Colors } from './groups/colors.svelte';
+import type { Exactly } from './counts/exactly.svelte';
+import { groupsOfStore, type Chosen, type Legend } from './groups/groups';
+import type { Measured } from './values/measured.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
-import { Renewal } from './renewal';
+import { Renewal } from './counts/renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
 import { FIRST, LAST, besideScale, type Scale } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
 
-const recounting = laterOrThrow(() => import('./recount'));
+const recounting = laterOrThrow(() => import('./counts/recount'));
 
 const SETTLED_MS = 250;
 const EMPTY = new EventStore();

@@ -2,6 +2,6 @@
 import { later } from '../../lib/later';
 
 // In a quiet moment the last one comes first.
-export const filterDialog = later(() => import('./FilterDialog.svelte'));
+export const filterDialog = later(() => import('./filters/FilterDialog.svelte'));
 export const inside = later(() => import('./inside/Inside.svelte'));
-export const overlapList = later(() => import('./Overlap.svelte'));
+export const overlapList = later(() => import('./axis/Overlap.svelte'));

@@ -5,7 +5,7 @@
 import type { Scale } from '../../../lib/events/scale';
 import type { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/palette';
-import type { Legend } from '../groups';
+import type { Legend } from '../groups/groups';
 import type { Range } from '../sight.svelte';
 
 /** What is drawn on, and which part of time it shows. */

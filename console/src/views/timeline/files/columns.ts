@@ -1,6 +1,6 @@
 /** Which attributes have a column of their own in a CSV file. */
 import type { EventBody } from '../../../lib/events/store';
-import { groupings } from '../attributes';
+import { groupings } from '../attributes/attributes';
 
 const ATTRIBUTE = 'attribute.';
 /** So many, those first that most events have: all are in the address of the file. */

@@ -5,8 +5,8 @@ import { FIRST, LAST, fitted } from '../../../lib/events/scale';
 import { stepOf } from '../../../lib/events/steps';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/palette';
-import { groupsOfStore } from '../groups';
-import { legendOf } from '../legend';
+import { groupsOfStore } from '../groups/groups';
+import { legendOf } from '../groups/legend';
 import { barOf } from './lanes';
 import { picture, type Shown } from './picture';
 

@@ -6,9 +6,9 @@ import { countText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
 import { barSpans, bucketsIn, laneHeights, mostIn, share, without, type BarSpan } from '../../../lib/events/bars';
-import type { Legend } from '../groups';
-import { fromTop, lanePlaces } from '../lane-order';
-import { pack } from '../packing';
+import type { Legend } from '../groups/groups';
+import { fromTop, lanePlaces } from '../lanes/lane-order';
+import { pack } from '../lanes/packing';
 import type { Range } from '../sight.svelte';
 
 export interface LanesShown {

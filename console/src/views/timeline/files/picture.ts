@@ -8,7 +8,7 @@ import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
 import { plain } from '../../../lib/plain';
 import { barSpans, heights, mostIn, share } from '../../../lib/events/bars';
-import type { Legend } from '../groups';
+import type { Legend } from '../groups/groups';
 import type { Range } from '../sight.svelte';
 import { barOf, lanes } from './lanes';
 import { values, type ValuesShown } from './values';

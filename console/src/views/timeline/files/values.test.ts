@@ -3,7 +3,7 @@ import { fitted } from '../../../lib/events/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/palette';
 import { picture, type Shown } from './picture';
-import { summedUp, type Stretch } from '../values';
+import { summedUp, type Stretch } from '../values/values';
 
 const DAY = 86_400_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;

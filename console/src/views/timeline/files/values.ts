@@ -2,11 +2,11 @@
 import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
 import type { EventStore } from '../../../lib/events/store';
 import { hue, type Palette } from '../../../lib/palette';
-import type { Legend } from '../groups';
-import { VALUES_HEIGHT } from '../paint';
-import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values';
-import { numberText, withUnit } from '../numbers';
-import { CELL, cellsOf, yOf } from '../values-paint';
+import type { Legend } from '../groups/groups';
+import { VALUES_HEIGHT } from '../axis/paint';
+import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values/values';
+import { numberText, withUnit } from '../attributes/numbers';
+import { CELL, cellsOf, yOf } from '../values/values-paint';
 import type { Pen } from './lanes';
 
 export interface ValuesShown {

@@ -4,9 +4,9 @@
  */
 import type { GroupBy } from '../../../lib/events/filter';
 import type { EventBody } from '../../../lib/events/store';
-import { leaves } from '../attributes';
-import { texts } from '../groups';
-import { numberOf } from '../numbers';
+import { leaves } from '../attributes/attributes';
+import { texts } from '../groups/groups';
+import { numberOf } from '../attributes/numbers';
 
 /** A value, and how large a part of the events has it: from 0 to 1. */
 export interface Share {

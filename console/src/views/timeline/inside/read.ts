@@ -5,7 +5,7 @@ import { queryOf, type GroupBy, type Question } from '../../../lib/events/filter
 import { readPage } from '../../../lib/events/pages';
 import type { EventBody } from '../../../lib/events/store';
 import { format, parse } from '../../../lib/instant';
-import { groupings } from '../attributes';
+import { groupings } from '../attributes/attributes';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 import type { Answer, Compared } from './counted';

@@ -7,10 +7,10 @@ import { FIRST, LAST, besideScale } from '../../../lib/events/scale';
 import { readExtent } from '../../../lib/events/pages';
 import { stepOf } from '../../../lib/events/steps';
 import { Stream } from '../../../lib/stream.svelte';
-import { BAR_PIXELS, Counted } from '../counted.svelte';
-import { recount } from '../recount';
+import { BAR_PIXELS, Counted } from '../counts/counted.svelte';
+import { recount } from '../counts/recount';
 import type { TimelineModel } from '../model.svelte';
-import { Renewal } from '../renewal';
+import { Renewal } from '../counts/renewal';
 import type { Range } from '../sight.svelte';
 
 /** What is asked for waits until the axis rests: each question is an entry of the ledger. */

@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { format, parse } from '../../../lib/instant';
+import { changeBeside, type Known } from './as-of';
+
+/** Minutes of an hour at which something was recorded, on each timeline. */
+const LEDGERS: Record<string, [minute: number, action: string][]> = {
+  child: [
+    [30, 'create_timeline'],
+    [35, 'read'],
+    [40, 'record_event'],
+    [50, 'reads'],
+  ],
+  parent: [
+    [5, 'record_event'],
+    [10, 'read'],
+    [20, 'cancel_event'],
+    [45, 'record_event'],
+  ],
+};
+const minute = (minutes: number): bigint => parse('2026-11-20T08:00:00Z')! + BigInt(minutes) * 60_000_000n;
+const lineage: Known[] = [
+  { timeline: 'child', until: null },
+  { timeline: 'parent', until: minute(30) },
+];
+
+function serve(): void {
+  vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
+  vi.stubGlobal('fetch', (address: string | URL) => {
+    const { searchParams } = new URL(address);
+    const [from, to] = searchParams
+      .get('time_range')!
+      .split('/')
+      .map((end) => parse(end));
+    const logs = LEDGERS[searchParams.get('timeline_id')!]!.map(([at, action]) => ({
+      action,
+      timestamp: format(minute(at)),
+    })).filter(({ timestamp }) => (from ?? 0n) <= parse(timestamp)! && (to === null || parse(timestamp)! <= to!));
+    if (searchParams.get('order') === 'newest') logs.reverse();
+    return Promise.resolve(new Response(JSON.stringify({ logs, has_more: false })));
+  });
+}
+afterEach(() => void vi.unstubAllGlobals());
+
+describe('the change beside a moment', () => {
+  it('is that of the timeline, and before it was made that of its parent; looks are none', async () => {
+    serve();
+    const { signal } = new AbortController();
+    const beside = async (at: number, way: 'before' | 'after'): Promise<number | null> => {
+      const found = await changeBeside(lineage, minute(at), way, signal);
+      return found === null ? null : Number((found - minute(0)) / 60_000_000n);
+    };
+    expect([await beside(55, 'before'), await beside(40, 'before'), await beside(30, 'before')]).toEqual([40, 30, 20]);
+    expect([await beside(20, 'before'), await beside(5, 'before')]).toEqual([5, null]);
+    // What the parent recorded after the fork is not known here.
+    expect([await beside(5, 'after'), await beside(20, 'after'), await beside(30, 'after')]).toEqual([20, 30, 40]);
+    expect(await beside(40, 'after')).toBeNull();
+  });
+});

@@ -1,0 +1,22 @@
+/** Units of the numbers of attributes, as somebody said them: no event carries one. They are in the address. */
+import { keysOf, keysParam } from '../lanes/lane-keys';
+
+export const UNIT_LENGTH_MAX = 16;
+
+/** Returns the units that a parameter such as `max_wind_kt=kt,delay=min` names, by the attribute. */
+export function unitsOf(param: string | null): Map<string, string> {
+  return new Map(
+    keysOf(param).flatMap((pair): [string, string][] => {
+      const sign = pair.lastIndexOf('=');
+      const unit = pair.slice(sign + 1).trim();
+      return sign < 1 || unit === '' ? [] : [[pair.slice(0, sign), unit.slice(0, UNIT_LENGTH_MAX)]];
+    }),
+  );
+}
+
+/** Writes them; null where there are none. */
+export function unitsParam(units: ReadonlyMap<string, string>): string | null {
+  // The last sign is the one between both.
+  const said = [...units].map(([name, unit]) => [name, unit.replaceAll('=', '').trim()] as const);
+  return keysParam(said.filter(([, unit]) => unit !== '').map(([name, unit]) => `${name}=${unit}`));
+}

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { laneHeights } from '../../../lib/events/bars';
+import { sayScale } from './over-paint';
+
+it('the scale of lanes is said once where it is shared, in the lane on top', () => {
+  const shared = laneHeights([12, 90, 31], 3, false, 26);
+  expect([...sayScale([2, 0, 1, 3], shared)]).toEqual([2]);
+  const rest = laneHeights([12, 90, 31], 54_000, false, 26);
+  expect([...sayScale([2, 0, 1, 3], rest)]).toEqual([2, 3]);
+  expect([...sayScale([], rest)]).toEqual([]);
+});

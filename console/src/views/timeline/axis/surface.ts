@@ -1,0 +1,466 @@
+/** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
+import type { Anchor } from '../../../lib/anchors';
+import type { Micros } from '../../../lib/instant';
+import {
+  laneHeights,
+  mostIn,
+  paintBars,
+  paintCover,
+  paintLines,
+  paintTicks,
+  paintUncounted,
+  without,
+  type LaneHeights,
+} from '../../../lib/events/bars';
+import { bucketAt, type Bucket, type Counts } from '../../../lib/events/counts';
+import type { Legend } from '../groups/groups';
+import type { Frame, Layout, Marks, Picked, Strips } from './picture';
+import type { LaneView } from '../lanes/lane-rows';
+import type { Lane } from '../lanes/lanes';
+import type { TimerLane } from '../timers/timer-lane';
+import { NONE, dotAt, layOut, pick } from './layout';
+import type { Flashes } from '../live.svelte';
+import type { Told } from '../model.svelte';
+import type { Range } from '../sight.svelte';
+import {
+  FLAGS,
+  RULER,
+  TIMERS_HEIGHT,
+  paintBaseLine,
+  paintFuture,
+  paintNow,
+  paintRuler,
+  paintSheet,
+  paintSliding,
+} from './paint';
+import type * as over from './over-paint';
+import { hue, ungrouped, type Palette } from '../../../lib/palette';
+import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import type { EventStore } from '../../../lib/events/store';
+import { ticks } from '../../../lib/events/ticks';
+
+const LANE = 30;
+/** How far above the end of its room a lane's line is. */
+const FOOT = 5;
+
+/** What a picture is made of. */
+export interface Scene {
+  scale: Scale;
+  /** When the first event happens, and the last. */
+  extent: Range | null;
+  /** What is shown one by one. */
+  store: EventStore;
+  /** What bars are made of, where there is no room for a dot each. */
+  counts: Counts | null;
+  isLog: boolean;
+  legend: Legend | null;
+  /** The counts of each group of the legend: null for each that is not counted yet. */
+  seriesSoFar: readonly (Counts | null)[] | null;
+  /** Whether groups are to have colors, also before they are known. */
+  isColored: boolean;
+  /** The group of each row of the store. */
+  groups: Uint8Array | null;
+  /** Whether each group has a lane of its own. */
+  isSplit: boolean;
+  /** How the rows of lanes are shown; null until they can be. */
+  laneView: LaneView | null;
+  marks: Marks;
+  flashes: Flashes;
+  anchors: { anchor: Anchor; time: Micros }[];
+  lanes: readonly Lane[];
+  /** What draws over the events; null until it is there. */
+  over: typeof over | null;
+  timers: TimerLane | null;
+  range: Range | null;
+  now: Micros | null;
+  /** Up to where time is played; null where it is not. */
+  playhead: Micros | null;
+  selected: string | null;
+  /** What its card tells of it; null before. */
+  told: Told | null;
+  hover: number;
+  /** When that happens which was searched for. */
+  hits: readonly Micros[];
+  /** The part that is being brushed, in pixels. */
+  brush: { from: number; to: number } | null;
+}
+
+const FLASH_MS = 1_600;
+
+/** Whether a lane is drawn in a part of the picture. */
+type IsIn = (lane: number) => boolean;
+
+export class Surface {
+  height = 0;
+  /** Whether timers have a lane, at the foot of it all. */
+  hasTimers = false;
+  ratio = 1;
+  palette: Palette | null = null;
+  layout: Layout | null = null;
+  #context: CanvasRenderingContext2D;
+  #sheet = document.createElement('canvas');
+  #paper: CanvasRenderingContext2D;
+  /** What the sheet was made of. */
+  #made: readonly unknown[] = [];
+  #widths = new Map<string, number>();
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    this.#context = canvas.getContext('2d')!;
+    this.#paper = this.#sheet.getContext('2d')!;
+  }
+
+  resize(width: number, height: number): void {
+    this.ratio = Math.min(devicePixelRatio || 1, 2);
+    this.height = height;
+    this.canvas.width = Math.round(width * this.ratio);
+    this.canvas.height = Math.round(height * this.ratio);
+    // Stretched by half a pixel, all letters would blur.
+    this.canvas.style.setProperty('width', `${this.canvas.width / this.ratio}px`);
+    this.canvas.style.setProperty('height', `${this.canvas.height / this.ratio}px`);
+  }
+
+  get #floor(): number {
+    return this.height - (this.hasTimers ? TIMERS_HEIGHT : 0);
+  }
+
+  /** Where the middle of the lane of timers is; null where there is none. */
+  get timersY(): number | null {
+    return this.hasTimers ? this.height - TIMERS_HEIGHT / 2 : null;
+  }
+
+  /** How many lanes there are above and below the events. */
+  #lanes(scene: { lanes: readonly Lane[] }): { above: number; below: number } {
+    const above = scene.lanes.filter((lane) => lane.isParent).length;
+    return { above, below: scene.lanes.length - above };
+  }
+
+  /** Where the events are between the lanes of other timelines. */
+  #room(scene: Pick<Scene, 'lanes'>): { top: number; bottom: number } {
+    const { above, below } = this.#lanes(scene);
+    return { top: RULER + FLAGS + above * LANE, bottom: this.#floor - below * LANE - 6 };
+  }
+
+  /** Where the line is that events stand on; with a lane for each group, the foot of the last of them. */
+  base(scene: Scene): number {
+    const { top, bottom } = this.#room(scene);
+    if (hasLanes(scene)) return bottom - FOOT;
+    const free = bottom + 6 - top;
+    const lane = rowsOf(scene);
+    if (lane !== null) return top + lane.baseBelow(scene.store);
+    // Where nothing is labeled, bars take all of the height.
+    const high = scene.store.count === 0 ? free - 12 : Math.max(40, free * 0.44);
+    return Math.round(top + high);
+  }
+
+  /** Where the lanes of groups are, or the one line that all events stand on. */
+  #strips(scene: Scene, base: number): Strips {
+    const { top, bottom } = this.#room(scene);
+    const { legend, groups, store } = scene;
+    const rows = rowsOf(scene);
+    if (rows !== null) return rows.strips({ store, groups, legend, top, bottom, base });
+    if (!scene.isSplit || legend === null) return { ys: [0], groups: null, above: base - top, base };
+    const count = legend.groups.length + (legend.others > 0 ? 1 : 0);
+    const each = (bottom - top) / Math.max(count, 1);
+    const places = scene.laneView?.places(legend, count);
+    const place = (lane: number): number => Math.round(top + ((places?.[lane] ?? lane) + 1) * each - FOOT - base);
+    const ys = Array.from({ length: count }, (_, lane) => place(lane));
+    return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6, base };
+  }
+
+  /** Where the middle of a lane is. */
+  laneY(lanes: readonly Lane[], index: number): number {
+    if (lanes[index]!.isParent) return RULER + FLAGS + LANE / 2;
+    const { above, below } = this.#lanes({ lanes });
+    return this.#floor - (below - (index - above)) * LANE + LANE / 2;
+  }
+
+  /** Returns the events under a point. */
+  pick(scene: Scene, x: number, y: number): Picked {
+    if (this.layout === null || scene.store.count === 0) return NONE;
+    const middle = xOf(scene.scale, this.layout.scale.center);
+    return pick(this.layout, x - middle, y - this.base(scene));
+  }
+
+  /** Whether counts are drawn, as there is no room for a dot each. */
+  isBars(scene: Scene): boolean {
+    return scene.counts !== null && (scene.store.count === 0 || this.layout?.isDots === false);
+  }
+
+  /** Returns the stretch whose bar is under a point; null where there is none. */
+  bucket(scene: Scene, x: number, y: number): Bucket | null {
+    if (!this.isBars(scene) || y < RULER + FLAGS || (!scene.isSplit && y > this.base(scene))) return null;
+    return bucketAt(scene.counts!, timeAt(scene.scale, x));
+  }
+
+  /** Draws; returns whether something still fades, so that the next frame has to be drawn too. */
+  paint(scene: Scene): boolean {
+    const palette = this.palette;
+    if (palette === null || this.height === 0) return false;
+    const context = this.#context;
+    const base = this.base(scene);
+    this.#renew(scene, base, palette);
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.clearRect(0, 0, scene.scale.width, this.height);
+    const { scale, extent } = scene;
+    const frame: Frame = { context, palette, scale, extent, height: this.height, base };
+    if (scene.now !== null) paintFuture(frame, scene.now);
+    paintRuler(frame, ticks(scene.scale));
+    const strips = this.#strips(scene, base);
+    const heights = this.#heights(frame, scene, strips);
+    const within = (draw: (isIn: IsIn) => void): void =>
+      strips.rows ? strips.rows.clip(context, draw) : draw(() => true);
+    within((isIn) => {
+      if (heights !== null)
+        strips.ys.forEach((y, i) => isIn(i) && paintLines(frame, heights(i), base + y, strips.above - 8));
+    });
+    // With a lane for each group, each has a line of its own.
+    if (!hasLanes(scene)) paintBaseLine(frame, scene.lanes);
+    const head = hasLanes(scene) ? this.#room(scene).top : null;
+    scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index), head);
+    within((isIn) => {
+      if (heights !== null) this.#paintCounts(frame, scene, strips, heights, isIn);
+      else if (this.isBars(scene))
+        paintUncounted(frame, scene.counts!, base + Math.max(...strips.ys), strips.above - 8);
+    });
+    // Below what is written: no line runs through a word.
+    if (scene.now !== null) paintNow(frame, scene.now);
+    if (this.hasTimers) scene.timers?.paint(frame);
+    if (scene.store.count > 0) this.#paintSheet(frame);
+    within((isIn) => this.#paintNames(frame, scene, strips, isIn));
+    if (scene.range !== null) scene.over?.paintRange(frame, scene.range.from, scene.range.to);
+    if (scene.playhead !== null) scene.over?.paintPlayhead(frame, scene.playhead);
+    scene.over?.paintHits(frame, scene.hits);
+    const fades = this.#paintFlashes(frame, scene);
+    this.#paintChosen(frame, scene);
+    scene.over?.paintAnchors(frame, scene.anchors);
+    if (scene.brush !== null) scene.over?.paintBrush(frame, scene.brush);
+    return fades;
+  }
+
+  /** Makes the sheet anew where it no longer shows what it should. */
+  #renew(scene: Scene, base: number, palette: Palette): void {
+    const { scale, store, marks, selected, groups, isSplit, legend } = scene;
+    const made = [
+      store,
+      marks,
+      selected,
+      groups,
+      isSplit,
+      scene.laneView,
+      legend,
+      palette,
+      this.height,
+      scene.lanes,
+      scene.isColored,
+      scene.over?.nowStep(scene),
+      this.hasTimers,
+      this.ratio,
+    ];
+    const isSame =
+      this.layout !== null &&
+      this.layout.scale.width === scale.width &&
+      made.every((part, index) => part === this.#made[index]);
+    const isScale = this.layout?.scale.pixel === scale.pixel;
+    if (isSame && isScale) {
+      const shift = xOf(scale, this.layout!.scale.center) - scale.width / 2;
+      if (this.layout!.from + shift <= -scale.width / 2 && this.layout!.to + shift >= scale.width / 2) return;
+    }
+    // A zoom is followed by another; a drag goes on: it gets room on both sides.
+    const margin = isScale ? Math.round(scale.width * 0.6) : 80;
+    this.layout = layOut({
+      store,
+      scale,
+      margin,
+      selected: selected === null ? -1 : store.row(selected),
+      strips: this.#strips(scene, base),
+      below: isSplit ? 0 : this.#floor - base - this.#lanes(scene).below * LANE - 6,
+      measure: (text) => this.#measure(text, palette),
+      crossings: scene.over?.crossings(scale, scene.lanes, scene.now),
+    });
+    this.#made = made;
+    this.#sheet.width = Math.ceil((this.layout.to - this.layout.from) * this.ratio);
+    this.#sheet.height = Math.round(this.height * this.ratio);
+    this.#paper.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    const count = legend?.groups.length ?? 0;
+    const colors = (row: number): string =>
+      groups === null ? ungrouped(palette, scene.isColored) : hue(palette, groups[row] ?? count, count);
+    const drawn = { layout: this.layout, store, palette, marks, colors };
+    const { rows } = this.layout;
+    if (rows === null) paintSheet(this.#paper, drawn, base);
+    else
+      rows.rows.clip(this.#paper, (isIn) =>
+        paintSheet(this.#paper, { ...drawn, isIn: (row) => isIn(rows.rows.laneOf(row)) }, base),
+      );
+  }
+
+  /** The scales that bars are drawn to; null where every event has a dot. */
+  #heights(frame: Frame, scene: Scene, { above }: Strips): LaneHeights | null {
+    if (!this.isBars(scene) || scene.counts!.count === 0) return null;
+    const most = this.#bars(scene).map(({ counts }) => (counts === null ? 0 : mostIn(counts, frame)));
+    const rest = most.length > (scene.seriesSoFar?.length ?? 1) ? most.pop()! : null;
+    return laneHeights(most, rest, scene.isLog, above - 8);
+  }
+
+  /** Whether each group has bars of its own, also while some are counted. */
+  #isSplit({ isSplit, legend, seriesSoFar }: Scene): boolean {
+    return isSplit && legend !== null && seriesSoFar !== null;
+  }
+
+  /** The counts of each lane, null while they are not there; of one where there are no lanes. */
+  #bars(scene: Scene): readonly { counts: Counts | null; index: number }[] {
+    const { counts, seriesSoFar, legend } = scene;
+    if (!this.#isSplit(scene)) return [{ counts, index: -1 }];
+    const all = legend!.others > 0 ? [...seriesSoFar!, this.#rest(counts!, seriesSoFar!)] : seriesSoFar!;
+    return all.map((own, index) => ({ counts: own, index }));
+  }
+
+  #known: { counts: Counts; series: readonly unknown[]; rest: Counts | null } | null = null;
+
+  /** What is in none of the groups; null until all of them are counted. */
+  #rest(counts: Counts, series: readonly (Counts | null)[]): Counts | null {
+    if (this.#known?.counts !== counts || this.#known.series !== series) {
+      const parts = series.filter((own) => own !== null);
+      this.#known = { counts, series, rest: parts.length < series.length ? null : without(counts, parts) };
+    }
+    return this.#known.rest;
+  }
+
+  #paintCounts(frame: Frame, scene: Scene, strips: Strips, heights: LaneHeights, isIn: IsIn): void {
+    const { palette, base } = frame;
+    const { counts, legend } = scene;
+    const room = strips.above - 8;
+    const groups = legend?.groups.length ?? 0;
+    if (this.#isSplit(scene)) {
+      for (const { counts: own, index } of this.#bars(scene).filter((one) => isIn(one.index))) {
+        const y = base + strips.ys[index]!;
+        if (own === null) paintCover(frame, counts!.from, counts!.to, y, room);
+        else paintBars(frame, own, [], hue(palette, index, groups), heights(index), y, room);
+      }
+      return;
+    }
+    const scale = heights(0);
+    // Parts of a logarithm say nothing: the bars are of one color then.
+    const soFar = legend === null || scale.isLog ? [] : (scene.seriesSoFar ?? []);
+    const parts = soFar.flatMap((own, index) =>
+      own === null ? [] : [{ color: hue(palette, index, groups), counts: own }],
+    );
+    const rest = ungrouped(palette, scene.isColored);
+    paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
+  }
+
+  /** Writes what the scale and the lanes are, above the bars. */
+  #paintNames(frame: Frame, scene: Scene, strips: Strips, isIn: IsIn): void {
+    const { base } = frame;
+    const heights = this.#heights(frame, scene, strips);
+    if (!hasLanes(scene)) {
+      if (heights !== null)
+        strips.ys.forEach((y, i) => isIn(i) && paintTicks(frame, heights(i), base + y, strips.above - 8));
+      return;
+    }
+    const widthOf = (name: string): number => this.#measure(name, frame.palette);
+    scene.over?.paintLaneNames(frame, scene.legend, strips, heights, isIn, widthOf);
+  }
+
+  #measure(text: string, palette: Palette): number {
+    const known = this.#widths.get(text);
+    if (known !== undefined) return known;
+    this.#paper.font = `500 12.5px ${palette.sans}`;
+    const width = this.#paper.measureText(text).width;
+    if (this.#widths.size > 20_000) this.#widths.clear();
+    this.#widths.set(text, width);
+    return width;
+  }
+
+  #paintSheet(frame: Frame): void {
+    if (this.layout === null || this.#sheet.width === 0) return;
+    const { context, scale } = frame;
+    // Whole pixels of the screen: letters stay sharp.
+    const left = Math.round((xOf(scale, this.layout.scale.center) + this.layout.from) * this.ratio);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.#sheet, left, 0);
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    paintSliding(frame, this.layout, left / this.ratio);
+  }
+
+  /** Draws a line around what stands in a row; returns false for a dot. */
+  #outline(frame: Frame, row: number, color: string): boolean {
+    const { layout } = this;
+    if (layout?.rows?.has(row) !== true) return false;
+    layout.rows.outline(frame, row, xOf(frame.scale, layout.scale.center), color);
+    return true;
+  }
+
+  /** Where the dot of an event is on the screen. */
+  #dot({ scale, base }: Frame, store: EventStore, row: number): { x: number; y: number } {
+    if (this.layout === null) return { x: xOf(scale, store.time(row)), y: base };
+    const { x, y } = dotAt(this.layout, store, row);
+    return { x: xOf(scale, this.layout.scale.center) + x, y: base + y };
+  }
+
+  #paintFlashes(frame: Frame, { store, flashes }: Scene): boolean {
+    const { context, palette } = frame;
+    const now = performance.now();
+    let isGoing = false;
+    for (const [id, { since, time }] of flashes) {
+      const age = (now - since) / FLASH_MS;
+      if (age >= 1) continue;
+      isGoing = true;
+      const row = store.row(id);
+      // Among bars it flashes where it happened.
+      const { x, y } = row < 0 ? { x: xOf(frame.scale, time), y: frame.base - 3 } : this.#dot(frame, store, row);
+      context.globalAlpha = 1 - age;
+      ring(context, x, y, 6 + age * 22, 2, palette.now);
+    }
+    context.globalAlpha = 1;
+    return isGoing;
+  }
+
+  #paintChosen(frame: Frame, scene: Scene): void {
+    const { store } = scene;
+    if (scene.hover >= 0 && scene.hover < store.count && !this.#outline(frame, scene.hover, frame.palette.muted)) {
+      const { x, y } = this.#dot(frame, store, scene.hover);
+      ring(frame.context, x, y, 6.5, 1.5, frame.palette.muted);
+    }
+    const row = scene.selected === null ? -1 : store.row(scene.selected);
+    // One of many that are only counted has no dot.
+    if (row < 0 && scene.told !== null) scene.over?.paintTold(frame, scene.told);
+    if (scene.selected === null || row < 0) return;
+    const isRing = !this.#outline(frame, row, frame.palette.ink);
+    const isRows = hasLanes(scene) || (this.layout?.rows ?? null) !== null;
+    const spots = (rows: number[]): over.Spot[] =>
+      rows
+        .filter((found) => found >= 0)
+        .slice(0, 60)
+        .map((found) =>
+          isRows ? this.#dot(frame, store, found) : { x: xOf(frame.scale, store.time(found)), y: frame.base - 4 },
+        );
+    const causes = (store.causes[row] ?? []).map((cause) => store.row(cause.event_id));
+    const chosen = { ...this.#dot(frame, store, row), isRing, isRows };
+    scene.over?.paintSelection(frame, chosen, spots(causes), spots(scene.over.effects(store, scene.selected)));
+  }
+}
+
+/** Whether each group has a lane of its own, and none of them is the line of all. */
+function hasLanes<T extends Pick<Scene, 'isSplit' | 'legend'>>(scene: T): scene is T & { legend: Legend } {
+  return scene.isSplit && scene.legend !== null;
+}
+
+/** How lanes show what lasts in rows; null where nothing does, or they show moments and counts alone. */
+function rowsOf({ isSplit, laneView, store }: Scene): LaneView | null {
+  return isSplit && store.longestMicros > 0 ? laneView : null;
+}
+
+function ring(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  radius: number,
+  width: number,
+  color: string,
+): void {
+  context.strokeStyle = color;
+  context.lineWidth = width;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 7);
+  context.stroke();
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { Palette } from '../../../lib/palette';
+import { cellColor, coloringText, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
+import type { Legend } from '../groups/groups';
+
+const legend = (...keys: string[]): Legend => ({
+  by: 'source',
+  groups: keys.map((key) => ({ key, count: 1 })),
+  all: [],
+  classes: null,
+  others: 0,
+  isAbout: false,
+  hasSeveral: false,
+});
+
+describe('the groups of cells', () => {
+  const byCell = sharesOf([
+    new Map([
+      ['0,0,1,1', 3],
+      ['1,0,2,1', 1],
+    ]),
+    new Map([['1,0,2,1', 5]]),
+  ]);
+
+  it('are counted for each cell in the order of the colors', () => {
+    expect([...byCell]).toEqual([
+      ['0,0,1,1', [3, 0]],
+      ['1,0,2,1', [1, 5]],
+    ]);
+  });
+
+  it('give a cell the color of most of its events', () => {
+    expect(leading({ count: 3 }, [3, 0], 2)).toBe(0);
+    expect(leading({ count: 6 }, [1, 5], 2)).toBe(1);
+  });
+
+  it('give it that of others where these are more', () => {
+    expect(leading({ count: 12 }, [1, 5], 2)).toBe(2);
+    expect(leading({ count: 4 }, [0, 0], 2)).toBe(2);
+    expect(leading({ count: 4 }, [], 2)).toBe(2);
+  });
+
+  it('have no color while they are counted: that of all events looks like that of the first group', () => {
+    const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
+    const cell = { key: '1,0,2,1', count: 6, west: 1, south: 0, east: 2, north: 1 };
+    expect(cellColor(palette, cell, null, true)).toBe('faint');
+    expect(cellColor(palette, cell, null, false)).toBe('accent');
+    expect(cellColor(palette, cell, { legend: legend('A', 'B'), byCell }, true)).toBe('hue-2');
+    expect(cellColor(palette, { ...cell, key: '9,9,10,10' }, { legend: legend('A', 'B'), byCell }, true)).toBe('faint');
+  });
+
+  it('may have more together than there are events, where one has several', () => {
+    expect(leading({ count: 5 }, [4, 5], 2)).toBe(1);
+    expect(sharesText({ count: 5 }, [4, 5], legend('A', 'B'))).toBe('B 5, A 4');
+  });
+
+  it('are told with the largest first, and what is left', () => {
+    const four = legend('A', 'B', 'C', 'D');
+    expect(sharesText({ count: 1_500 }, [100, 1_200, 0, 50], four)).toBe('B 1,200, A 100, D 50, others 150');
+    expect(sharesText({ count: 10 }, [1, 2, 3, 4], four)).toBe('D 4, C 3, B 2, others 1');
+  });
+
+  it('keep their colors while a legend names the same groups', () => {
+    const groups = { legend: legend('A', 'B'), byCell };
+    expect(hasColorsOf(groups, legend('A', 'B'))).toBe(true);
+    expect(hasColorsOf(groups, legend('B', 'A'))).toBe(false);
+    expect(hasColorsOf(groups, { ...legend('A', 'B'), by: 'actor' })).toBe(false);
+    expect(hasColorsOf(null, legend('A'))).toBe(false);
+  });
+
+  it('say whether they are counted, and why where they are not', () => {
+    const told = (more: Partial<Parameters<typeof coloringText>[1]>, of: Legend | null = legend('A')): string =>
+      coloringText('status', { looked: 5, groups: null, isFailed: false, ...more }, of);
+    expect(told({}, null)).toBe('counting the most frequent status…');
+    expect(told({})).toBe('counting the most frequent status…');
+    expect(told({ groups: { legend: legend('A'), byCell } })).toBe('colored by the most frequent status');
+    expect(told({ isFailed: true })).toBe('not colored by status: it could not be counted');
+    expect(told({ looked: 2_000_001 })).toContain('too slow for more than 2,000,000 events');
+    const many = legend(...Array.from({ length: 500 }, (_, index) => `v${index}`));
+    expect(told({}, many)).toBe('not colored by status: it has too many values');
+  });
+});

@@ -1,0 +1,102 @@
+/** How counts of cells become shades: by which scale, and which classes a legend has to tell of. */
+import { niceStep } from '../../../lib/nice';
+import { classOf, classesOf, type Cells } from './cells';
+
+/** The scales that can be chosen, as addresses and people have them. Without a choice, bounds are round ones. */
+export const SCALES = [
+  ['linear', 'Linear'],
+  ['sqrt', 'Square root'],
+  ['log', 'Logarithmic'],
+  ['quantiles', 'Quantiles'],
+] as const;
+
+export type ShadeScale = (typeof SCALES)[number][0];
+
+const CLASSES_COUNT = 5;
+
+/** Returns the scale that an address names; null for the one that fits by itself. */
+export function shadeScale(text: string | null): ShadeScale | null {
+  return SCALES.find(([name]) => name === text)?.[0] ?? null;
+}
+
+/** Returns with how many events each class begins, in rising order. Where few bounds are different, there are fewer. */
+export function classesBy(scale: ShadeScale | null, counts: readonly number[]): number[] {
+  if (scale === null || counts.length === 0) return classesOf(counts);
+  const sorted = [...counts].sort((a, b) => a - b);
+  const [least, most] = [sorted[0]!, sorted.at(-1)!];
+  const begins = Array.from({ length: CLASSES_COUNT }, (_, index): number => {
+    if (index === 0) return Math.min(1, least);
+    const part = index / CLASSES_COUNT;
+    switch (scale) {
+      case 'linear':
+        return index * niceStep(Math.max(1, most / CLASSES_COUNT));
+      case 'sqrt':
+        return readable(most * part ** 2);
+      case 'log':
+        return readable(least * (most / least) ** part);
+      case 'quantiles':
+        // So many cells have less, as near as cells of one count allow.
+        return sorted[Math.floor(sorted.length * part)]!;
+    }
+  });
+  begins[0] = scale === 'linear' || scale === 'sqrt' ? 1 : least;
+  return [...new Set(begins.map((begin) => Math.max(1, begin)))].sort((a, b) => a - b);
+}
+
+/** Returns a bound with two digits that people can compare. */
+const readable = (bound: number): number => Math.ceil(Number(bound.toPrecision(2)));
+
+/** Returns the cells with the classes that a scale gives all that were counted. */
+export function shaded(shown: Cells | null, whole: Cells | null, scale: ShadeScale | null): Cells | null {
+  if (shown === null || whole === null || scale === null) return shown;
+  return {
+    ...shown,
+    classes: classesBy(
+      scale,
+      whole.cells.map(({ count }) => count),
+    ),
+  };
+}
+
+export interface ShadeClass {
+  /** Its place among all classes. */
+  index: number;
+  least: number;
+  most: number;
+}
+
+/**
+ * Returns the classes that some cell is in, with the counts that they reach from and to; the count itself where all
+ * cells have the same.
+ */
+export function usedClasses({ cells, classes }: Cells): ShadeClass[] {
+  const highest = cells.reduce((most, { count }) => Math.max(most, count), 0);
+  if (highest > 0 && cells.every(({ count }) => count === highest))
+    return [{ index: classOf(highest, classes), least: highest, most: highest }];
+  const used = new Set(cells.map(({ count }) => classOf(count, classes)));
+  return classes.flatMap((least, index) =>
+    used.has(index) ? [{ index, least, most: Math.max(least, (classes[index + 1] ?? highest + 1) - 1) }] : [],
+  );
+}
+
+/** Says what is in a class: "5–19". */
+export function classText({ least, most }: ShadeClass): string {
+  const [low, high] = [least.toLocaleString('en'), most.toLocaleString('en')];
+  return least === most ? low : `${low}–${high}`;
+}
+
+/** How much of the color each class of counts has. The least is told from water and land, in the dark too. */
+const CLASS_SHARES = [0.48, 0.61, 0.74, 0.87, 1] as const;
+
+/** Returns how much of its color a class has: few classes reach from the lightest to the darkest too. */
+export function shadeOf(index: number, classes: number): number {
+  const last = CLASS_SHARES.length - 1;
+  return CLASS_SHARES[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
+}
+
+/** Returns a color mixed with that of the sea, as `color-mix()` does in the legend: over land it is the same. */
+export function mixed(color: string, sea: string, share: number): string {
+  const [own, ground] = [color, sea].map((text) => text.match(/[\d.]+/g)?.map(Number) ?? []) as [number[], number[]];
+  const parts = [0, 1, 2].map((at) => Math.round((own[at] ?? 0) * share + (ground[at] ?? 0) * (1 - share)));
+  return `rgb(${parts.join(' ')})`;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { Counts } from '../../../lib/events/counts';
+import { stepOf } from '../../../lib/events/steps';
+import { Exactly, isWorthCounting } from './exactly.svelte';
+
+/** Two bars of a hundred moments each, with so many events. */
+const bars = (count: number): Counts => ({
+  step: stepOf(100),
+  from: 0n,
+  to: 200n,
+  until: 200n,
+  buckets: [
+    { from: 0n, to: 100n, count },
+    { from: 100n, to: 200n, count },
+  ],
+  count: 2 * count,
+});
+it('is worth a question where one answer counts it, and bars do not tell it exactly', () => {
+  expect(isWorthCounting(bars(7_000), { from: 50n, to: 149n })).toBe(true);
+  expect(isWorthCounting(bars(7_000), { from: 0n, to: 199n })).toBe(false);
+  // The bars that it reaches into may have more than one answer counts.
+  expect(isWorthCounting(bars(60_000), { from: 50n, to: 149n })).toBe(false);
+  expect(isWorthCounting(bars(60_000), { from: 50n, to: 99n })).toBe(true);
+});
+
+describe('what was counted', () => {
+  it('is known of a few times, each once', () => {
+    const exactly = new Exactly();
+    for (let time = 0n; time < 30n; time += 1n) exactly.know({ from: time, to: 99n }, Number(time));
+    exactly.know({ from: 29n, to: 99n }, 5);
+    expect(exactly.of(29n, 99n)).toMatchObject({ count: 5, isExact: true });
+    expect(exactly.of(19n, 99n)?.count).toBe(19);
+    expect(exactly.of(10n, 99n)).toBeUndefined();
+  });
+
+  it('is forgotten where something changed', () => {
+    const exactly = new Exactly();
+    exactly.know({ from: 0n, to: 49n }, 1);
+    exactly.know({ from: 50n, to: 99n }, 2);
+    exactly.forget({ from: 60n, to: 60n });
+    expect([exactly.of(0n, 49n)?.count, exactly.of(50n, 99n)]).toEqual([1, undefined]);
+    exactly.forget(null);
+    expect(exactly.of(0n, 49n)).toBeUndefined();
+  });
+});

@@ -1,0 +1,92 @@
+/** Numbers in classes of the same size between round bounds, so that colors tell less from more. */
+import { niceStep, trimmed } from '../../../lib/nice';
+import { COLORS, membersOf, type Classes, type Group, type Legend } from './groups';
+import { numberOf, numberText } from '../attributes/numbers';
+
+/** So much of what is told has to be numbers, by the count of events; the rest is told as others. */
+const NUMBERS_MIN = 0.8;
+/** Classes stay as one moves along time, while the numbers fill so much of them. */
+const FILLED_MIN = 0.5;
+/** The service counts a value at a time, so events that are counted have colors with so many values, and no more. */
+export const COUNTED_VALUES_MAX = 40;
+
+interface Classed {
+  classes: Classes;
+  groups: Group[];
+}
+
+/** Puts values into classes by their numbers; null where most of them are none, or all are the same. */
+export function classed(all: readonly Group[], before: Classes | null): Classed | null {
+  const told = all.reduce((sum, { count }) => sum + count, 0);
+  const numbers = all
+    .flatMap((group) => {
+      const number = numberOf(group.key);
+      return number === null ? [] : [{ ...group, number }];
+    })
+    .sort((a, b) => a.number - b.number);
+  const [least, most] = [numbers[0]?.number, numbers.at(-1)?.number];
+  if (least === undefined || most === undefined || least === most) return null;
+  if (numbers.reduce((sum, { count }) => sum + count, 0) < told * NUMBERS_MIN) return null;
+  const classes = kept(before, least, most) ?? between(least, most);
+  const isWhole = numbers.every(({ number }) => Number.isInteger(number)) && classes.size >= 1;
+  const groups = Array.from({ length: classes.last - classes.first + 1 }, (_, index): Group => {
+    const low = trimmed((classes.first + index) * classes.size);
+    const high = trimmed((classes.first + index + 1) * classes.size);
+    const own = numbers.filter(({ number }) => classOf(classes, number) === index);
+    return {
+      key: boundsText(low, high, isWhole),
+      count: own.reduce((sum, { count }) => sum + count, 0),
+      values: own.map(({ key }) => key),
+    };
+  });
+  return { classes, groups };
+}
+
+/** Returns the number of the class that a value is in, from 0. */
+function classOf({ size, first, last }: Classes, value: number): number {
+  // A bound that is a binary fraction may come out a little below itself.
+  return Math.min(last, Math.floor(trimmed(value / size))) - first;
+}
+
+function between(least: number, most: number): Classes {
+  let size = niceStep(Math.max((most - least) / COLORS, Math.max(Math.abs(least), Math.abs(most)) * 1e-9));
+  for (;;) {
+    const [first, last] = [least, most].map((end) => Math.floor(trimmed(end / size))) as [number, number];
+    if (last - first < COLORS) return { size, first, last };
+    size = niceStep(size * 1.5);
+  }
+}
+
+/** Returns the classes from before where they fit what there is now. */
+function kept(before: Classes | null, least: number, most: number): Classes | null {
+  if (before === null) return null;
+  const { size, first, last } = before;
+  const isInside = least >= first * size && most < (last + 1) * size;
+  return isInside && most - least >= (last + 1 - first) * size * FILLED_MIN ? before : null;
+}
+
+function boundsText(low: number, high: number, isWhole: boolean): string {
+  if (!isWhole) return `${numberText(low)} to <${numberText(high)}`;
+  return high - low === 1 ? numberText(low) : `${numberText(low)} to ${numberText(high - 1)}`;
+}
+
+/** Whether there are too many different values for the events that are counted to have colors. */
+export function hasTooMany({ groups }: Pick<Legend, 'groups'>): boolean {
+  return groups.reduce((sum, group) => sum + membersOf(group).length, 0) > COUNTED_VALUES_MAX;
+}
+
+/** Returns the number of the color of a class on the ramp, from 1: few classes are as far apart as many. */
+export function rampOf(index: number, classes: number): number {
+  return 1 + (classes === 1 ? COLORS - 1 : Math.round((index * (COLORS - 1)) / (classes - 1)));
+}
+
+/** Gives groups the colors of the ramp, for all who draw; those that tell apart, where there are no classes. */
+export function showRamp(classes: number | null): void {
+  const { style, dataset } = document.documentElement;
+  for (let index = 0; index < COLORS; index += 1) {
+    if (classes === null || index >= classes) style.removeProperty(`--hue-${index + 1}`);
+    else style.setProperty(`--hue-${index + 1}`, `var(--ramp-${rampOf(index, classes)})`);
+  }
+  if (classes === null) delete dataset.ramp;
+  else dataset.ramp = String(classes);
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../../lib/instant';
+import { ALL } from '../../../lib/events/filter';
+import { COLORS, groupsOfStore, valuesOf, type Chosen } from './groups';
+import { groupings } from '../attributes/attributes';
+import { legendOf } from './legend';
+import { FIRST, LAST } from '../../../lib/events/scale';
+import { EventStore, type EventBody } from '../../../lib/events/store';
+
+const event = (event_id: string, more: Partial<EventBody>): EventBody => ({
+  event_id,
+  time: '2020-01-01T00:00:00Z',
+  description: '',
+  ...more,
+});
+function store(...events: EventBody[]): EventStore {
+  const made = new EventStore();
+  for (const one of events) made.push(one);
+  return made;
+}
+
+const always = { from: FIRST, to: LAST };
+
+describe('groups', () => {
+  it('are of actors, sources, and attributes however deep', () => {
+    const one = event('1', {
+      actors: ['A', 'B'],
+      source: 'S',
+      attributes: { 'a.b': 1, a: { b: 2, c: { d: true } }, list: ['x', 5], object: { y: 1 } },
+    });
+    expect(valuesOf(one, 'actor')).toEqual(['A', 'B']);
+    expect(valuesOf(one, 'source')).toEqual(['S']);
+    // A key that has the dot itself comes first.
+    expect(valuesOf(one, 'attribute.a.b')).toEqual(['1']);
+    expect(valuesOf(one, 'attribute.a.c.d')).toEqual(['true']);
+    expect(valuesOf(one, 'attribute.list')).toEqual(['x', '5']);
+    expect(valuesOf(one, 'attribute.object')).toEqual([]);
+    expect(valuesOf(event('2', {}), 'attribute.a')).toEqual([]);
+    expect(groupings([one, event('2', { source: 'T' })])[0]).toBe('source');
+  });
+
+  it('have the largest first, and the others together', () => {
+    const many = Array.from({ length: 12 }, (_, index) =>
+      Array.from({ length: 12 - index }, (_, copy) => event(`${index} ${copy}`, { source: `S${index}` })),
+    ).flat();
+    const made = store(...many, event('none', {}));
+    const legend = legendOf(made, ALL, 'source', always);
+    expect(legend.groups.map(({ key }) => key)).toEqual(['S0', 'S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7']);
+    expect(legend.groups[0]!.count).toBe(12);
+    expect([legend.others, legend.hasSeveral]).toEqual([4 + 3 + 2 + 1 + 1, false]);
+    const groups = groupsOfStore(made, legend);
+    expect([groups[0], groups[12], groups[made.count - 1]]).toEqual([0, 1, COLORS]);
+  });
+
+  it('say that an event with several values counts for each', () => {
+    const made = store(event('1', { actors: ['A', 'B'] }), event('2', { actors: ['A'] }));
+    const legend = legendOf(made, ALL, 'actor', always);
+    expect(legend).toMatchObject({ hasSeveral: true, others: 0 });
+    expect([...groupsOfStore(made, legend)]).toEqual([0, 0]);
+    // Who was asked for has a color, and who was there too has none.
+    expect(legendOf(made, { ...ALL, actor: 'B' }, 'actor', always).groups).toEqual([{ key: 'B', count: 1 }]);
+  });
+
+  it('are of what began before a time and still lasts there, too', () => {
+    const made = store(
+      event('long', { source: 'L', time: '1990-01-01T00:00:00Z', end_time: '2010-01-01T00:00:00Z' }),
+      event('over', { source: 'O', time: '1991-01-01T00:00:00Z', end_time: '1992-01-01T00:00:00Z' }),
+      event('now', { source: 'N' }),
+    );
+    const legend = legendOf(made, ALL, 'source', { from: parse('1999-01-01T00:00:00Z')!, to: LAST });
+    expect([legend.groups.map(({ key }) => key), legend.others]).toEqual([['L', 'N'], 0]);
+  });
+
+  it('have the colors that somebody chose: pinned ones, and the next ones in their order', () => {
+    const many = Array.from({ length: 20 }, (_, index) =>
+      Array.from({ length: 20 - index }, (_, copy) =>
+        event(`${index} ${copy}`, { source: `S${String(index).padStart(2, '0')}` }),
+      ),
+    ).flat();
+    const made = store(...many);
+    const keys = (chosen: Chosen): string =>
+      legendOf(made, ALL, 'source', always, null, chosen)
+        .groups.map(({ key }) => key.slice(1))
+        .join(' ');
+    expect(keys({ pins: [], skip: 8 })).toBe('08 09 10 11 12 13 14 15');
+    expect(keys({ pins: ['S19', 'S00'], skip: 0 })).toBe('19 00 01 02 03 04 05 06');
+    expect(keys({ pins: ['S19', 'S00'], skip: 6 })).toBe('19 00 07 08 09 10 11 12');
+    // Fewer are left than there are colors: then the last ones.
+    expect(keys({ pins: [], skip: 400 })).toBe('12 13 14 15 16 17 18 19');
+    // What is pinned keeps its lane where nothing of it is in sight.
+    const legend = legendOf(made, ALL, 'source', always, null, { pins: ['none'], skip: 0 });
+    expect(legend.groups[0]).toEqual({ key: 'none', count: 0 });
+    expect([legend.all.length, legend.all.at(-1)]).toEqual([20, { key: 'S19', count: 1 }]);
+  });
+
+  it('are those of a time, and keep their colors from one to the next', () => {
+    const at = (year: number, source: string): EventBody =>
+      event(`${year} ${source}`, { source, time: `${year}-01-01T00:00:00Z` });
+    const made = store(at(2000, 'A'), at(2001, 'A'), at(2002, 'B'), at(2003, 'B'), at(2004, 'B'), at(2005, 'C'));
+    const year = (text: number): bigint => parse(`${text}-01-01T00:00:00Z`)!;
+    const early = legendOf(made, ALL, 'source', { from: year(2000), to: year(2002) });
+    expect(early.groups).toEqual([
+      { key: 'A', count: 2 },
+      { key: 'B', count: 1 },
+    ]);
+    expect(early.others).toBe(0);
+    // A keeps the first color though B is larger now, and C comes behind.
+    const all = legendOf(made, ALL, 'source', always, early);
+    expect(all.groups.map(({ key }) => key)).toEqual(['A', 'B', 'C']);
+    const late = legendOf(made, ALL, 'source', { from: year(2003), to: year(2005) }, all);
+    expect(late.groups.map(({ key }) => key)).toEqual(['C', 'B']);
+  });
+});

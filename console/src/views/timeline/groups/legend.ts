@@ -1,0 +1,215 @@
+/** How many events each group has, of the service or of a store: fetched where somebody wants groups. */
+import { service } from '../../../lib/api';
+import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from '../../../lib/events/counts';
+import {
+  demanded,
+  isTracked,
+  narrowed,
+  queryOf,
+  type Filter,
+  type GroupBy,
+  type Question,
+} from '../../../lib/events/filter';
+import type { Micros } from '../../../lib/instant';
+import type { EventStore } from '../../../lib/events/store';
+import { keyOf, type Counted } from '../counts/counted.svelte';
+import { classed, hasTooMany } from './classes';
+import { numberOf } from '../attributes/numbers';
+import { COLORS, LARGEST, membersOf, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
+
+/** Counts the events of each group in a time, both ends included. */
+export async function readLegend(
+  question: Question,
+  by: GroupBy,
+  range: Span,
+  before: Legend | null,
+  chosen: Chosen,
+  signal: AbortSignal,
+): Promise<Legend> {
+  const sums = new Map<string, number>();
+  let [count, without, isAbout] = [0, 0, false];
+  await aggregate(question, { group_by: by, limit: GROUPS_MAX }, range, signal, (body) => {
+    for (const group of body.groups) sums.set(group.key, (sums.get(group.key) ?? 0) + group.count);
+    count += body.count;
+    without += body.ungrouped_count;
+    isAbout ||= body.groups_truncated || body.groups_count > body.groups.length;
+  });
+  return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before, chosen);
+}
+
+/** Counts the groups in a time of a store, as `readLegend` does those of the service. */
+export function legendOf(
+  store: EventStore,
+  filter: Filter,
+  by: GroupBy,
+  { from, to }: Span,
+  before: Legend | null = null,
+  chosen = LARGEST,
+): Legend {
+  const sums = new Map<string, number>();
+  let without = 0;
+  // What began before and still lasts is in sight too.
+  const [first, last] = [store.lowerBound(from), store.lowerBound(to + 1n)];
+  const events = store.bodies.filter((_, row) => row < last && (row >= first || reaches(store, row, from)));
+  for (const event of events) {
+    const values = new Set(valuesOf(event, by));
+    for (const value of values) sums.set(value, (sums.get(value) ?? 0) + 1);
+    if (values.size === 0) without += 1;
+  }
+  return summed(by, demanded(filter, by), sums, { count: events.length, without, isAbout: false }, before, chosen);
+}
+
+const reaches = (store: EventStore, row: number, instant: Micros): boolean =>
+  store.lengths[row]! > 0 && store.time(row) + BigInt(Math.round(store.lengths[row]!)) > instant;
+
+function summed(
+  by: GroupBy,
+  own: string,
+  sums: ReadonlyMap<string, number>,
+  { count, without, isAbout }: { count: number; without: number; isAbout: boolean },
+  before: Legend | null,
+  chosen: Chosen,
+): Legend {
+  const all = [...sums].map(([key, sum]) => ({ key, count: sum }));
+  all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+  // An event may have several actors: the one that was asked for has a color, those that accompany it have none.
+  // What names one thing is no measure, and who chose some values wants these.
+  const isPlain = own !== '' || isTracked(by) || chosen.isEach === true || chosen.pins.length > 0 || chosen.skip > 0;
+  const numbers = isPlain ? null : classed(all, before?.by === by ? before.classes : null);
+  const colored = own === '' ? withColors(all, chosen, sums) : all.filter((group) => group.key === own);
+  const groups = numbers?.groups ?? inPlaces(colored, before);
+  const named = groups.reduce((sum, group) => sum + group.count, 0);
+  const told = all.reduce((sum, group) => sum + group.count, 0);
+  const others = Math.max(0, count - named);
+  return { by, groups, all, classes: numbers?.classes ?? null, others, isAbout, hasSeveral: told + without > count };
+}
+
+/** Returns the groups that have colors: those that are pinned, also where they have no events, and the next ones. */
+function withColors(all: readonly Group[], { pins, skip }: Chosen, sums: ReadonlyMap<string, number>): Group[] {
+  const pinned = pins.slice(0, COLORS).map((key) => ({ key, count: sums.get(key) ?? 0 }));
+  const free = all.filter(({ key }) => !pins.includes(key));
+  const places = COLORS - pinned.length;
+  // There may be fewer groups in sight than where somebody chose: then the last ones have colors.
+  const first = Math.min(skip, Math.max(0, free.length - places));
+  return [...pinned, ...free.slice(first, first + places)];
+}
+
+/** Leaves groups in the places that they had, as far as there are so many, and puts the new ones between them. */
+function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
+  const placed = new Array<Group | undefined>(groups.length).fill(undefined);
+  const rest: Group[] = [];
+  for (const group of groups) {
+    const place = before?.groups.findIndex(({ key }) => key === group.key) ?? -1;
+    if (place >= 0 && place < placed.length) placed[place] = group;
+    else rest.push(group);
+  }
+  return placed.map((group) => group ?? rest.shift()!);
+}
+
+/** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
+const SERIES_AT_ONCE = 2;
+
+/** Counts those groups that are not counted in these stretches yet. Each is there as soon as it is counted. */
+export async function readMissing(
+  counted: Counted,
+  question: Question,
+  { by, groups }: Legend,
+  whole: Counts,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = (): ReadonlyMap<string, Counts> => {
+    const { series } = counted;
+    return series?.whole === whole && series.by === by ? series.byKey : new Map<string, Counts>();
+  };
+  const missing = groups.filter((group) => !known().has(keyOf(group)));
+  await readSeries(question, by, missing, whole, signal, (group, own) => {
+    counted.series = { whole, by, byKey: new Map([...known(), [keyOf(group), own]]) };
+  });
+}
+
+/**
+ * Counts each of some groups in the stretches that are counted already, a few values at a time. `take` is told of a
+ * group once all its values are counted. Classes of too many values are not counted.
+ */
+async function readSeries(
+  question: Question,
+  by: GroupBy,
+  groups: readonly Group[],
+  { step, from, to }: Counts,
+  signal: AbortSignal,
+  take: (group: Group, counts: Counts) => void,
+): Promise<void> {
+  if (hasTooMany({ groups })) return;
+  const none: Counts = { step, from, to, until: to, buckets: [], count: 0 };
+  const series = new Map<string, Counts>();
+  const rest = groups.flatMap(membersOf);
+  const work = async (): Promise<void> => {
+    for (let value = rest.shift(); value !== undefined; value = rest.shift()) {
+      const asked = { ...question, filter: narrowed(question.filter, by, value) };
+      series.set(value, await readCounts(asked, step, { from, to }, signal, () => {}));
+      if (signal.aborted) return;
+      for (const group of groups) {
+        const values = membersOf(group);
+        if (!values.includes(value) || !values.every((one) => series.has(one))) continue;
+        take(
+          group,
+          values.reduce((sum, one) => added(sum, series.get(one)!), none),
+        );
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: SERIES_AT_ONCE }, work));
+}
+
+/** Returns two counts of the same stretches as one. */
+function added(a: Counts, b: Counts): Counts {
+  const buckets = new Map(a.buckets.map((bucket) => [bucket.from, bucket]));
+  for (const bucket of b.buckets) {
+    const known = buckets.get(bucket.from);
+    buckets.set(bucket.from, { ...bucket, count: bucket.count + (known?.count ?? 0) });
+  }
+  const ordered = [...buckets.values()].sort((x, y) => (x.from < y.from ? -1 : 1));
+  return { ...a, buckets: ordered, count: a.count + b.count };
+}
+
+const VALUES_MAX = 40;
+
+/** Values to choose from. */
+export interface Values {
+  /** The most frequent ones. */
+  groups: readonly Group[];
+  /** How many there are; null where not all events were looked through. */
+  count: number | null;
+  /** The least and the greatest, where all are numbers. */
+  least: string | null;
+  greatest: string | null;
+}
+
+/** Reads the values that events have, of the first events that the service looks through. */
+export async function readValues(question: Question, by: GroupBy, signal: AbortSignal): Promise<Values> {
+  const body = await service.aggregateEvents({ ...queryOf(question), group_by: by, limit: GROUPS_MAX }, { signal });
+  return valuesAmong(body);
+}
+
+/** Returns what there is to choose from of an answer of the service. */
+export function valuesAmong({ groups, groups_count, groups_truncated, next_cursor }: AggregateBody): Values {
+  const isAll = !groups_truncated && !next_cursor;
+  const isTold = isAll && groups_count <= groups.length;
+  const numbers = groups.map(({ key }) => numberOf(key)).filter((number) => number !== null);
+  const hasEnds = isTold && numbers.length > 0 && numbers.length === groups.length;
+  const end = (least: boolean): string | null =>
+    hasEnds ? String(numbers.reduce((a, b) => (least === a < b ? a : b))) : null;
+  return {
+    groups: groups.slice(0, VALUES_MAX),
+    count: isAll ? groups_count : null,
+    least: end(true),
+    greatest: end(false),
+  };
+}
+
+/** Says that more values exist than those that are shown; nothing where these are all. */
+export function cutText({ groups, count }: Values): string {
+  if (groups.length === 0 || (count !== null && count <= groups.length)) return '';
+  const most = groups.length === 1 ? 'The most frequent value' : `The ${groups.length} most frequent values`;
+  return count === null ? `${most} of the counted events.` : `${most} of ${count.toLocaleString('en')}.`;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Anchor } from '../../../lib/anchors';
+import type { TimelineBody } from '../../../lib/timelines.svelte';
+import { anchorOf, readLanes } from './lanes';
+
+const anchor = (anchor_id: string, timeline_id: string, position: number): Anchor => ({
+  anchor_id,
+  timestamp: '1914-06-27T00:00:00Z',
+  description: '',
+  fixed: true,
+  position,
+  timeline_id,
+  set_at: '2026-11-22T07:05:41Z',
+});
+
+describe('where a fork leaves the axis', () => {
+  const anchors = [anchor('eve', 'demo', 494), anchor('other', 'main', 494), anchor('later', 'demo', 500)];
+
+  it('is the anchor whose entry is the last that both share', () => {
+    expect(anchorOf({ fork: { parent: 'demo', size: 495 } }, anchors)?.anchor_id).toBe('eve');
+    expect(anchorOf({ fork: { parent: 'main', size: 495 } }, anchors)?.anchor_id).toBe('other');
+  });
+
+  it('is no anchor where it was forked from another entry', () => {
+    expect(anchorOf({ fork: { parent: 'demo', size: 496 } }, anchors)).toBeUndefined();
+    expect(anchorOf({}, anchors)).toBeUndefined();
+  });
+});
+
+describe('the timelines around one', () => {
+  const one = (timeline_id: string, fork?: TimelineBody['fork']): TimelineBody => ({
+    timeline_id,
+    created_at: '2026-11-22T07:05:41Z',
+    events: 0,
+    role: 'admin',
+    head: { size: 1, root: '' },
+    fork: fork ?? null,
+  });
+  const trunk = one('trunk');
+  const limb = one('limb', { parent: 'trunk', size: 0 });
+
+  it('are its forks among those that are known', async () => {
+    const limbs = [1, 2, 3, 4, 5, 6].map((number) => one(`limb-${number}`, { parent: 'trunk', size: 0 }));
+    const { lanes, more } = await readLanes('trunk', trunk, [trunk, one('other'), ...limbs], []);
+    expect(lanes.map(({ timeline, isParent }) => [timeline, isParent])).toEqual(
+      [1, 2, 3, 4].map((number) => [`limb-${number}`, false]),
+    );
+    expect(more).toBe(2);
+  });
+
+  it('are what it was forked from, although it is none of those that were listed', async () => {
+    const { lanes } = await readLanes('limb', limb, [trunk], []);
+    expect(lanes).toEqual([{ timeline: 'trunk', isParent: true, at: null }]);
+  });
+});

@@ -1,0 +1,87 @@
+/** What can be done to several events at once: in words, in which order, and what came of it. */
+import { ApiError, sentence, type Input } from '../../../lib/api';
+import { readDuration } from '../../../lib/duration';
+import { countText } from '../../../lib/events/words';
+import { parse } from '../../../lib/instant';
+import type { EventBody } from '../../../lib/events/store';
+
+export const KINDS = [
+  ['cancel', 'Cancel'],
+  ['delay', 'Postpone'],
+  ['advance', 'Bring forward'],
+  ['note', 'Label'],
+] as const;
+export type Kind = (typeof KINDS)[number][0];
+
+export interface Change {
+  kind: Kind;
+  /** How much, for those that move events. */
+  amount: string;
+  /** What is noted, for a label. */
+  label: string;
+}
+
+const DONE = { cancel: 'canceled', delay: 'postponed', advance: 'brought forward', note: 'labeled' } as const;
+
+export const isMove = (kind: Kind): boolean => kind === 'delay' || kind === 'advance';
+
+/** Returns what is wrong with a change, or null. */
+export function issueOf({ kind, amount, label }: Change): string | null {
+  if (kind === 'note') return label.trim() === '' ? 'Enter a label.' : null;
+  if (!isMove(kind)) return null;
+  const read = readDuration(amount.trim());
+  return read.ok ? null : read.problem;
+}
+
+/** Returns what is done to so many events, as the button and the anchor say it: "Postpone 3 events by 2h". */
+export function changeText({ kind, amount, label }: Change, count: number): string {
+  const events = countText(count, 'event');
+  const verb = KINDS.find(([of]) => of === kind)![1];
+  if (kind === 'note') return `${verb} ${events} “${label.trim()}”`;
+  return `${verb} ${events}${isMove(kind) ? ` by ${amount.trim()}` : ''}`;
+}
+
+/** Returns what was done: "2 of 3 events postponed". */
+export function doneText(kind: Kind, done: number, all: number): string {
+  return `${done.toLocaleString('en')} of ${countText(all, 'event')} ${DONE[kind]}`;
+}
+
+/** Returns what is sent for an event, without where. */
+export function requestOf({ kind, amount, label }: Change, event: EventBody): Input<'manipulate_event'> {
+  const duration = amount.trim();
+  const asked = { event_id: event.event_id, time: event.time };
+  if (kind === 'note') return { ...asked, action: label.trim(), effect: { kind } };
+  if (isMove(kind)) return { ...asked, action: `${kind} by ${duration}`, effect: { kind, duration } };
+  return { ...asked, action: kind };
+}
+
+/**
+ * Returns the events in the order in which they are changed: effects before their causes, so that those that change
+ * together make no paradox on the way. Only what comes earlier goes the other way.
+ */
+export function inOrder(kind: Kind, events: readonly EventBody[]): EventBody[] {
+  const way = kind === 'advance' ? 1 : -1;
+  const timed = events.map((event) => ({ event, time: parse(event.time) ?? 0n }));
+  timed.sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -way : way));
+  return timed.map(({ event }) => event);
+}
+
+/** Those that were refused for one reason. */
+export interface Refused {
+  why: string;
+  events: readonly EventBody[];
+}
+
+/** Returns why an event was refused, in words that are the same for others with the same reason. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ApiError) return error.status;
+  return sentence(error);
+}
+
+/** Adds one to those that were refused, the largest group first. */
+export function refusedBy(before: readonly Refused[], event: EventBody, why: string): Refused[] {
+  const own = before.find((group) => group.why === why);
+  const group = { why, events: [...(own?.events ?? []), event] };
+  const groups = own ? before.map((other) => (other === own ? group : other)) : [...before, group];
+  return groups.sort((a, b) => b.events.length - a.events.length);
+}

@@ -1,0 +1,58 @@
+/** The events of a list that something is to be done with, in the order in which they were chosen. */
+import type { EventBody } from '../../../lib/events/store';
+
+/** Each is an intervention of its own where they are changed: more are a matter for a script. */
+export const SELECTED_MAX = 1_000;
+
+export class Selection {
+  events = $state.raw<ReadonlyMap<string, EventBody>>(new Map());
+  /** The one that was pressed last: from there to the next one, where that is pressed with shift. */
+  #last: string | null = null;
+
+  has(eventId: string): boolean {
+    return this.events.has(eventId);
+  }
+
+  get isFull(): boolean {
+    return this.events.size >= SELECTED_MAX;
+  }
+
+  toggle(event: EventBody): void {
+    const next = new Map(this.events);
+    if (!next.delete(event.event_id) && !this.isFull) next.set(event.event_id, event);
+    this.events = next;
+    this.#last = event.event_id;
+  }
+
+  /** Does with all rows from the one that was pressed last to this one what a press does with this one. */
+  through(event: EventBody, shown: readonly EventBody[]): void {
+    const ends = [this.#last, event.event_id].map((id) => shown.findIndex(({ event_id }) => event_id === id));
+    const [first, last] = [Math.min(...ends), Math.max(...ends)];
+    if (first < 0) {
+      this.toggle(event);
+      return;
+    }
+    const rows = shown.slice(first, last + 1);
+    if (this.has(event.event_id)) {
+      const next = new Map(this.events);
+      for (const { event_id } of rows) next.delete(event_id);
+      this.events = next;
+    } else this.add(rows);
+    this.#last = event.event_id;
+  }
+
+  /** Chooses these too, as far as there is room. */
+  add(events: Iterable<EventBody>): void {
+    const next = new Map(this.events);
+    for (const event of events) {
+      if (next.size >= SELECTED_MAX) break;
+      next.set(event.event_id, event);
+    }
+    this.events = next;
+  }
+
+  clear(): void {
+    this.events = new Map();
+    this.#last = null;
+  }
+}

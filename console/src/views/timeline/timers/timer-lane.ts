@@ -1,0 +1,202 @@
+/** The lane of timers under the axis: what will fire, what has, and what came of it. */
+import { xOf, type Scale } from '../../../lib/events/scale';
+import { parse, type Micros } from '../../../lib/instant';
+import type { Palette } from '../../../lib/palette';
+import { queueOf, type Firing, type Timer } from '../../../lib/timers/timers';
+import { firingStanding } from '../../../lib/timers/words';
+import { preciseText } from '../../../lib/when';
+import type { Frame } from '../axis/picture';
+import { TIMERS_HEIGHT, box } from '../axis/paint';
+
+/**
+ * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is unknown
+ * here; the others are outcomes.
+ */
+export type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged' | 'failed' | 'superseded';
+
+export interface TimerMark {
+  time: Micros;
+  timerId: string;
+  /** Where firings wait; null if each is recorded as an event. */
+  queue: string | null;
+  kind: MarkKind;
+}
+
+const OUTCOMES: readonly string[] = ['pending', 'acknowledged', 'failed', 'superseded'];
+
+/** The lane, for an axis that came before it. */
+export class TimerLane {
+  constructor(readonly marks: readonly TimerMark[]) {}
+
+  paint(frame: Frame): void {
+    paintTimers(frame, this.marks);
+  }
+
+  pick(scale: Scale, height: number, point: { x: number; y: number }): TimerMark | null {
+    return pickTimer(this.marks, scale, height, point);
+  }
+
+  text(mark: TimerMark): string {
+    return markText(mark);
+  }
+}
+
+/** Returns the marks of timers and firings, in their order. What is known more exactly goes before what is not. */
+export function marksOf(
+  armed: readonly Timer[],
+  done: readonly Timer[],
+  firings: readonly Firing[],
+  coming: readonly { timer_id: string; due: string; queue?: string | null }[],
+): TimerMark[] {
+  const found = new Map<string, TimerMark>();
+  type Queue = string | null | undefined;
+  const add = (time: string | null | undefined, timerId: string, of: Queue, kind: MarkKind): void => {
+    const at = parse(time ?? '');
+    if (at === null) return;
+    const key = `${at} ${timerId}`;
+    if (!found.has(key)) found.set(key, { time: at, timerId, queue: of ?? null, kind });
+  };
+  for (const { due, timer_id, queue, state } of firings)
+    add(due, timer_id, queue, OUTCOMES.includes(state) ? (state as MarkKind) : 'fired');
+  for (const { next, timer_id, deliver } of armed) add(next, timer_id, queueOf(deliver), 'armed');
+  for (const { at, timer_id, deliver } of done) add(at, timer_id, queueOf(deliver), 'fired');
+  for (const { due, timer_id, queue } of coming) add(due, timer_id, queue, 'coming');
+  return [...found.values()].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+}
+
+/** Which mark a sign is of where it stands for several: the last of these. */
+const ORDER: readonly MarkKind[] = ['coming', 'superseded', 'fired', 'acknowledged', 'armed', 'pending', 'failed'];
+
+function colorOf(palette: Palette, kind: MarkKind): string {
+  if (kind === 'armed' || kind === 'coming') return palette.now;
+  if (kind === 'acknowledged') return palette.good;
+  if (kind === 'failed') return palette.bad;
+  return kind === 'pending' ? palette.warn : palette.faint;
+}
+
+/** What is drawn of marks that would cover each other: one sign, in the color of the one that says most. */
+export interface Sign {
+  /** Its middle, and how far it reaches to both sides, in pixels. */
+  x: number;
+  half: number;
+  mark: TimerMark;
+  count: number;
+  /** Whether all of them are recorded as events. */
+  isDiamond: boolean;
+}
+
+/** How far the sign of one mark reaches, its line included; a number needs more, and each further digit. */
+const [HALF, ROUND_HALF, DIAMOND_HALF, DIGIT] = [6, 9, 11, 3];
+
+function halfOf(count: number, isDiamond: boolean): number {
+  if (count === 1) return HALF;
+  return (isDiamond ? DIAMOND_HALF : ROUND_HALF) + DIGIT * (String(count).length - 1);
+}
+
+/** Returns the signs of what is not only to come by a rule, from the left to the right: none covers another. */
+export function signsOf(marks: readonly TimerMark[], scale: Scale): Sign[] {
+  const signs: (Sign & { from: number; to: number })[] = [];
+  for (const mark of marks) {
+    if (mark.kind === 'coming') continue;
+    const x = xOf(scale, mark.time);
+    let sign = { x, half: HALF, mark, count: 1, isDiamond: mark.queue === null, from: x, to: x };
+    for (let before = signs.at(-1); before && before.x + before.half > sign.x - sign.half; before = signs.at(-1)) {
+      signs.pop();
+      const count = before.count + sign.count;
+      const isDiamond = before.isDiamond && sign.isDiamond;
+      const isBefore = ORDER.indexOf(before.mark.kind) >= ORDER.indexOf(sign.mark.kind);
+      sign = {
+        x: (before.from + sign.to) / 2,
+        half: halfOf(count, isDiamond),
+        mark: isBefore ? before.mark : sign.mark,
+        count,
+        isDiamond,
+        from: before.from,
+        to: sign.to,
+      };
+    }
+    signs.push(sign);
+  }
+  return signs;
+}
+
+/** The sign of what is recorded as an event; what waits in a queue is round. */
+function outline(context: CanvasRenderingContext2D, { half, isDiamond, count }: Sign, x: number, y: number): void {
+  context.beginPath();
+  if (isDiamond) {
+    const reach = count === 1 ? half : half - 1;
+    context.moveTo(x, y - reach);
+    context.lineTo(x + reach, y);
+    context.lineTo(x, y + reach);
+    context.lineTo(x - reach, y);
+    context.closePath();
+  } else if (count === 1) context.arc(x, y, 4.5, 0, 7);
+  else box(context, x - half + 1, y - ROUND_HALF + 1, 2 * half - 2, 2 * ROUND_HALF - 2, ROUND_HALF);
+}
+
+/** Draws the lane at the foot of the axis. */
+export function paintTimers({ context, palette, scale, height }: Frame, marks: readonly TimerMark[]): void {
+  const y = height - TIMERS_HEIGHT / 2;
+  context.fillStyle = palette.line;
+  context.fillRect(0, height - TIMERS_HEIGHT, scale.width, 1);
+  const isIn = (x: number): boolean => x > -20 && x < scale.width + 20;
+  context.fillStyle = colorOf(palette, 'coming');
+  context.globalAlpha = 0.55;
+  const coming = new Set(marks.filter(({ kind }) => kind === 'coming').map(({ time }) => Math.round(xOf(scale, time))));
+  for (const x of coming) if (isIn(x)) context.fillRect(x - 0.75, y - 5, 1.5, 10);
+  context.globalAlpha = 1;
+  context.font = `650 10px ${palette.sans}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'center';
+  for (const sign of signsOf(marks, scale)) {
+    const x = Math.round(sign.x);
+    if (!isIn(x)) continue;
+    const color = colorOf(palette, sign.mark.kind);
+    // What is still to come is hollow.
+    const isHollow = sign.mark.kind === 'armed';
+    context.fillStyle = isHollow ? palette.surface : color;
+    context.strokeStyle = color;
+    context.lineWidth = 2;
+    outline(context, sign, x, y);
+    context.fill();
+    if (isHollow) context.stroke();
+    context.fillStyle = isHollow ? color : palette.surface;
+    if (sign.count > 1) context.fillText(String(sign.count), x, y + 0.5);
+  }
+  context.textAlign = 'left';
+}
+
+const NEAR_PIXELS = 7;
+
+/** Returns the mark under a point, and how many its sign is of: of these it is the one that says most. */
+export function pickTimer(
+  marks: readonly TimerMark[],
+  scale: Scale,
+  height: number,
+  { x, y }: { x: number; y: number },
+): (TimerMark & { count: number }) | null {
+  if (y < height - TIMERS_HEIGHT) return null;
+  const coming = marks
+    .filter(({ kind }) => kind === 'coming')
+    .map((mark) => ({ mark, count: 1, away: Math.abs(xOf(scale, mark.time) - x), half: 0 }));
+  const signs = signsOf(marks, scale).map((sign) => ({ ...sign, away: Math.abs(sign.x - x) }));
+  // A sign is drawn over what is only to come.
+  const found = [...signs, ...coming].filter(({ away, half }) => away <= Math.max(half, NEAR_PIXELS));
+  const best = found.sort((a, b) => Math.max(0, a.away - a.half) - Math.max(0, b.away - b.half))[0];
+  return best === undefined ? null : { ...best.mark, count: best.count };
+}
+
+/** Returns what a mark says, and how many more its sign is of. */
+export function markText(mark: TimerMark & { count?: number }): string {
+  const more = (mark.count ?? 1) - 1;
+  return more > 0 ? `${told(mark)} · and ${more.toLocaleString('en')} more here` : told(mark);
+}
+
+function told({ time, queue, kind }: TimerMark): string {
+  const at = preciseText(time, '');
+  const target = queue === null ? 'records an event' : `queue ${queue}`;
+  if (kind === 'armed') return `Fires next: ${at} · ${target}`;
+  if (kind === 'coming') return `Scheduled: ${at} · ${target}`;
+  if (queue === null && kind === 'acknowledged') return `Fired: ${at} · recorded an event`;
+  return `Fired: ${at}${kind === 'fired' ? '' : ` · ${firingStanding(kind).word}`} · ${target}`;
+}
