@@ -1,6 +1,6 @@
 /** The axis of the timeline, and what it reads. */
 import { describe, expect, it } from 'vitest';
-import { parse } from '../src/lib/instant';
+import { parse } from '../src/lib/time/instant';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
 import {
   on,

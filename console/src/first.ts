@@ -4,8 +4,8 @@
  * the timeline has along its time. It is a file of its own, without imports that are not in it
  * (`scripts/first-script.ts`), and the page is right without it.
  */
-import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/first-asked';
-import { drawFirstPicture, wholeTimeline } from './lib/first-picture';
+import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/loading/first-asked';
+import { drawFirstPicture, wholeTimeline } from './lib/loading/first-picture';
 
 /** The line is slow if nothing of the console is shown so long after the page was asked for, in milliseconds. */
 const SLOW_MS = 350;

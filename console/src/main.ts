@@ -1,8 +1,8 @@
 import './app.css';
 import './tables.css';
 import { mount } from 'svelte';
-import { addFonts } from './lib/fonts';
-import { watchTexts } from './lib/plain';
+import { addFonts } from './lib/loading/fonts';
+import { watchTexts } from './lib/text/plain';
 import App from './App.svelte';
 
 const target = document.getElementById('app');

@@ -1,6 +1,6 @@
 /** The views, in the order of the navigation. Each comes in a file of its own when it is first looked at. */
 import type { Component } from 'svelte';
-import { later } from './lib/later';
+import { later } from './lib/loading/later';
 import type { IconName } from './ui/Icon.svelte';
 import type { ViewProps } from './views/view-props';
 

@@ -1,5 +1,5 @@
 /** What every view gets. */
-import type { LiveClock } from '../lib/clock.svelte';
+import type { LiveClock } from '../lib/live/clock.svelte';
 
 export interface ViewProps {
   /** The timeline that is looked at. */

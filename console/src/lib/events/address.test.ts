@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../instant';
-import { boxParam, parseBox, parseRange } from '../ranges';
+import { parse } from '../time/instant';
+import { boxParam, parseBox, parseRange } from '../address/ranges';
 import { boxText, parseView, viewParams } from './address';
-import { scale } from './scale';
+import { scale } from '../chart/scale';
 import { rangeParam } from './words';
 
 const at = (text: string): bigint => parse(text)!;

@@ -1,7 +1,7 @@
 /** What of the view is in the address. */
-import { format, parse, type Micros } from '../instant';
-import type { Scale } from './scale';
-import type { Box } from '../ranges';
+import { format, parse, type Micros } from '../time/instant';
+import type { Scale } from '../chart/scale';
+import type { Box } from '../address/ranges';
 
 /** Writes the middle and the zoom, without digits that nobody sees. */
 export function viewParams(view: Scale): { center: string; zoom: string } {

@@ -1,10 +1,10 @@
 /** Keeps an axis at a period that goes by the clock, such as the last 24 hours, until somebody looks elsewhere. */
 import { untrack } from 'svelte';
-import type { LiveClock } from '../clock.svelte';
-import { SECOND, floorDiv } from '../instant';
-import { periodRange } from '../period-range';
-import { route } from '../route.svelte';
-import { fitted, type Scale } from './scale';
+import type { LiveClock } from '../live/clock.svelte';
+import { SECOND, floorDiv } from '../time/instant';
+import { periodRange } from '../time/period-range';
+import { route } from '../address/route.svelte';
+import { fitted, type Scale } from '../chart/scale';
 
 /** What shows a part of time. */
 interface Axis {

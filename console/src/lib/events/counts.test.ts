@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parse } from '../instant';
+import { parse } from '../time/instant';
 import { bucketAt, countStore, countWithin, readCounts, rounded, type Counts } from './counts';
 import { ALL } from './filter';
 import { STEPS } from './steps';

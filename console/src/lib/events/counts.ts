@@ -1,8 +1,8 @@
 /** How many events there are in each stretch of time, as the service counts them, or as they are in a store. */
-import { service, type Input } from '../api';
-import { format, parse, type Micros } from '../instant';
+import { service, type Input } from '../service/api';
+import { format, parse, type Micros } from '../time/instant';
 import { queryOf, type Question } from './filter';
-import { FIRST, LAST } from './scale';
+import { FIRST, LAST } from '../chart/scale';
 import { stepBegin, stepEnd, type Step } from './steps';
 import type { EventStore } from './store';
 

@@ -1,5 +1,5 @@
 /** An event with its history, as the service tells it. */
-import { whenText } from '../when';
+import { whenText } from '../time/when';
 import type { Cause, EventBody } from './store';
 
 export interface Version {

@@ -1,6 +1,6 @@
 /** Which events are shown: the filter in the address, and as the service takes it. */
-import type { Query } from '../base';
-import { boxParam, type Box } from '../ranges';
+import type { Query } from '../service/base';
+import { boxParam, type Box } from '../address/ranges';
 
 export interface Filter {
   /** Words, each of which begins a word of the event. */

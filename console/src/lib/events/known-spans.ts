@@ -1,5 +1,5 @@
 /** When events are, as far as this page has read it one by one. */
-import { parse, type Micros } from '../instant';
+import { parse, type Micros } from '../time/instant';
 
 /** From when to when an event is; both are the same for a moment. */
 export interface Span {

@@ -1,7 +1,7 @@
 /** What events are called where only their ids are known: in paradoxes, entries of a ledger, causes out of sight. */
-import { ApiError, service } from '../api';
-import { parse } from '../instant';
-import { isDate, preciseText, sentenceText } from '../when';
+import { ApiError, service } from '../service/api';
+import { parse } from '../time/instant';
+import { isDate, preciseText, sentenceText } from '../time/when';
 import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
 import { callName, keepName, knownName, knownPrecision } from './known-names';
 import { keepSpan, knownSpan, type Span } from './known-spans';

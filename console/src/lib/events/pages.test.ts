@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parse } from '../instant';
+import { parse } from '../time/instant';
 import { ALL } from './filter';
 import { nextEvent } from './pages';
 

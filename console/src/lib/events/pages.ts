@@ -1,6 +1,6 @@
 /** Events page by page, as the service has them. */
-import { isAborted, service } from '../api';
-import { format, parse, type Micros } from '../instant';
+import { isAborted, service } from '../service/api';
+import { format, parse, type Micros } from '../time/instant';
 import { queryOf, type Question } from './filter';
 import { keepNames } from './known-names';
 import { EventStore, type EventBody } from './store';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parse } from '../instant';
+import { parse } from '../time/instant';
 import { spanText } from './span-text';
 import { rangeText } from './words';
 

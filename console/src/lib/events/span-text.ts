@@ -1,6 +1,6 @@
 /** How long a range of time is, in words that agree with its dates. */
-import { DAY, distance, fromCivil, type Micros } from '../instant';
-import { shownCivil } from '../people';
+import { DAY, distance, fromCivil, type Micros } from '../time/instant';
+import { shownCivil } from '../time/people';
 import { countText } from './words';
 
 const ofDay = { hour: 0, minute: 0, second: 0, micros: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { format, parse } from '../instant';
+import { format, parse } from '../time/instant';
 import { STEPS, stepBegin, stepEnd, stepOf } from './steps';
 
 const at = (text: string): bigint => parse(text)!;

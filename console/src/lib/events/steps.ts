@@ -1,5 +1,5 @@
 /** How long the stretches of time are that events are counted in, such as an hour or a month. */
-import { DAY, HOUR, MINUTE, SECOND, civilFromDays, daysFromCivil, floorDiv, type Micros } from '../instant';
+import { DAY, HOUR, MINUTE, SECOND, civilFromDays, daysFromCivil, floorDiv, type Micros } from '../time/instant';
 
 export interface Step {
   /** As the service takes it, such as `PT6H`. */

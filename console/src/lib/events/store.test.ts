@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { format, parse } from '../instant';
+import { format, parse } from '../time/instant';
 import { EventStore, type EventBody } from './store';
 
 const event = (event_id: string, time: string, more: Partial<EventBody> = {}): EventBody => ({

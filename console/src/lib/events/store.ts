@@ -2,9 +2,9 @@
  * The events that are drawn, sorted by time, as columns: a hundred thousand objects would be slow to walk for each
  * picture. What a card shows is asked of the service when it is opened.
  */
-import { parse, type Micros } from '../instant';
-import { plain } from '../plain';
-import { split } from './scale';
+import { parse, type Micros } from '../time/instant';
+import { plain } from '../text/plain';
+import { split } from '../chart/scale';
 
 export interface Cause {
   event_id: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../instant';
+import { parse } from '../time/instant';
 import { countText, rangeText } from './words';
 
 const at = (text: string): bigint => parse(text)!;

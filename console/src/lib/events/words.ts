@@ -1,6 +1,6 @@
 /** Ranges of time and counts in the words of people. */
-import { DAY, HOUR, MINUTE, SECOND, format, yearForPeople, type Micros, monthName } from '../instant';
-import { dateText, shownCivil } from '../people';
+import { DAY, HOUR, MINUTE, SECOND, format, yearForPeople, type Micros, monthName } from '../time/instant';
+import { dateText, shownCivil } from '../time/people';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {

@@ -1,6 +1,6 @@
 /** The way from this page to the hub. */
 import type { ToHub, ToPage } from './protocol';
-import { unloaded } from '../unloaded.svelte';
+import { unloaded } from '../loading/unloaded.svelte';
 import workerUrl from './worker.ts?sharedworker&url';
 
 /** Trusted Types, of which TypeScript's own list has nothing yet. */

@@ -1,7 +1,7 @@
 /** The advance that moves a clock, while it goes on, and its receipt afterwards. */
 import { untrack } from 'svelte';
-import { isAborted, service } from '../api';
-import type { LiveClock } from '../clock.svelte';
+import { isAborted, service } from '../service/api';
+import type { LiveClock } from '../live/clock.svelte';
 import { readAdvance, type Settled } from './timers';
 
 /** How it is doing is asked so often, in host time; its end is told at once. */

@@ -1,6 +1,6 @@
 /** Whether a timeline has timers that fire, or have fired. Where there are none, nothing is offered for them. */
 import { untrack } from 'svelte';
-import type { LiveClock } from '../clock.svelte';
+import type { LiveClock } from '../live/clock.svelte';
 import { readTimers } from './timers';
 import type { WatchedTimers } from './watched.svelte';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../instant';
+import { parse } from '../time/instant';
 import { EMPTY, bodyOf, changesOf, draftOf, type TimerDraft } from './draft';
 import type { Timer } from './timers';
 

@@ -1,7 +1,7 @@
 /** A timer as it is asked for in a form. */
-import { understand } from '../calendar';
-import { format, parse, type Micros } from '../instant';
-import { zonedField } from '../zoned';
+import { understand } from '../time/calendar';
+import { format, parse, type Micros } from '../time/instant';
+import { zonedField } from '../time/zoned';
 import type { Timer, TimerEvent } from './timers';
 
 export type Kind = 'at' | 'every' | 'cron';

@@ -3,10 +3,10 @@
  * long each hold still lasts is worked out here, and those that end leave without a question.
  */
 import { untrack } from 'svelte';
-import { service } from '../api';
-import type { LiveClock } from '../clock.svelte';
-import { hostNow } from '../host-clock';
-import { Reading } from '../reading.svelte';
+import { service } from '../service/api';
+import type { LiveClock } from '../live/clock.svelte';
+import { hostNow } from '../time/host-clock';
+import { Reading } from '../service/reading.svelte';
 import { standing, type Hold } from './holds';
 import type { Settled } from './timers';
 

@@ -1,6 +1,6 @@
 /** Holds on the clock, and their texts. */
-import { SECOND } from '../instant';
-import { durationWords } from '../duration';
+import { SECOND } from '../time/instant';
+import { durationWords } from '../time/duration';
 
 export interface Hold {
   hold_id: string;

@@ -2,7 +2,7 @@
  * Rules of iCalendar and cron expressions as a sentence. What a sentence would not say exactly has none: the rule
  * itself is shown then.
  */
-import { format, parse } from '../instant';
+import { format, parse } from '../time/instant';
 
 const WEEKDAYS: Readonly<Record<string, string>> = {
   MO: 'Monday',

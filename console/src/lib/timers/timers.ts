@@ -1,5 +1,5 @@
 /** Timers as the API tells them: what shall fire, what has fired, and what would fire if the clock were moved. */
-import { service } from '../api';
+import { service } from '../service/api';
 
 export interface Timer {
   timer_id: string;

@@ -1,8 +1,8 @@
 /** A page of timers, read again when the clock has passed one of them or was moved, and now and then for new ones. */
 import { untrack } from 'svelte';
-import { isAborted } from '../api';
-import type { LiveClock } from '../clock.svelte';
-import { SECOND, floorDiv, parse, type Micros } from '../instant';
+import { isAborted } from '../service/api';
+import type { LiveClock } from '../live/clock.svelte';
+import { SECOND, floorDiv, parse, type Micros } from '../time/instant';
 import { readTimers, type Timer, type TimerState } from './timers';
 
 /** With the clock at a high rate, they are read no more often. */

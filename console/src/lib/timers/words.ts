@@ -1,6 +1,6 @@
 /** What is said of timers and firings. */
 import { countText } from '../events/words';
-import { DAY, HOUR, MINUTE, SECOND } from '../instant';
+import { DAY, HOUR, MINUTE, SECOND } from '../time/instant';
 import type { Settled, Timer, WouldFire } from './timers';
 
 const UNITS: readonly [name: string, micros: bigint][] = [

@@ -1,6 +1,6 @@
 /** The help about keys: opened with "?" on any page, and by what leads to it. */
 import { flushSync, mount, unmount } from 'svelte';
-import { isFreeKey } from '../../lib/keys';
+import { isFreeKey } from '../../lib/page/keys';
 import KeysHelp from './KeysHelp.svelte';
 
 export function showKeys(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../lib/instant';
+import { parse } from '../../lib/time/instant';
 import { commands, type Command, type Sources } from './commands';
 
 const sources: Sources = {

@@ -1,10 +1,10 @@
 /** What the palette offers for what is typed. */
-import { understand } from '../../lib/calendar';
-import { format, parse, type Micros } from '../../lib/instant';
-import { momentText } from '../../lib/people';
-import { rateText, rateWords, readRate } from '../../lib/rate';
-import type { Theme } from '../../lib/theme.svelte';
-import type { Anchor } from '../../lib/anchors';
+import { understand } from '../../lib/time/calendar';
+import { format, parse, type Micros } from '../../lib/time/instant';
+import { momentText } from '../../lib/time/people';
+import { rateText, rateWords, readRate } from '../../lib/time/rate';
+import type { Theme } from '../../lib/page/theme.svelte';
+import type { Anchor } from '../../lib/timelines/anchors';
 
 /** What is done at once, without going anywhere. */
 export type Deed =

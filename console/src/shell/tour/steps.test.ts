@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wrongParams } from '../../lib/deep-link';
+import { wrongParams } from '../../lib/address/deep-link';
 import { FORK, stepOf, stepsFor } from './steps';
 
 describe('the tour', () => {

@@ -1,7 +1,7 @@
 /** What the access view asks the service for, and in which words it tells about it. */
-import { type Answer, readJson, refusal, send, service } from '../../lib/api';
-import { readLimits } from '../../lib/limits';
-import type { RestrictionLevel } from '../../lib/session.svelte';
+import { type Answer, readJson, refusal, send, service } from '../../lib/service/api';
+import { readLimits } from '../../lib/service/limits';
+import type { RestrictionLevel } from '../../lib/session/session.svelte';
 import { told, type Permissions } from './permissions';
 
 export interface User {

@@ -1,7 +1,7 @@
 /** Until when somebody is in a list: what is offered, how it is said, and what of it has passed. */
-import { MINUTE, floorDiv, format, monthName, parse, yearForPeople } from '../../lib/instant';
-import { clockText, shownCivil, zonedText } from '../../lib/people';
-import { zone } from '../../lib/zone.svelte';
+import { MINUTE, floorDiv, format, monthName, parse, yearForPeople } from '../../lib/time/instant';
+import { clockText, shownCivil, zonedText } from '../../lib/time/people';
+import { zone } from '../../lib/time/zone.svelte';
 import type { End } from './permissions';
 
 /** What is offered; a value is how long it lasts after it is saved. */

@@ -1,5 +1,5 @@
 /** What a key may do and whether it still may. */
-import { format } from '../../lib/instant';
+import { format } from '../../lib/time/instant';
 import type { ApiKey } from './access';
 
 /** Scopes, each of which includes the ones before it. */

@@ -5,11 +5,11 @@
  * message of it brings everything that is newer, and what came without a change comes when the user asks, or comes back
  * to the page. Nothing is polled: every reading of the log is an entry of the log.
  */
-import { isAborted, service } from '../../lib/api';
+import { isAborted, service } from '../../lib/service/api';
 import { keepNames } from '../../lib/events/known-names';
 import type { EventBody } from '../../lib/events/store';
-import { format } from '../../lib/instant';
-import { Stream } from '../../lib/stream.svelte';
+import { format } from '../../lib/time/instant';
+import { Stream } from '../../lib/live/stream.svelte';
 import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
 
 /** So many entries are read at least, and so many more are shown at a time. */

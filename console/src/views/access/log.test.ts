@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { format, parse, type Micros } from '../../lib/instant';
+import { format, parse, type Micros } from '../../lib/time/instant';
 import {
   actionText,
   csv,

@@ -1,7 +1,7 @@
 /** Entries of the access log: how they are told, and written as CSV. */
-import { service } from '../../lib/api';
-import type { Micros } from '../../lib/instant';
-import { isLook } from '../../lib/looks';
+import { service } from '../../lib/service/api';
+import type { Micros } from '../../lib/time/instant';
+import { isLook } from '../../lib/ledger/looks';
 
 export interface LogEntry {
   user_id: string;

@@ -1,5 +1,5 @@
 /** Three lists of users, until when each is in them, and what a change does to each. */
-import type { Input } from '../../lib/api';
+import type { Input } from '../../lib/service/api';
 
 const LISTS = ['read', 'write', 'admin'] as const;
 export type List = (typeof LISTS)[number];

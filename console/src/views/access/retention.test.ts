@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryIssue } from '../../lib/expiry';
+import { expiryIssue } from '../../lib/timelines/expiry';
 import { choices, effectText, keptText, periodIssue, secondsText } from './retention';
 
 describe('a period', () => {

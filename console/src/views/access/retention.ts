@@ -1,7 +1,7 @@
 /** How long contents of reads and refusals are kept: what is asked of the service, and how it is told. */
-import { service } from '../../lib/api';
-import { durationWords, fixedLengthIssue, readDuration } from '../../lib/duration';
-import type { Retention } from '../../lib/timelines.svelte';
+import { service } from '../../lib/service/api';
+import { durationWords, fixedLengthIssue, readDuration } from '../../lib/time/duration';
+import type { Retention } from '../../lib/timelines/timelines.svelte';
 import { firstLogs } from './log';
 
 export const CLASSES = ['reads', 'rejections'] as const;

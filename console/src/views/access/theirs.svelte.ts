@@ -1,7 +1,7 @@
 /** What belongs to somebody: to oneself, or for operators to whom the address names. */
-import { Reading } from '../../lib/reading.svelte';
-import { route } from '../../lib/route.svelte';
-import { session } from '../../lib/session.svelte';
+import { Reading } from '../../lib/service/reading.svelte';
+import { route } from '../../lib/address/route.svelte';
+import { session } from '../../lib/session/session.svelte';
 
 /** Reads it anew whenever it is somebody else's. Made while a component is, and ends with it. */
 export class Theirs<T> {

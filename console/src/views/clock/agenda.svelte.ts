@@ -1,12 +1,12 @@
 /** What happens next: events after the clock, read again when some were passed, moved or recorded; and timers. */
 import { untrack } from 'svelte';
-import { isAborted } from '../../lib/api';
-import type { LiveClock } from '../../lib/clock.svelte';
+import { isAborted } from '../../lib/service/api';
+import type { LiveClock } from '../../lib/live/clock.svelte';
 import { ALL } from '../../lib/events/filter';
 import { readPage } from '../../lib/events/pages';
 import { EventStore } from '../../lib/events/store';
-import { SECOND, floorDiv, parse, type Micros } from '../../lib/instant';
-import { Stream } from '../../lib/stream.svelte';
+import { SECOND, floorDiv, parse, type Micros } from '../../lib/time/instant';
+import { Stream } from '../../lib/live/stream.svelte';
 import { deliversTo, type Timer } from '../../lib/timers/timers';
 
 /** So many are read at once; fewer are shown. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distance } from '../../lib/instant';
+import { distance } from '../../lib/time/instant';
 import { axisPlace, axisReach, axisTicks, relation } from './anchors';
 
 const HOUR = 3_600_000_000n;

@@ -1,5 +1,5 @@
 /** Where the marks of anchors stand on an axis that has now in its middle. */
-import type { Micros } from '../../lib/instant';
+import type { Micros } from '../../lib/time/instant';
 
 /** Up to here a logarithmic axis is about even; beyond, each tenfold distance takes an equal step. */
 const EVEN_MICROS = 60_000_000;

@@ -1,9 +1,9 @@
 /** What is done to a clock: one thing at a time, with what came of it, and a way back. */
-import { service } from '../../lib/api';
-import type { ClockBody, LiveClock } from '../../lib/clock.svelte';
-import { format, type Micros } from '../../lib/instant';
+import { service } from '../../lib/service/api';
+import type { ClockBody, LiveClock } from '../../lib/live/clock.svelte';
+import { format, type Micros } from '../../lib/time/instant';
 import type { Settled } from '../../lib/timers/timers';
-import { toasts } from '../../lib/toast.svelte';
+import { toasts } from '../../lib/page/toast.svelte';
 import { moveOfReceipt, moveTo, type Move } from './moves';
 
 /** Where the clock was before it was moved. */

@@ -1,9 +1,9 @@
 /** Who follows the clock under a name: read when the clock says that there may be something new, and not in between. */
 import { untrack } from 'svelte';
-import { hostNow } from '../../lib/host-clock';
-import { service } from '../../lib/api';
-import type { LiveClock } from '../../lib/clock.svelte';
-import { Reading } from '../../lib/reading.svelte';
+import { hostNow } from '../../lib/time/host-clock';
+import { service } from '../../lib/service/api';
+import type { LiveClock } from '../../lib/live/clock.svelte';
+import { Reading } from '../../lib/service/reading.svelte';
 import type { Fault } from './whereabouts';
 
 export interface Follower {

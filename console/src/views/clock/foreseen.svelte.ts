@@ -1,6 +1,6 @@
 /** What a move ahead would fire. Nothing is asked where no timer is in between. */
-import { isAborted } from '../../lib/api';
-import type { Micros } from '../../lib/instant';
+import { isAborted } from '../../lib/service/api';
+import type { Micros } from '../../lib/time/instant';
 import { foresee, type WouldFire } from '../../lib/timers/timers';
 import type { WatchedTimers } from '../../lib/timers/watched.svelte';
 

@@ -2,9 +2,9 @@
  * Host time, without asking for it. While a clock runs at a known rate, what it shows tells host time; the difference
  * to this browser's clock is kept for when it stands.
  */
-import { isAtEnd, type LiveClock } from '../../lib/clock.svelte';
-import { hostNow } from '../../lib/host-clock';
-import { SECOND, floorDiv, parse, type Micros } from '../../lib/instant';
+import { isAtEnd, type LiveClock } from '../../lib/live/clock.svelte';
+import { hostNow } from '../../lib/time/host-clock';
+import { SECOND, floorDiv, parse, type Micros } from '../../lib/time/instant';
 
 /** How often the shown host time steps beside a clock that stands: it is a fact beside the clock, not a clock. */
 const STEP_MS = 1_000;

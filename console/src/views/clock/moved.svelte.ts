@@ -1,5 +1,5 @@
 /** The moves of this visit, which stay when the page is loaded again. The one that is shown is in the address. */
-import { route } from '../../lib/route.svelte';
+import { route } from '../../lib/address/route.svelte';
 import { isSameMove, moveOf, moveParams, withMove, type Move } from './moves';
 
 export class Moved {

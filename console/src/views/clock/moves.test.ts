@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Anchor } from '../../lib/anchors';
+import type { Anchor } from '../../lib/timelines/anchors';
 import type { Settled } from '../../lib/timers/timers';
 import { MOVES_MAX, anchorsPassed, moveOf, moveOfReceipt, moveParams, passedBy, wayText, withMove } from './moves';
 

@@ -1,7 +1,7 @@
 /** Moves of a clock: from where to where, and what lies between. */
-import type { Anchor } from '../../lib/anchors';
-import { FIRST, LAST } from '../../lib/events/scale';
-import { distance, format, parse, type Micros } from '../../lib/instant';
+import type { Anchor } from '../../lib/timelines/anchors';
+import { FIRST, LAST } from '../../lib/chart/scale';
+import { distance, format, parse, type Micros } from '../../lib/time/instant';
 import type { Settled } from '../../lib/timers/timers';
 
 export interface Move {

@@ -1,9 +1,9 @@
 /** What a move would pass: the events between where the clock is and where it would be. */
 import { ALL } from '../../lib/events/filter';
 import { readSome, type Some } from '../../lib/events/counts';
-import { isAborted } from '../../lib/api';
-import type { Micros } from '../../lib/instant';
-import { FIRST, LAST } from '../../lib/events/scale';
+import { isAborted } from '../../lib/service/api';
+import type { Micros } from '../../lib/time/instant';
+import { FIRST, LAST } from '../../lib/chart/scale';
 
 export class Passing {
   /** Null while it is not known. */

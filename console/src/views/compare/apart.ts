@@ -1,6 +1,6 @@
 /** What is said of a timer on each of two timelines. */
-import { parse } from '../../lib/instant';
-import { momentText } from '../../lib/people';
+import { parse } from '../../lib/time/instant';
+import { momentText } from '../../lib/time/people';
 import type { Timer } from '../../lib/timers/timers';
 import { scheduleOf } from '../../lib/timers/schedule-of';
 import { isRepeating } from '../../lib/timers/words';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Counts } from '../../lib/events/counts';
 import { stepOf } from '../../lib/events/steps';
-import { DAY } from '../../lib/instant';
+import { DAY } from '../../lib/time/instant';
 import { barsAt, barsText } from './bars-at';
 
 const counts = (...buckets: [day: bigint, count: number][]): Counts => ({

@@ -1,7 +1,7 @@
 /** What the bars of both sides stand for at a moment. */
 import type { Counts } from '../../lib/events/counts';
 import { countText, rangeText } from '../../lib/events/words';
-import type { Micros } from '../../lib/instant';
+import type { Micros } from '../../lib/time/instant';
 
 interface Bars {
   from: Micros;

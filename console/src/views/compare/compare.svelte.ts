@@ -1,13 +1,13 @@
 /** Two timelines that share a beginning: where they differ, and how many events each has in each stretch of time. */
-import { isAborted, service } from '../../lib/api';
+import { isAborted, service } from '../../lib/service/api';
 import { readCounts, type Counts } from '../../lib/events/counts';
 import { ALL } from '../../lib/events/filter';
 import { readExtent, readPage } from '../../lib/events/pages';
-import { FIRST, LAST, fitted, scale, timeAt, widened, type Scale } from '../../lib/events/scale';
+import { FIRST, LAST, fitted, scale, timeAt, widened, type Scale } from '../../lib/chart/scale';
 import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
 import type { EventBody } from '../../lib/events/store';
-import { parse, type Micros } from '../../lib/instant';
-import { Stream } from '../../lib/stream.svelte';
+import { parse, type Micros } from '../../lib/time/instant';
+import { Stream } from '../../lib/live/stream.svelte';
 import { amid, spanOf } from './span';
 
 export type Change = 'only_in_base' | 'only_in_compare' | 'differs';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Counts } from '../../lib/events/counts';
-import { fitted, scale, xOf } from '../../lib/events/scale';
+import { fitted, scale, xOf } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
-import type { Palette } from '../../lib/palette';
+import type { Palette } from '../../lib/chart/palette';
 import type { Difference } from './compare.svelte';
 import { apartIn, cut, leastOf, namesBeside, paint, pick } from './paint';
 

@@ -1,12 +1,12 @@
 /** Two timelines on one axis: the bars of one above it, of the other below, and a mark for each difference. */
-import { heights, mostIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/events/bars';
+import { heights, mostIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/chart/bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
-import { paintRulerStrip } from '../../lib/events/ruler';
-import { FIRST, LAST, xOf, type Scale } from '../../lib/events/scale';
-import { ticks } from '../../lib/events/ticks';
-import { together } from '../../lib/events/together';
-import type { Palette } from '../../lib/palette';
-import { plain } from '../../lib/plain';
+import { paintRulerStrip } from '../../lib/chart/ruler';
+import { FIRST, LAST, xOf, type Scale } from '../../lib/chart/scale';
+import { ticks } from '../../lib/chart/ticks';
+import { together } from '../../lib/chart/together';
+import type { Palette } from '../../lib/chart/palette';
+import { plain } from '../../lib/text/plain';
 import { shorten } from '../timeline/axis/layout';
 import type { Difference } from './compare.svelte';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parse, type Micros } from '../../lib/instant';
+import { parse, type Micros } from '../../lib/time/instant';
 import { amid, spanOf } from './span';
 
 const at = (text: string): Micros => parse(text)!;

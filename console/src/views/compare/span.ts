@@ -1,6 +1,6 @@
 /** Which time the differences of two timelines take. */
 import { softnessOf, type EventBody } from '../../lib/events/store';
-import { HOUR, type Micros } from '../../lib/instant';
+import { HOUR, type Micros } from '../../lib/time/instant';
 
 interface Placed {
   a?: EventBody | null;

@@ -1,6 +1,6 @@
 /** The content of a form: as text in its fields, as a part of the address, and as a request. */
-import { durationIssue } from '../../lib/duration';
-import { timestampIssue } from '../../lib/timestamp';
+import { durationIssue } from '../../lib/time/duration';
+import { timestampIssue } from '../../lib/time/timestamp';
 import { RESERVED, typesOf, type Field, type Operation } from './openapi';
 
 export interface Draft {

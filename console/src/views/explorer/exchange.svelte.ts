@@ -1,6 +1,6 @@
 /** Requests that were sent and their responses, in memory while the page is open, without secrets. */
 import { EventReader, type RawEvent } from '../../../../clients/typescript/src/sse';
-import { ApiConnectionError, ApiError, isAborted, send } from '../../lib/api';
+import { ApiConnectionError, ApiError, isAborted, send } from '../../lib/service/api';
 import { addressPart, requestOf, withoutSecrets, type Draft, type WireRequest } from './draft';
 import { isSecret, type Operation } from './openapi';
 

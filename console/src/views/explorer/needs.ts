@@ -1,5 +1,5 @@
 /** The role that an operation needs, for a warning before the service refuses. `roles.snap` of the service has them. */
-import type { RestrictionLevel } from '../../lib/session.svelte';
+import type { RestrictionLevel } from '../../lib/session/session.svelte';
 import type { Operation } from './openapi';
 
 type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'public';

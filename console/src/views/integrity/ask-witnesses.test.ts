@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import type { ErrorCode } from '../../lib/api';
+import type { ErrorCode } from '../../lib/service/api';
 
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
-const { ApiError } = await import('../../lib/api');
+const { ApiError } = await import('../../lib/service/api');
 const { refusalOf, verifyCommand } = await import('./ask-witnesses');
 const { read, witnessKeys } = await import('./witness-keys.svelte');
 

@@ -1,6 +1,6 @@
 /** What is said around a witnessed proof: where there is none, and how it is verified elsewhere. */
-import { ApiError, capital } from '../../lib/api';
-import { WITNESS_LINE } from '../../lib/note';
+import { ApiError, capital } from '../../lib/service/api';
+import { WITNESS_LINE } from '../../lib/ledger/note';
 
 /** Returns what to do where the service has no such proof, or null where it refused for another reason. */
 export function refusalOf(error: unknown): string | null {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/merkle';
-import { readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../lib/note';
+import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/ledger/merkle';
+import { readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../lib/ledger/note';
 import { checkCheckpoint, checkContinuation, checkCosigned, checkInclusion, verdictOf, type ProofBody } from './check';
-import { bytesText } from '../../lib/files';
+import { bytesText } from '../../lib/page/files';
 import { pageOf } from './ledger';
 
 interface Vectors {

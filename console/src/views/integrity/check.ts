@@ -1,6 +1,16 @@
 /** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
-import { format } from '../../lib/instant';
-import { climb, equal, fromHex, isConsistent, leafHash, toHex, utf8, type Bytes, type Step } from '../../lib/merkle';
+import { format } from '../../lib/time/instant';
+import {
+  climb,
+  equal,
+  fromHex,
+  isConsistent,
+  leafHash,
+  toHex,
+  utf8,
+  type Bytes,
+  type Step,
+} from '../../lib/ledger/merkle';
 import {
   cosigners,
   readKey,
@@ -11,7 +21,7 @@ import {
   type Checkpoint,
   type Verdict,
   type VerifierKey,
-} from '../../lib/note';
+} from '../../lib/ledger/note';
 
 /** What the service answers when it is asked for a checkpoint. */
 export interface CheckpointBody {

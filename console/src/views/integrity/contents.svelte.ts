@@ -1,6 +1,6 @@
 /** The comparison of all entries of a ledger with what was signed: how far it has come, and what it found. */
-import { isAborted, ApiError, service } from '../../lib/api';
-import { readNote } from '../../lib/note';
+import { isAborted, ApiError, service } from '../../lib/service/api';
+import { readNote } from '../../lib/ledger/note';
 import { checkCheckpoint, type Check, type CheckpointBody } from './check';
 import { Contents, type Difference, type EntriesBody } from './contents';
 

@@ -1,8 +1,8 @@
 /** Contents of entries, compared with the vectors of the format. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { fromHex, leafHash, sha256, toHex, utf8 } from '../../lib/merkle';
-import { readNote, type Checkpoint } from '../../lib/note';
+import { fromHex, leafHash, sha256, toHex, utf8 } from '../../lib/ledger/merkle';
+import { readNote, type Checkpoint } from '../../lib/ledger/note';
 import { Contents, type EntryBody } from './contents';
 
 const vectors = JSON.parse(

@@ -2,8 +2,18 @@
  * Contents of entries, compared with what was signed: each payload with its leaf, and the tree over all leaves with a
  * checkpoint. Nothing here asks the service.
  */
-import { equal, fromHex, leafHash, nodeHash, emptyRoot, sha256, toHex, utf8, type Bytes } from '../../lib/merkle';
-import type { Checkpoint } from '../../lib/note';
+import {
+  equal,
+  fromHex,
+  leafHash,
+  nodeHash,
+  emptyRoot,
+  sha256,
+  toHex,
+  utf8,
+  type Bytes,
+} from '../../lib/ledger/merkle';
+import type { Checkpoint } from '../../lib/ledger/note';
 import type { Check } from './check';
 import { Fault, Gone, type Leaf } from './gone';
 

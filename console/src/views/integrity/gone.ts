@@ -2,8 +2,8 @@
  * What is missing from a ledger, and which later entry let it go: one that erased it, or a sweep that may do so
  * (docs/specs/ledger-2.md §7). A sweep that names what it may not let go lets go nothing of it.
  */
-import { parse, type Micros } from '../../lib/instant';
-import { concat, sha256, toHex, type Bytes } from '../../lib/merkle';
+import { parse, type Micros } from '../../lib/time/instant';
+import { concat, sha256, toHex, type Bytes } from '../../lib/ledger/merkle';
 
 /** What of a leaf is looked at. */
 export interface Leaf {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readHead, type HeadStatement } from '../../lib/head';
-import { fromHex, toHex, type Bytes } from '../../lib/merkle';
+import { readHead, type HeadStatement } from '../../lib/ledger/head';
+import { fromHex, toHex, type Bytes } from '../../lib/ledger/merkle';
 import { checkHead, checkTree, type Shown, type Tree } from './head';
 
 const read = (name: string): unknown =>

@@ -1,7 +1,7 @@
 /** A head statement, verified in the browser beside the checkpoint. Nothing here asks the service. */
-import { readHead, type HeadStatement } from '../../lib/head';
-import { equal, isConsistent, type Bytes } from '../../lib/merkle';
-import { isSignedBy, readKey, timelineOf } from '../../lib/note';
+import { readHead, type HeadStatement } from '../../lib/ledger/head';
+import { equal, isConsistent, type Bytes } from '../../lib/ledger/merkle';
+import { isSignedBy, readKey, timelineOf } from '../../lib/ledger/note';
 import { entries, type Check } from './check';
 
 /** The tree of the first entries of a ledger. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { service } from '../../lib/api';
-import { parse } from '../../lib/instant';
+import { service } from '../../lib/service/api';
+import { parse } from '../../lib/time/instant';
 import { entriesFor, foldedAway, readChanges, readPage, recordedSince, type Entry } from './ledger';
 
 /** Serves a ledger of so many entries, of which these positions change something and the others are reads. */

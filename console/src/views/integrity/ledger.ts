@@ -1,8 +1,8 @@
 /** Entries of a ledger, read in the bundles that the service serves them in (docs/specs/ledger.md §8). */
-import { ApiError, service } from '../../lib/api';
-import { parse, type Micros } from '../../lib/instant';
-import { isLook } from '../../lib/looks';
-import { bundlePath, readBundle } from '../../lib/note';
+import { ApiError, service } from '../../lib/service/api';
+import { parse, type Micros } from '../../lib/time/instant';
+import { isLook } from '../../lib/ledger/looks';
+import { bundlePath, readBundle } from '../../lib/ledger/note';
 
 export interface Entry {
   seq: number;

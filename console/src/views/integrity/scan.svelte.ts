@@ -1,5 +1,5 @@
 /** A scan for tampering: how far it has come, and what it found. Leaving the page ends it. */
-import { isAborted, ApiError, service } from '../../lib/api';
+import { isAborted, ApiError, service } from '../../lib/service/api';
 
 export interface Progress {
   stage: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { concat, fromHex, leafHash, sha256, toBase64, toHex, utf8, type Bytes } from '../../lib/merkle';
-import { readKey, readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../lib/note';
+import { concat, fromHex, leafHash, sha256, toBase64, toHex, utf8, type Bytes } from '../../lib/ledger/merkle';
+import { readKey, readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../lib/ledger/note';
 import { verdictOf, type Check } from './check';
 import { STEPS, checkWitnessed, readWitnessed, type WitnessedBody } from './witnessed';
 

@@ -2,7 +2,7 @@
  * A proof of an entry that witnesses vouch for, verified in the browser step by step: docs/specs/ledger-2.md §10.
  * Nothing here asks the service.
  */
-import { climb, equal, fromHex, leafHash, toBase64, utf8, type Bytes } from '../../lib/merkle';
+import { climb, equal, fromHex, leafHash, toBase64, utf8, type Bytes } from '../../lib/ledger/merkle';
 import {
   readKey,
   readNote,
@@ -12,7 +12,7 @@ import {
   type Checkpoint,
   type Verdict,
   type VerifierKey,
-} from '../../lib/note';
+} from '../../lib/ledger/note';
 import { checkCosigned, entries, type Check } from './check';
 
 /** What the service answers when it is asked for a witnessed proof, as far as it is verified. */

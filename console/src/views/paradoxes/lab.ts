@@ -1,8 +1,8 @@
 /** What an intervention would change, side by side; and the words in which one is told to the service. */
 import { countText } from '../../lib/events/words';
-import { SECOND, floorDiv, parse } from '../../lib/instant';
-import { zonedText } from '../../lib/people';
-import { isDate, preciseText } from '../../lib/when';
+import { SECOND, floorDiv, parse } from '../../lib/time/instant';
+import { zonedText } from '../../lib/time/people';
+import { isDate, preciseText } from '../../lib/time/when';
 import type { Paradox } from './paradox';
 
 export interface EventBody {

@@ -1,6 +1,6 @@
 /** Where the parts of a picture stand. Plain numbers, so that they can be tested without a page. */
-import { fitted, type Scale } from '../../lib/events/scale';
-import type { Micros } from '../../lib/instant';
+import { fitted, type Scale } from '../../lib/chart/scale';
+import type { Micros } from '../../lib/time/instant';
 
 interface Spot {
   x: number;

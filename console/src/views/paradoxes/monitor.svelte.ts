@@ -2,8 +2,8 @@
  * The paradoxes of a timeline as they are looked at: pages, and what becomes of them when history changes meanwhile.
  */
 import { untrack } from 'svelte';
-import { isAborted, service } from '../../lib/api';
-import { Stream, type Message } from '../../lib/stream.svelte';
+import { isAborted, service } from '../../lib/service/api';
+import { Stream, type Message } from '../../lib/live/stream.svelte';
 import { append, follow, type Choice, type Told } from './following';
 import type { Paradox, ParadoxesBody } from './paradox';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { format, parse } from '../../lib/instant';
+import { format, parse } from '../../lib/time/instant';
 import type { Span } from '../../lib/events/known-spans';
-import { xOf } from '../../lib/events/scale';
+import { xOf } from '../../lib/chart/scale';
 import {
   BACK_ROOM,
   axisScale,

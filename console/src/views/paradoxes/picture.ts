@@ -1,8 +1,8 @@
 /** From a witness to what is drawn of it: which shape, with which parts. Where they stand is in `layout.ts`. */
-import { distance, parse, type Micros } from '../../lib/instant';
-import { momentText } from '../../lib/people';
+import { distance, parse, type Micros } from '../../lib/time/instant';
+import { momentText } from '../../lib/time/people';
 import type { Span } from '../../lib/events/known-spans';
-import { stretchText } from '../../lib/when';
+import { stretchText } from '../../lib/time/when';
 import { bothText } from './told';
 import { timerOf, type Paradox, type Step } from './paradox';
 

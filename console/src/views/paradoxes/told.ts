@@ -1,8 +1,8 @@
 /** What a row of the list says of a paradox: shorter than the sentence of the service, which the detail has. */
 import { named } from '../../lib/events/names.svelte';
-import { SECOND, distance, floorDiv, format, parse, type Micros } from '../../lib/instant';
-import { stretchText, whenText } from '../../lib/when';
-import { plain } from '../../lib/words';
+import { SECOND, distance, floorDiv, format, parse, type Micros } from '../../lib/time/instant';
+import { stretchText, whenText } from '../../lib/time/when';
+import { plain } from '../../lib/text/words';
 import { valueText } from '../../lib/events/event';
 import type { Paradox } from './paradox';
 

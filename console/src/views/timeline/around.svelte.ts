@@ -1,8 +1,8 @@
 /** What stands around the events: anchors, forks, and what hangs on the events that are in sight. */
-import { readAnchors, type Anchor } from '../../lib/anchors';
-import { service } from '../../lib/api';
-import { format, parse, type Micros } from '../../lib/instant';
-import { timelines, type TimelineBody } from '../../lib/timelines.svelte';
+import { readAnchors, type Anchor } from '../../lib/timelines/anchors';
+import { service } from '../../lib/service/api';
+import { format, parse, type Micros } from '../../lib/time/instant';
+import { timelines, type TimelineBody } from '../../lib/timelines/timelines.svelte';
 import { queryOf, type Question } from '../../lib/events/filter';
 import { readLanes, type Lane } from './lanes/lanes';
 import type { Marks } from './axis/picture';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { scale, xOf } from '../../lib/events/scale';
-import { SECOND } from '../../lib/instant';
+import { scale, xOf } from '../../lib/chart/scale';
+import { SECOND } from '../../lib/time/instant';
 import { following, hasLeft, isApart } from './follow';
 
 describe('following the clock', () => {

@@ -1,6 +1,6 @@
 /** Keeps the clock's now in sight while it moves on, so that what happens comes in at the right. */
-import { panned, xOf, type Scale } from '../../lib/events/scale';
-import type { Micros } from '../../lib/instant';
+import { panned, xOf, type Scale } from '../../lib/chart/scale';
+import type { Micros } from '../../lib/time/instant';
 import type { Range } from './sight.svelte';
 
 /** Where now is kept: there is room for what is planned behind it. */

@@ -1,6 +1,6 @@
 /** What becomes of the timeline while one looks: what flashes, and what happened out of sight. */
-import { parse, type Micros } from '../../lib/instant';
-import { isWithin, type Box } from '../../lib/ranges';
+import { parse, type Micros } from '../../lib/time/instant';
+import { isWithin, type Box } from '../../lib/address/ranges';
 import type { EventBody } from '../../lib/events/store';
 
 interface StreamBody {

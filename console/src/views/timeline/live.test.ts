@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../lib/events/store';
-import { parse } from '../../lib/instant';
-import { isWithin } from '../../lib/ranges';
+import { parse } from '../../lib/time/instant';
+import { isWithin } from '../../lib/address/ranges';
 import { changesIn, Live, type Changes } from './live.svelte';
 
 const event = (event_id: string, geo?: { lat: number; lon: number }): [string, EventBody] => [

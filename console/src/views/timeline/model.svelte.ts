@@ -2,13 +2,13 @@
  * What the view shows: what part of time, which events, and what is known of them. Counts come first. Events are read
  * one by one only where there are so few in sight that each can be seen.
  */
-import { isAborted, ApiConnectionError } from '../../lib/api';
-import { asked } from '../../lib/quiet';
-import type { Micros } from '../../lib/instant';
-import { laterOrThrow } from '../../lib/later';
-import type { Box } from '../../lib/ranges';
-import { Stream } from '../../lib/stream.svelte';
-import { timelines } from '../../lib/timelines.svelte';
+import { isAborted, ApiConnectionError } from '../../lib/service/api';
+import { asked } from '../../lib/loading/quiet';
+import type { Micros } from '../../lib/time/instant';
+import { laterOrThrow } from '../../lib/loading/later';
+import type { Box } from '../../lib/address/ranges';
+import { Stream } from '../../lib/live/stream.svelte';
+import { timelines } from '../../lib/timelines/timelines.svelte';
 import { Around, MARKS_MAX } from './around.svelte';
 import { BAR_PIXELS, Counted } from './counts/counted.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
@@ -29,7 +29,7 @@ import { changesIn, Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './counts/renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
-import { FIRST, LAST, besideScale, type Scale } from '../../lib/events/scale';
+import { FIRST, LAST, besideScale, type Scale } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
 

@@ -1,5 +1,5 @@
 /** What the first picture of the timeline does without: fetched when it is wanted, or in a quiet moment before. */
-import { later } from '../../lib/later';
+import { later } from '../../lib/loading/later';
 
 // In a quiet moment the last one comes first.
 export const dialogs = later(() => import('./dialogs/Dialogs.svelte'));

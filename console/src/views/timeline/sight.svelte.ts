@@ -1,6 +1,6 @@
 /** What part of time is in sight, and how one moves about in it. */
-import type { Micros } from '../../lib/instant';
-import { scale, timeAt, type Scale } from '../../lib/events/scale';
+import type { Micros } from '../../lib/time/instant';
+import { scale, timeAt, type Scale } from '../../lib/chart/scale';
 
 export interface Range {
   from: Micros;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { format, parse } from '../../../lib/instant';
+import { format, parse } from '../../../lib/time/instant';
 import { changeBeside, type Known } from './as-of';
 
 /** Minutes of an hour at which something was recorded, on each timeline. */

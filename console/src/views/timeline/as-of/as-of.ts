@@ -1,9 +1,9 @@
 /** From one state of what is known to the one before or after it: the entries of the ledger that changed something. */
-import { service } from '../../../lib/api';
-import { format, parse, type Micros } from '../../../lib/instant';
-import { knownAt } from '../../../lib/known-at';
-import { isLook } from '../../../lib/looks';
-import { readMoment } from '../../../lib/zoned';
+import { service } from '../../../lib/service/api';
+import { format, parse, type Micros } from '../../../lib/time/instant';
+import { knownAt } from '../../../lib/address/known-at';
+import { isLook } from '../../../lib/ledger/looks';
+import { readMoment } from '../../../lib/time/zoned';
 import { readPage } from '../../integrity/ledger';
 
 /** A timeline whose entries are known, and until when: a fork knows those of its parent up to when it was made. */

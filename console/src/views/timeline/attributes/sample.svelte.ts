@@ -1,5 +1,5 @@
 /** Some of the events in view, to see which attributes there are where not every event is read. */
-import { isAborted } from '../../../lib/api';
+import { isAborted } from '../../../lib/service/api';
 import { readPage } from '../../../lib/events/pages';
 import type { EventBody } from '../../../lib/events/store';
 import type { TimelineModel } from '../model.svelte';

@@ -1,8 +1,8 @@
 /** What keys do to the axis, also where something else on the page has the focus that does not need them. */
 import { nextEvent } from '../../../lib/events/pages';
-import { panned, timeAt, zoomed } from '../../../lib/events/scale';
-import { areSingleKeysOff } from '../../../lib/single-keys';
-import { toasts } from '../../../lib/toast.svelte';
+import { panned, timeAt, zoomed } from '../../../lib/chart/scale';
+import { areSingleKeysOff } from '../../../lib/page/single-keys';
+import { toasts } from '../../../lib/page/toast.svelte';
 import type { TimelineModel } from '../model.svelte';
 
 interface KeysTarget {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Layout, Strips } from './picture';
 import { NONE, atOnce, dotAt, layOut, nameTop, pick, ROW } from './layout';
-import { fitted, panned, xOf, type Scale } from '../../../lib/events/scale';
+import { fitted, panned, xOf, type Scale } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 
 const WIDTH = 1_000;

@@ -2,9 +2,9 @@
  * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of
  * the scale it was made for, so a drag only shifts it.
  */
-import type { Micros } from '../../../lib/instant';
-import type { Scale } from '../../../lib/events/scale';
-import { split } from '../../../lib/events/scale';
+import type { Micros } from '../../../lib/time/instant';
+import type { Scale } from '../../../lib/chart/scale';
+import { split } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
 import type { Label, Layout, LayoutInput, Picked, Strips } from './picture';
 

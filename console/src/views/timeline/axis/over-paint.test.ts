@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { laneHeights } from '../../../lib/events/bars';
+import { laneHeights } from '../../../lib/chart/bars';
 import { sayScale } from './over-paint';
 
 it('the scale of lanes is said once where it is shared, in the lane on top', () => {

@@ -2,11 +2,11 @@
  * What is drawn over the events, or beside them: names of lanes, forks, anchors, what was searched for, what is chosen,
  * and what is left out. The first picture does without.
  */
-import type { Anchor } from '../../../lib/anchors';
-import type { Micros } from '../../../lib/instant';
-import { paintNumber, type LaneHeights } from '../../../lib/events/bars';
-import { xOf, type Scale } from '../../../lib/events/scale';
-import { hue } from '../../../lib/palette';
+import type { Anchor } from '../../../lib/timelines/anchors';
+import type { Micros } from '../../../lib/time/instant';
+import { paintNumber, type LaneHeights } from '../../../lib/chart/bars';
+import { xOf, type Scale } from '../../../lib/chart/scale';
+import { hue } from '../../../lib/chart/palette';
 import type { Legend } from '../groups/groups';
 import type { Lane } from '../lanes/lanes';
 import type { Crossing, Frame, Strips } from './picture';

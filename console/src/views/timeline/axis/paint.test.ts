@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fitted, panned, xOf, type Scale } from '../../../lib/events/scale';
+import { fitted, panned, xOf, type Scale } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import type { Layout } from './picture';
 import { layOut } from './layout';
 import { paintTold } from './over-paint';

@@ -2,9 +2,9 @@
 import type { Lane } from '../lanes/lanes';
 import type { Frame, Label, Layout, Mark, SheetScene } from './picture';
 import { BAR_MIN, LABEL_MAX, ROW, dotAt } from './layout';
-import type { Palette } from '../../../lib/palette';
-import { xOf } from '../../../lib/events/scale';
-import type { Ticks } from '../../../lib/events/ticks';
+import type { Palette } from '../../../lib/chart/palette';
+import { xOf } from '../../../lib/chart/scale';
+import type { Ticks } from '../../../lib/chart/ticks';
 
 /** Heights from the top: the periods, the ticks, the flags. */
 export const RULER = 46;

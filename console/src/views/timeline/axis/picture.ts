@@ -2,9 +2,9 @@
  * What the picture of the axis is made of: what it is drawn on, where its events are, and the rows of its lanes. How
  * all of that is computed and drawn is in the modules that import this one.
  */
-import type { Scale } from '../../../lib/events/scale';
+import type { Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import type { Legend } from '../groups/groups';
 import type { Range } from '../sight.svelte';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LAST, besideScale, panned, xOf, zoomed } from '../../../lib/events/scale';
+import { LAST, besideScale, panned, xOf, zoomed } from '../../../lib/chart/scale';
 import { partOf, stripOf } from './strip';
 
 const YEAR = 31_557_600_000_000n;

@@ -1,5 +1,5 @@
 /** The strip of all time, and which part of it is in view. */
-import { besideScale, xOf, type Scale } from '../../../lib/events/scale';
+import { besideScale, xOf, type Scale } from '../../../lib/chart/scale';
 import type { Range } from '../sight.svelte';
 
 /** So wide its frame is at least: it has to be taken hold of. */

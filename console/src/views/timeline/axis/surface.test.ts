@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { fitted } from '../../../lib/events/scale';
+import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import { LaneView } from '../lanes/lane-rows';
 import type { Legend } from '../groups/groups';
 import type { Lane } from '../lanes/lanes';

@@ -1,6 +1,6 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
-import type { Anchor } from '../../../lib/anchors';
-import type { Micros } from '../../../lib/instant';
+import type { Anchor } from '../../../lib/timelines/anchors';
+import type { Micros } from '../../../lib/time/instant';
 import {
   laneHeights,
   mostIn,
@@ -11,7 +11,7 @@ import {
   paintUncounted,
   without,
   type LaneHeights,
-} from '../../../lib/events/bars';
+} from '../../../lib/chart/bars';
 import { bucketAt, type Bucket, type Counts } from '../../../lib/events/counts';
 import type { Legend } from '../groups/groups';
 import type { Frame, Layout, Marks, Picked, Strips } from './picture';
@@ -34,10 +34,10 @@ import {
   paintSliding,
 } from './paint';
 import type * as over from './over-paint';
-import { hue, ungrouped, type Palette } from '../../../lib/palette';
-import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
+import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
-import { ticks } from '../../../lib/events/ticks';
+import { ticks } from '../../../lib/chart/ticks';
 
 const LANE = 30;
 /** How far above the end of its room a lane's line is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import { cellColor, coloringText, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
 import type { Legend } from '../groups/groups';
 

@@ -1,7 +1,7 @@
 /** Which groups the events of each cell are in, as far as the groups have colors. */
 import { aggregate, GROUPS_MAX } from '../../../lib/events/counts';
 import { narrowed, type Question } from '../../../lib/events/filter';
-import { hue, ungrouped, type Palette } from '../../../lib/palette';
+import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
 import type { Cell, CellsAsked } from './cells';
 import { hasTooMany } from '../groups/classes';
 import { membersOf, type Legend } from '../groups/groups';

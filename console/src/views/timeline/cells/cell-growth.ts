@@ -1,5 +1,5 @@
 /** How the cells of a map fill while time is played: their events are counted in equal parts of the time. */
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import type { Cells } from './cells';
 import type { Range } from '../sight.svelte';
 

@@ -1,9 +1,9 @@
 /** How many events there are in each cell of the earth, where they are too many to place one by one. */
-import type { Micros } from '../../../lib/instant';
-import type { Box } from '../../../lib/ranges';
+import type { Micros } from '../../../lib/time/instant';
+import type { Box } from '../../../lib/address/ranges';
 import { aggregate, GROUPS_MAX } from '../../../lib/events/counts';
 import type { Question } from '../../../lib/events/filter';
-import { niceStep } from '../../../lib/nice';
+import { niceStep } from '../../../lib/chart/nice';
 
 /** What of the cells of a map is counted: which events, how finely, and what of the earth. */
 export interface CellsAsked {

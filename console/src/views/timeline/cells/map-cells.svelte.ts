@@ -1,5 +1,5 @@
 /** What the map shows where events are too many to be placed one by one: how many there are in each cell. */
-import { isAborted } from '../../../lib/api';
+import { isAborted } from '../../../lib/service/api';
 import { GROUPS_MAX } from '../../../lib/events/counts';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
 import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups } from './cell-groups';

@@ -1,5 +1,5 @@
 /** How counts of cells become shades: by which scale, and which classes a legend has to tell of. */
-import { niceStep } from '../../../lib/nice';
+import { niceStep } from '../../../lib/chart/nice';
 import { classOf, classesOf, type Cells } from './cells';
 
 /** The scales that can be chosen, as addresses and people have them. Without a choice, bounds are round ones. */

@@ -4,7 +4,7 @@
  */
 import { untrack } from 'svelte';
 import { readSome } from '../../../lib/events/counts';
-import { route } from '../../../lib/route.svelte';
+import { route } from '../../../lib/address/route.svelte';
 import { isWorthCounting, type Exactly } from './exactly.svelte';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';

@@ -1,5 +1,5 @@
 /** The counts that the axis draws: over all of time, around what is in sight, and of each group of that. */
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import { GROUPS_MAX, readCounts, type Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import { membersOf, type Group, type Legend } from '../groups/groups';

@@ -1,11 +1,11 @@
 /** Counts again what changed while somebody looked. */
-import { isAborted } from '../../../lib/api';
+import { isAborted } from '../../../lib/service/api';
 import { readCounts, type Counts } from '../../../lib/events/counts';
 import { readExtent, readSpan } from '../../../lib/events/pages';
 import type { Question } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
 import { stepBegin, stepEnd } from '../../../lib/events/steps';
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import type { Counted } from './counted.svelte';
 import type { Range } from '../sight.svelte';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { zone } from '../../../lib/zone.svelte';
+import { zone } from '../../../lib/time/zone.svelte';
 import { bodyOf, draftOf } from './draft';
 
 afterEach(() => void (zone.choice = 'UTC'));

@@ -1,8 +1,8 @@
 /** An event as it is typed into the form, and back. */
-import { format, parse, type Micros } from '../../../lib/instant';
-import { isDate } from '../../../lib/when';
-import { readDate, readMoment, zonedField } from '../../../lib/zoned';
-import type { Input } from '../../../lib/api';
+import { format, parse, type Micros } from '../../../lib/time/instant';
+import { isDate } from '../../../lib/time/when';
+import { readDate, readMoment, zonedField } from '../../../lib/time/zoned';
+import type { Input } from '../../../lib/service/api';
 import type { Cause, EventBody } from '../../../lib/events/store';
 
 /** An event as the service takes it. */

@@ -1,6 +1,6 @@
 /** One import: a look before, the file on its way, what was recorded of it, and how it is taken back. */
-import { isAborted, service, upload } from '../../../lib/api';
-import { timelines } from '../../../lib/timelines.svelte';
+import { isAborted, service, upload } from '../../../lib/service/api';
+import { timelines } from '../../../lib/timelines/timelines.svelte';
 import { grouped } from './grouped';
 import type { Packing } from './packed';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { countStore } from '../../../lib/events/counts';
 import { ALL } from '../../../lib/events/filter';
-import { FIRST, LAST, fitted } from '../../../lib/events/scale';
+import { FIRST, LAST, fitted } from '../../../lib/chart/scale';
 import { stepOf } from '../../../lib/events/steps';
 import { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import { groupsOfStore } from '../groups/groups';
 import { legendOf } from '../groups/legend';
 import { barOf } from './lanes';

@@ -1,11 +1,11 @@
 /** Lanes in an exported picture: bars of counts, or the events of each in rows, those without room on the axis too. */
 import type { Counts } from '../../../lib/events/counts';
-import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
-import { format } from '../../../lib/instant';
-import { hue, type Palette } from '../../../lib/palette';
-import { barSpans, bucketsIn, laneHeights, mostIn, share, without, type BarSpan } from '../../../lib/events/bars';
+import { format } from '../../../lib/time/instant';
+import { hue, type Palette } from '../../../lib/chart/palette';
+import { barSpans, bucketsIn, laneHeights, mostIn, share, without, type BarSpan } from '../../../lib/chart/bars';
 import type { Legend } from '../groups/groups';
 import { fromTop, lanePlaces } from '../lanes/lane-order';
 import { pack } from '../lanes/packing';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fitted } from '../../../lib/events/scale';
+import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
-import { plain } from '../../../lib/plain';
+import type { Palette } from '../../../lib/chart/palette';
+import { plain } from '../../../lib/text/plain';
 import { picture, type Shown } from './picture';
 
 const HOUR = 3_600_000_000n;

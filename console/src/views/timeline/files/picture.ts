@@ -1,13 +1,13 @@
 /** The axis as a picture: an SVG of its own, without anything that it would have to fetch. */
 import type { Counts } from '../../../lib/events/counts';
-import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
-import { ticks } from '../../../lib/events/ticks';
+import { ticks } from '../../../lib/chart/ticks';
 import { countText, rangeText } from '../../../lib/events/words';
-import { format } from '../../../lib/instant';
-import { hue, type Palette } from '../../../lib/palette';
-import { plain } from '../../../lib/plain';
-import { barSpans, heights, mostIn, share } from '../../../lib/events/bars';
+import { format } from '../../../lib/time/instant';
+import { hue, type Palette } from '../../../lib/chart/palette';
+import { plain } from '../../../lib/text/plain';
+import { barSpans, heights, mostIn, share } from '../../../lib/chart/bars';
 import type { Legend } from '../groups/groups';
 import type { Range } from '../sight.svelte';
 import { barOf, lanes } from './lanes';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fitted } from '../../../lib/events/scale';
+import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import { picture, type Shown } from './picture';
 import { summedUp, type Stretch } from '../values/values';
 

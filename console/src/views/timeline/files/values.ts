@@ -1,7 +1,7 @@
 /** The numbers under the axis in an exported picture, on the same time: lines, or their spread where there are many. */
-import { timeAt, xOf, type Scale } from '../../../lib/events/scale';
+import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
-import { hue, type Palette } from '../../../lib/palette';
+import { hue, type Palette } from '../../../lib/chart/palette';
 import type { Legend } from '../groups/groups';
 import { VALUES_HEIGHT } from '../axis/paint';
 import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values/values';

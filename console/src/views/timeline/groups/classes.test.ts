@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ALL } from '../../../lib/events/filter';
-import { FIRST, LAST } from '../../../lib/events/scale';
+import { FIRST, LAST } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import { groupings, measures } from '../attributes/attributes';
 import { classed, rampOf } from './classes';

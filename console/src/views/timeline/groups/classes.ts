@@ -1,5 +1,5 @@
 /** Numbers in classes of the same size between round bounds, so that colors tell less from more. */
-import { niceStep, trimmed } from '../../../lib/nice';
+import { niceStep, trimmed } from '../../../lib/chart/nice';
 import { COLORS, membersOf, type Classes, type Group, type Legend } from './groups';
 import { numberOf, numberText } from '../attributes/numbers';
 

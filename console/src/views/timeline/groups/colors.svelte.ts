@@ -1,10 +1,10 @@
 /** By what events are told apart: the largest groups of what is in sight, which get a color each. */
-import { isAborted } from '../../../lib/api';
+import { isAborted } from '../../../lib/service/api';
 import type { Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
-import type { Micros } from '../../../lib/instant';
-import { laterOrThrow } from '../../../lib/later';
+import type { Micros } from '../../../lib/time/instant';
+import { laterOrThrow } from '../../../lib/loading/later';
 import type { Counted } from '../counts/counted.svelte';
 import { LARGEST, type Chosen, type Legend, type Span } from './groups';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../../lib/instant';
+import { parse } from '../../../lib/time/instant';
 import { ALL } from '../../../lib/events/filter';
 import { COLORS, groupsOfStore, valuesOf, type Chosen } from './groups';
 import { groupings } from '../attributes/attributes';
 import { legendOf } from './legend';
-import { FIRST, LAST } from '../../../lib/events/scale';
+import { FIRST, LAST } from '../../../lib/chart/scale';
 import { EventStore, type EventBody } from '../../../lib/events/store';
 
 const event = (event_id: string, more: Partial<EventBody>): EventBody => ({

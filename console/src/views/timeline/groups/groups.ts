@@ -1,6 +1,6 @@
 /** What events are told apart by, and the largest groups that makes: each has a color, and a lane where one likes. */
 import { groupName, type GroupBy } from '../../../lib/events/filter';
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import type { EventBody, EventStore } from '../../../lib/events/store';
 
 /** So many groups have a color of their own. The others share one. */

@@ -1,5 +1,5 @@
 /** How many events each group has, of the service or of a store: fetched where somebody wants groups. */
-import { service } from '../../../lib/api';
+import { service } from '../../../lib/service/api';
 import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from '../../../lib/events/counts';
 import {
   demanded,
@@ -10,7 +10,7 @@ import {
   type GroupBy,
   type Question,
 } from '../../../lib/events/filter';
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import type { EventStore } from '../../../lib/events/store';
 import { keyOf, type Counted } from '../counts/counted.svelte';
 import { classed, hasTooMany } from './classes';

@@ -4,7 +4,7 @@
  * says. Blots of pixels, as other heat maps add them up, would change with the zoom, and no legend could have numbers.
  */
 import type { EventStore } from '../../../lib/events/store';
-import { niceStep, trimmed } from '../../../lib/nice';
+import { niceStep, trimmed } from '../../../lib/chart/nice';
 import type { Cell } from '../cells/cells';
 import { member } from '../groups/groups';
 import { numberOf, numberText } from '../attributes/numbers';

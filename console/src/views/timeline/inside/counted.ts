@@ -5,7 +5,7 @@
 import type { Counts } from '../../../lib/events/counts';
 import type { GroupBy } from '../../../lib/events/filter';
 import type { EventBody } from '../../../lib/events/store';
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 import { facetOf, inOrder, NONE, tally, type Facet, type Tallied, type Tally } from './facets';
 import { piecesOf, spread, type Part } from './stretches';

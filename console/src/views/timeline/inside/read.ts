@@ -1,10 +1,10 @@
 /** Asks the service for what a selection is compared by. */
-import { service } from '../../../lib/api';
+import { service } from '../../../lib/service/api';
 import { GROUPS_MAX } from '../../../lib/events/counts';
 import { queryOf, type GroupBy, type Question } from '../../../lib/events/filter';
 import { readPage } from '../../../lib/events/pages';
 import type { EventBody } from '../../../lib/events/store';
-import { format, parse } from '../../../lib/instant';
+import { format, parse } from '../../../lib/time/instant';
 import { groupings } from '../attributes/attributes';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';

@@ -1,7 +1,7 @@
 /** Which stretches of time a comparison is about, and of how many events it tells. */
 import { firstAfter, type Counts } from '../../../lib/events/counts';
 import { countText } from '../../../lib/events/words';
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 
 /** Some events of a time. */

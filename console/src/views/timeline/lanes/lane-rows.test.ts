@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitted, xOf, type Scale } from '../../../lib/events/scale';
+import { fitted, xOf, type Scale } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Legend } from '../groups/groups';
 import type { Layout, Strips } from '../axis/picture';

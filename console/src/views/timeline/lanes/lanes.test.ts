@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Anchor } from '../../../lib/anchors';
-import type { TimelineBody } from '../../../lib/timelines.svelte';
+import type { Anchor } from '../../../lib/timelines/anchors';
+import type { TimelineBody } from '../../../lib/timelines/timelines.svelte';
 import { anchorOf, readLanes } from './lanes';
 
 const anchor = (anchor_id: string, timeline_id: string, position: number): Anchor => ({

@@ -1,8 +1,8 @@
 /** The timelines around the one that is looked at: what it was forked from, and what was forked from it. */
-import type { Anchor } from '../../../lib/anchors';
-import { service } from '../../../lib/api';
-import { parse, type Micros } from '../../../lib/instant';
-import type { TimelineBody } from '../../../lib/timelines.svelte';
+import type { Anchor } from '../../../lib/timelines/anchors';
+import { service } from '../../../lib/service/api';
+import { parse, type Micros } from '../../../lib/time/instant';
+import type { TimelineBody } from '../../../lib/timelines/timelines.svelte';
 
 export interface Lane {
   timeline: string;

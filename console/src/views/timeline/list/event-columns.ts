@@ -1,8 +1,8 @@
 /** The columns that lists of events have: what every event has, and what one may ask for. */
 import type { EventBody, EventStore } from '../../../lib/events/store';
 import { placeText } from '../../../lib/events/words';
-import { parse } from '../../../lib/instant';
-import { plain } from '../../../lib/plain';
+import { parse } from '../../../lib/time/instant';
+import { plain } from '../../../lib/text/plain';
 import type { Column } from '../../../ui/table';
 import { groupings } from '../attributes/attributes';
 import { member } from '../groups/groups';

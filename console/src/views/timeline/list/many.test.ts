@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../lib/api';
+import { ApiError } from '../../../lib/service/api';
 import type { EventBody } from '../../../lib/events/store';
 import { changeText, doneText, inOrder, issueOf, reasonOf, refusedBy, requestOf, type Refused } from './many';
 import { SELECTED_MAX, Selection } from './selection.svelte';

@@ -1,8 +1,8 @@
 /** What can be done to several events at once: in words, in which order, and what came of it. */
-import { ApiError, sentence, type Input } from '../../../lib/api';
-import { readDuration } from '../../../lib/duration';
+import { ApiError, sentence, type Input } from '../../../lib/service/api';
+import { readDuration } from '../../../lib/time/duration';
 import { countText } from '../../../lib/events/words';
-import { parse } from '../../../lib/instant';
+import { parse } from '../../../lib/time/instant';
 import type { EventBody } from '../../../lib/events/store';
 
 export const KINDS = [

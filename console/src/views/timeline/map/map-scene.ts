@@ -1,6 +1,6 @@
 /** What is drawn on the map: which events and where they are, in which part of the world. */
 import type { EventStore } from '../../../lib/events/store';
-import type { Box } from '../../../lib/ranges';
+import type { Box } from '../../../lib/address/ranges';
 import { projected, type MapView, type Size } from './map-view';
 
 /** Where the events of a store are, in units of the projection. */

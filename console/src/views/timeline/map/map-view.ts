@@ -1,6 +1,6 @@
 /** What part of the world a map shows, and where: in an Equal Earth projection that is computed once. */
 import { geoEqualEarth } from 'd3-geo';
-import { parseMapParts, type Box } from '../../../lib/ranges';
+import { parseMapParts, type Box } from '../../../lib/address/ranges';
 
 /** Wide and high of the projection with scale 1, nearly. */
 const WIDE = 2 * Math.PI * 0.862;

@@ -1,10 +1,10 @@
 /** The world on a canvas: its land is computed once; a zoom only stretches and shifts it. */
-import { World } from '../../../lib/world';
-import { ungrouped, type Palette } from '../../../lib/palette';
+import { World } from '../../../lib/places/world';
+import { ungrouped, type Palette } from '../../../lib/chart/palette';
 import { cellColor, type CellGroups } from '../cells/cell-groups';
 import { classOf, type Cells } from '../cells/cells';
-import { merged, type Dot } from '../../../lib/events/together';
-import type { Box } from '../../../lib/ranges';
+import { merged, type Dot } from '../../../lib/chart/together';
+import type { Box } from '../../../lib/address/ranges';
 import type { MapScene } from './map-scene';
 import { located, projected, projection, unit, type MapView, type Size } from './map-view';
 import { mixed, shadeOf } from '../cells/shades';

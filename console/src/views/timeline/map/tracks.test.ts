@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ALL } from '../../../lib/events/filter';
-import { FIRST, LAST } from '../../../lib/events/scale';
+import { FIRST, LAST } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
-import type { Palette } from '../../../lib/palette';
+import type { Palette } from '../../../lib/chart/palette';
 import type { Legend } from '../groups/groups';
 import { legendOf } from '../groups/legend';
 import type { MapScene } from './map-scene';

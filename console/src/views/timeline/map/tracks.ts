@@ -1,7 +1,7 @@
 /** The ways that colored groups took, such as storms: a line on the map for each, through its events in their order. */
 import { isTrack, isTracked, type Filter } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
-import { hue, type Palette } from '../../../lib/palette';
+import { hue, type Palette } from '../../../lib/chart/palette';
 import { valuesOf, type Legend } from '../groups/groups';
 import type { MapScene } from './map-scene';
 

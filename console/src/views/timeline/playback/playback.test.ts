@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SECOND } from '../../../lib/instant';
+import { SECOND } from '../../../lib/time/instant';
 import { SPEEDS, positionOf, speedOf, stepped, timeOf } from './playback';
 
 describe('playback', () => {

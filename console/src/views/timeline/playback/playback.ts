@@ -1,5 +1,5 @@
 /** How fast a stretch of time is played, and where the head is. */
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 
 export interface Speed {
   id: string;

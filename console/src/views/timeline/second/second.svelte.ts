@@ -1,12 +1,12 @@
 /** How many events a second filter lets through, over the same time as the axis shows. */
-import { isAborted } from '../../../lib/api';
+import { isAborted } from '../../../lib/service/api';
 import { countWithin, readExact, type Counts } from '../../../lib/events/counts';
 import { filterQuery, type Filter, type Question } from '../../../lib/events/filter';
-import type { Micros } from '../../../lib/instant';
-import { FIRST, LAST, besideScale } from '../../../lib/events/scale';
+import type { Micros } from '../../../lib/time/instant';
+import { FIRST, LAST, besideScale } from '../../../lib/chart/scale';
 import { readExtent } from '../../../lib/events/pages';
 import { stepOf } from '../../../lib/events/steps';
-import { Stream } from '../../../lib/stream.svelte';
+import { Stream } from '../../../lib/live/stream.svelte';
 import { BAR_PIXELS, Counted } from '../counts/counted.svelte';
 import { recount } from '../counts/recount';
 import type { TimelineModel } from '../model.svelte';

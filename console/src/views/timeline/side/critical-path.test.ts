@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventStore } from '../../../lib/events/store';
-import { SECOND, parse } from '../../../lib/instant';
+import { SECOND, parse } from '../../../lib/time/instant';
 import { criticalPath, graphOf, lastEffect, sharesOf, type Graph } from './critical-path';
 
 const BASE = parse('2026-01-01T00:00:00Z')!;

@@ -3,7 +3,7 @@
  * within its cause, as the spans of a trace do, is on the chain where its cause had to wait for it.
  */
 import type { EventStore } from '../../../lib/events/store';
-import type { Micros } from '../../../lib/instant';
+import type { Micros } from '../../../lib/time/instant';
 
 /** An event as far as a chain goes through it. */
 export interface Member {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { panned, scale, timeAt } from '../../../lib/events/scale';
-import { parse } from '../../../lib/instant';
+import { panned, scale, timeAt } from '../../../lib/chart/scale';
+import { parse } from '../../../lib/time/instant';
 import type { Firing, Timer } from '../../../lib/timers/timers';
 import { TIMERS_HEIGHT } from '../axis/paint';
 import { markText, marksOf, pickTimer, signsOf } from './timer-lane';

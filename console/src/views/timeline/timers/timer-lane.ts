@@ -1,10 +1,10 @@
 /** The lane of timers under the axis: what will fire, what has, and what came of it. */
-import { xOf, type Scale } from '../../../lib/events/scale';
-import { parse, type Micros } from '../../../lib/instant';
-import type { Palette } from '../../../lib/palette';
+import { xOf, type Scale } from '../../../lib/chart/scale';
+import { parse, type Micros } from '../../../lib/time/instant';
+import type { Palette } from '../../../lib/chart/palette';
 import { queueOf, type Firing, type Timer } from '../../../lib/timers/timers';
 import { firingStanding } from '../../../lib/timers/words';
-import { preciseText } from '../../../lib/when';
+import { preciseText } from '../../../lib/time/when';
 import type { Frame } from '../axis/picture';
 import { TIMERS_HEIGHT, box } from '../axis/paint';
 

@@ -1,8 +1,8 @@
 /** The timers that the axis shows: read with the timeline, and again when the clock has passed one or was moved. */
 import { untrack } from 'svelte';
-import { isAborted } from '../../../lib/api';
-import type { LiveClock } from '../../../lib/clock.svelte';
-import { mayMoveClock } from '../../../lib/rights';
+import { isAborted } from '../../../lib/service/api';
+import type { LiveClock } from '../../../lib/live/clock.svelte';
+import { mayMoveClock } from '../../../lib/session/rights';
 import { foresee, readTimer, readTimers, type Firing, type Timer, type WouldFire } from '../../../lib/timers/timers';
 import { WatchedTimers } from '../../../lib/timers/watched.svelte';
 import { isRepeating } from '../../../lib/timers/words';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseMapParts } from '../../../lib/ranges';
+import { parseMapParts } from '../../../lib/address/ranges';
 import { spotOf } from './spot';
 
 it('is where a place is that the service knows', () => {

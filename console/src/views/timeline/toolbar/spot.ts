@@ -1,5 +1,5 @@
 /** A place that the service knows by its name, also where nothing happens there: the map can go to it. */
-import { pointOf, type Resolved } from '../../../lib/place';
+import { pointOf, type Resolved } from '../../../lib/places/place';
 
 /** So near the map shows a single place with what is around it. */
 const ZOOM = 14;

@@ -2,8 +2,8 @@
 import { aggregate, countWithin, GROUPS_MAX, type Counts } from '../../../lib/events/counts';
 import type { Question } from '../../../lib/events/filter';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps';
-import { FIRST, LAST, type Scale } from '../../../lib/events/scale';
-import type { Micros } from '../../../lib/instant';
+import { FIRST, LAST, type Scale } from '../../../lib/chart/scale';
+import type { Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 import { summedUp, type Stretch } from './values';
 

@@ -1,8 +1,8 @@
 /** Draws numbers over time: lines where there are few, and where there are many how they are spread in each stretch. */
-import { sidesOf } from '../../../lib/events/bars';
-import { xOf, type Scale } from '../../../lib/events/scale';
-import type { Micros } from '../../../lib/instant';
-import { hue, ungrouped, type Palette } from '../../../lib/palette';
+import { sidesOf } from '../../../lib/chart/bars';
+import { xOf, type Scale } from '../../../lib/chart/scale';
+import type { Micros } from '../../../lib/time/instant';
+import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
 import { VALUES_HEIGHT } from '../axis/paint';
 import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
 import type { Range } from '../sight.svelte';

@@ -1,6 +1,6 @@
 /** Numbers that events have, over time: what lines are drawn through, and what a stretch of many is summed up to. */
-import type { Micros } from '../../../lib/instant';
-import { niceStep, trimmed } from '../../../lib/nice';
+import type { Micros } from '../../../lib/time/instant';
+import { niceStep, trimmed } from '../../../lib/chart/nice';
 import type { EventStore } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
 import { member } from '../groups/groups';

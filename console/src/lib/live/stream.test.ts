@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { session } from '../session/session.svelte';
+import { Stream } from './stream.svelte';
+
+/** What the page asks of hubs, and how they answer. */
+const hub = vi.hoisted(() => ({
+  joined: [] as string[],
+  wanted: [] as string[][],
+  hear: (_: unknown): void => {},
+}));
+
+vi.mock('./lines', () => ({
+  Lines: class {
+    constructor(hear: (said: unknown) => void) {
+      hub.hear = hear;
+    }
+    join(sessionId: string): void {
+      hub.joined.push(sessionId);
+    }
+    want(urls: string[]): void {
+      hub.wanted.push(urls);
+    }
+  },
+}));
+
+const logIn = (session_id: string): void => {
+  session.body = {
+    user_id: 'admin',
+    operator: true,
+    restriction_level: 'full_access',
+    is_first_run: false,
+    session_id,
+  };
+};
+
+let stream: Stream;
+const open = (): Stream => new Stream({ timeline: 'demo', events: ['clock'] }, () => {});
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
+  logIn('one');
+  stream = open();
+  vi.advanceTimersByTime(0);
+});
+afterEach(() => {
+  stream.close();
+  vi.advanceTimersByTime(0);
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+describe('a line', () => {
+  it('counts as lost after 20 silent seconds, and as open again with the next sign of life', () => {
+    const url = hub.wanted.at(-1)![0]!;
+    hub.hear({ kind: 'state', url, state: 'open', hasGap: false });
+    vi.advanceTimersByTime(19_000);
+    hub.hear({ kind: 'state', url, state: 'open', hasGap: false });
+    vi.advanceTimersByTime(19_000);
+    expect(stream.trouble).toBeNull();
+    const asked = hub.wanted.length;
+    vi.advanceTimersByTime(1_000);
+    expect(stream.trouble).toBe('Connection lost. Reconnecting…');
+    expect(hub.wanted).toHaveLength(asked + 1);
+    hub.hear({ kind: 'state', url, state: 'open', hasGap: false });
+    expect(stream.trouble).toBeNull();
+  });
+
+  it('moves to the hub of the next session', () => {
+    expect(hub.joined.at(-1)).toBe('one');
+    logIn('two');
+    const other = open();
+    vi.advanceTimersByTime(0);
+    expect(hub.joined.at(-1)).toBe('two');
+    other.close();
+  });
+});

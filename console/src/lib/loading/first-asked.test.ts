@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { address } from '../service/base';
+import { FIRST_SESSION, FIRST_TIMELINES, askFirst, takeFirst } from './first-asked';
+
+const asked: string[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  asked.length = 0;
+  globalThis.timenavFirst = undefined;
+  vi.stubGlobal('document', { baseURI: 'http://localhost/' });
+  vi.stubGlobal('fetch', (url: string) => {
+    asked.push(url);
+    return Promise.resolve(new Response('{}'));
+  });
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+test('an answer is taken once, by who reads the same', async () => {
+  await askFirst(FIRST_SESSION);
+  const url = address(FIRST_SESSION);
+  expect(takeFirst('POST', url)).toBeNull();
+  expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
+  expect((await takeFirst('GET', url))?.response.status).toBe(200);
+  expect(takeFirst('GET', url)).toBeNull();
+  expect(asked).toEqual([url]);
+});
+
+test('what may not be asked is not, and is asked anew by who wants it', async () => {
+  await expect(askFirst(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not asked');
+  expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
+  expect(asked).toEqual([]);
+});
+
+test('what waits to be asked is not asked twice', async () => {
+  let allow = (_: boolean): void => {};
+  const asking = askFirst(FIRST_TIMELINES, new Promise<boolean>((resolve) => (allow = resolve)));
+  const taken = takeFirst('GET', address(FIRST_TIMELINES));
+  expect(taken).toBe(asking);
+  allow(true);
+  expect((await taken)?.response.status).toBe(200);
+  expect(asked).toEqual([address(FIRST_TIMELINES)]);
+});
+
+test('an answer that nobody took gets old', async () => {
+  await askFirst(FIRST_SESSION);
+  vi.advanceTimersByTime(60_000);
+  expect(takeFirst('GET', address(FIRST_SESSION))).toBeNull();
+});
