@@ -8,7 +8,7 @@ export const playback = later(() => import('./playback/Playback.svelte'));
 export const glance = later(() => import('./side/Glance.svelte'));
 export const nothing = later(() => import('./Nothing.svelte'));
 export const axisChips = later(() => import('./axis/AxisChips.svelte'));
-export const scaleButton = later(() => import('../../ui/ScaleButton.svelte'));
+export const scaleButton = later(() => import('../../ui/chart/ScaleButton.svelte'));
 export const tip = later(() => import('./axis/AxisTip.svelte'));
 export const values = later(() => import('./values/Values.svelte'));
 export const second = later(() => import('./second/Second.svelte'));

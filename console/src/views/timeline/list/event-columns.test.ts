@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { EventStore } from '../../../lib/events/store';
-import { isShown } from '../../../ui/table';
+import { isShown } from '../../../ui/table/table';
 import { eventColumns } from './event-columns';
 
 // Units stand in the address, of which there is none here.

@@ -3,7 +3,7 @@ import type { EventBody, EventStore } from '../../../lib/events/store';
 import { placeText } from '../../../lib/events/words';
 import { parse } from '../../../lib/time/instant';
 import { plain } from '../../../lib/text/plain';
-import type { Column } from '../../../ui/table';
+import type { Column } from '../../../ui/table/table';
 import { groupings } from '../attributes/attributes';
 import { member } from '../groups/groups';
 import { nameWithUnit, numberOf } from '../attributes/numbers';

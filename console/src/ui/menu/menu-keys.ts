@@ -1,5 +1,5 @@
 /** The keys of every menu: arrows walk, a letter jumps to what begins with it. */
-import type { IconName } from './Icon.svelte';
+import type { IconName } from '../Icon.svelte';
 
 export interface MenuItem {
   label: string;

@@ -1,4 +1,4 @@
-import { route } from '../lib/address/route.svelte';
+import { route } from '../../lib/address/route.svelte';
 
 /** Returns what the address says of the columns of tables: which are asked for, and `-id` for what is to be gone. */
 export const askedColumns = (): string[] => (route.get('cols') ?? '').split(',').filter(Boolean);
