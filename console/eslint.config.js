@@ -96,7 +96,7 @@ export default defineConfig(
     files: [
       'src/lib/time/host-clock.ts',
       'src/lib/loading/first-asked.ts',
-      'src/views/clock/host.svelte.ts',
+      'src/views/clock/face/host.svelte.ts',
       '**/*.test.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },

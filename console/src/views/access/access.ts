@@ -2,7 +2,7 @@
 import { type Answer, readJson, refusal, send, service } from '../../lib/service/api';
 import { readLimits } from '../../lib/service/limits';
 import type { RestrictionLevel } from '../../lib/session/session.svelte';
-import { told, type Permissions } from './permissions';
+import { told, type Permissions } from './permissions/permissions';
 
 export interface User {
   user_id: string;

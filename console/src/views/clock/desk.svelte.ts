@@ -4,7 +4,7 @@ import type { ClockBody, LiveClock } from '../../lib/live/clock.svelte';
 import { format, type Micros } from '../../lib/time/instant';
 import type { Settled } from '../../lib/timers/timers';
 import { toasts } from '../../lib/page/toast.svelte';
-import { moveOfReceipt, moveTo, type Move } from './moves';
+import { moveOfReceipt, moveTo, type Move } from './moves/moves';
 
 /** Where the clock was before it was moved. */
 export interface Before {

@@ -5,7 +5,7 @@ import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/ledger/merkle';
 import { readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../lib/ledger/note';
 import { checkCheckpoint, checkContinuation, checkCosigned, checkInclusion, verdictOf, type ProofBody } from './check';
 import { bytesText } from '../../lib/page/files';
-import { pageOf } from './ledger';
+import { pageOf } from './ledger/ledger';
 
 interface Vectors {
   leaves: { entry: string }[];

@@ -16,12 +16,12 @@ import {
   ringSpots,
   ringWay,
   shorten,
-} from './layout';
-import { causesText, differences, effectWords, statusWords, wouldBe } from './lab';
-import { append, follow } from './following';
+} from './picture/layout';
+import { causesText, differences, effectWords, statusWords, wouldBe } from './lab/lab';
+import { append, follow } from './list/following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
 import { named } from '../../lib/events/names.svelte';
-import { gapWords, pictureOf } from './picture';
+import { gapWords, pictureOf } from './picture/picture';
 import { rowText } from './told';
 
 describe('a row of the list', () => {

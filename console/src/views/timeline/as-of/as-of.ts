@@ -4,7 +4,7 @@ import { format, parse, type Micros } from '../../../lib/time/instant';
 import { knownAt } from '../../../lib/address/known-at';
 import { isLook } from '../../../lib/ledger/looks';
 import { readMoment } from '../../../lib/time/zoned';
-import { readPage } from '../../integrity/ledger';
+import { readPage } from '../../integrity/ledger/ledger';
 
 /** A timeline whose entries are known, and until when: a fork knows those of its parent up to when it was made. */
 export interface Known {

@@ -1,0 +1,171 @@
+/**
+ * The access log as it is looked at: newest first, older on request, newer as they come.
+ *
+ * The service's stream tells of changes (clock, events, interventions), not of what was checked or refused. So each
+ * message of it brings everything that is newer, and what came without a change comes when the user asks, or comes back
+ * to the page. Nothing is polled: every reading of the log is an entry of the log.
+ */
+import { isAborted, service } from '../../../lib/service/api';
+import { keepNames } from '../../../lib/events/known-names';
+import type { EventBody } from '../../../lib/events/store';
+import { format } from '../../../lib/time/instant';
+import { Stream } from '../../../lib/live/stream.svelte';
+import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
+
+/** So many entries are read at least, and so many more are shown at a time. */
+export const SHOWN_STEP = 100;
+/** Changes that come within this time are read together. */
+const TOGETHER_MS = 400;
+/** A page that was out of sight for so long reads what is newer when it comes back. */
+const AWAY_MS = 30_000;
+
+export class AccessLog {
+  entries = $state.raw<LogEntry[]>([]);
+  error = $state.raw<unknown>(null);
+  /** Entries read by the request that is under way; null while none is. */
+  progress = $state<number | null>(null);
+  hasOlder = $state(false);
+  isRead = $state(false);
+  /** Positions above this came after the log was opened. */
+  openedAt = $state(-1);
+  /** Asks for what is older than the last entry here. */
+  #cursor: string | null = null;
+  #abort: AbortController | null = null;
+  #stream: Stream;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #hiddenSince = 0;
+  #hasBegun = false;
+  /** Whether something changed while the log was first read. */
+  #isDue = false;
+
+  constructor(
+    readonly timeline: string,
+    readonly filter: LogFilter,
+  ) {
+    this.#stream = new Stream(
+      { timeline, events: ['clock', 'events', 'interventions', 'reset'] },
+      ({ isFirst, data }) => {
+        // Its name need not be asked for when its entry is listed.
+        const { event } = data as { event?: EventBody | null };
+        if (event) keepNames(timeline, [event]);
+        // How the clock stood when the line began is no change.
+        if (!isFirst) this.#changed();
+      },
+      () => void this.#begin(),
+    );
+    document.addEventListener('visibilitychange', this.#seen);
+  }
+
+  get isLive(): boolean {
+    return this.#stream.state === 'open';
+  }
+
+  /** What to tell people of the connection, or null where all is well. */
+  get trouble(): string | null {
+    return this.#stream.trouble;
+  }
+
+  async #begin(): Promise<void> {
+    if (this.isRead || this.progress !== null) {
+      this.#changed();
+      return;
+    }
+    await this.older();
+    this.openedAt = this.entries[0]?.position ?? -1;
+    this.#hasBegun = true;
+    if (this.#isDue) void this.newer();
+  }
+
+  #ask(limit: number, cursor: string | null): Promise<LogPage> {
+    const { user, action, from, to } = this.filter;
+    const range = `${from === null ? '..' : format(from)}/${to === null ? '..' : format(to)}`;
+    return service.accessLogs(
+      {
+        timeline_id: this.timeline,
+        time_range: range,
+        order: 'newest',
+        limit,
+        user_id: user,
+        action,
+        cursor: cursor ?? undefined,
+      },
+      { signal: this.#abort?.signal },
+    ) as Promise<LogPage>;
+  }
+
+  async #while(work: () => Promise<void>): Promise<void> {
+    if (this.progress !== null) return;
+    this.#abort = new AbortController();
+    this.progress = 0;
+    try {
+      await work();
+      this.error = null;
+    } catch (error) {
+      if (!isAborted(error)) this.error = error;
+    } finally {
+      this.progress = null;
+      this.#abort = null;
+    }
+  }
+
+  /** Reads older entries. A page of a filtered log may be short, and have a next one. */
+  older(pageMax: number = SHOWN_STEP): Promise<void> {
+    return this.#while(async () => {
+      const wanted = this.entries.length + SHOWN_STEP;
+      this.hasOlder = true;
+      do {
+        const page = await this.#ask(pageMax, this.#cursor);
+        this.entries = [...this.entries, ...rowsOf(page)];
+        this.progress = (this.progress ?? 0) + page.logs.length;
+        this.#cursor = page.has_more ? (page.next_cursor ?? null) : null;
+      } while (this.#cursor !== null && this.entries.length < wanted);
+      this.hasOlder = this.#cursor !== null;
+      this.isRead = true;
+    });
+  }
+
+  /** Reads what is newer than the newest entry here. */
+  newer(): Promise<void> {
+    return this.#while(async () => {
+      if (this.filter.to !== null) return;
+      const top = this.entries[0]?.position ?? -1;
+      const found: LogEntry[] = [];
+      let cursor: string | null = null;
+      this.#isDue = false;
+      do {
+        const page: LogPage = await this.#ask(top < 0 ? SHOWN_STEP : PAGE_MAX, cursor);
+        const rows = rowsOf(page);
+        found.push(...rows);
+        this.progress = found.length;
+        const isJoined = top < 0 || (rows.at(-1)?.position ?? Infinity) <= top;
+        cursor = !isJoined && page.has_more ? (page.next_cursor ?? null) : null;
+      } while (cursor !== null);
+      this.entries = withNewer(this.entries, found);
+      this.isRead = true;
+    });
+  }
+
+  #changed(): void {
+    this.#isDue = true;
+    if (!this.#hasBegun) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => (this.progress === null ? void this.newer() : this.#changed()), TOGETHER_MS);
+  }
+
+  #seen = (): void => {
+    if (document.hidden) this.#hiddenSince = performance.now();
+    else if (this.#hiddenSince > 0 && performance.now() - this.#hiddenSince > AWAY_MS) void this.newer();
+  };
+
+  /** Gives up what is being read. */
+  stop(): void {
+    this.#abort?.abort();
+  }
+
+  close(): void {
+    this.stop();
+    clearTimeout(this.#timer);
+    document.removeEventListener('visibilitychange', this.#seen);
+    this.#stream.close();
+  }
+}

@@ -1,0 +1,232 @@
+/** Entries of the access log: how they are told, and written as CSV. */
+import { service } from '../../../lib/service/api';
+import type { Micros } from '../../../lib/time/instant';
+import { isLook } from '../../../lib/ledger/looks';
+
+export interface LogEntry {
+  user_id: string;
+  action: string;
+  timestamp: string;
+  subject: string;
+  /** Missing for those who may not look at clocks. */
+  clock_time?: string;
+  position: number;
+  /** Which of the reads that the entry tells of; missing where it tells of one thing. */
+  index?: number;
+  /** Where the row stands for what is gone. */
+  gap?: LogGap;
+}
+
+/** Entries of reads, one after the other, that no longer say who read. */
+export interface LogGap {
+  reason: 'pruned' | 'erased';
+  entries: number;
+  /** How many reads were erased; missing where they were pruned. */
+  reads?: number;
+  first_position: number;
+  last_position: number;
+  from: string;
+  to: string;
+  policy?: { position: number; reads: string | null };
+}
+
+export interface LogPage {
+  logs: LogEntry[];
+  redacted?: LogGap[];
+  next_cursor?: string | null;
+  has_more: boolean;
+}
+
+/** What is asked for; a bound that is null is open. */
+export interface LogFilter {
+  user: string;
+  action: string;
+  from: Micros | null;
+  to: Micros | null;
+}
+
+export type Kind = 'refused' | 'change' | 'look';
+
+/** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
+export function kindOf(entry: { action: string }): Kind {
+  if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
+  return isLook(entry.action) ? 'look' : 'change';
+}
+
+/** Actions that a ledger knows, in groups, for choosing one. */
+export const ACTIONS: readonly [string, readonly string[]][] = [
+  ['Reads and rejections', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read', 'reads']],
+  [
+    'Clock',
+    ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
+  ],
+  [
+    'Timers',
+    ['set_timer', 'change_timer', 'cancel_timer', 'fire_timers', 'settle_firings', 'end_advance', 'restore_timers'],
+  ],
+  ['Events', ['record_event', 'correct_event', 'manipulate_event']],
+  ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'erase_events', 'erase_reads', 'detect_tampering']],
+  [
+    'Timeline',
+    [
+      'create_timeline',
+      'set_access_control',
+      'adopt',
+      'layer_erased',
+      'handed_over',
+      'rotate_signing_key',
+      'accept_rollback',
+    ],
+  ],
+  ['Retention', ['set_retention', 'sweep']],
+  ['Service, in system', ['end_timeline', 'accept_host_clock', 'heads']],
+  [
+    'Users, in system',
+    [
+      'create_user',
+      'delete_user',
+      'restrict_time_travel',
+      'create_api_key',
+      'revoke_api_key',
+      'log_in',
+      'log_out',
+      'set_password',
+      'end_session',
+      'renew_session',
+    ],
+  ],
+];
+
+const SAID: Record<string, string> = {
+  unauthorized_access_attempt: 'Rejected',
+  unauthorized_access_attempts: 'Rejected, several times',
+  read: 'Read',
+  reads: 'Reads, pruned',
+  reads_erased: 'Reads, erased',
+  renew_session: 'Session renewed',
+  sweep: 'Prune contents',
+  adopt: 'Adopt timeline',
+  handed_over: 'Hand over timeline',
+  layer_erased: 'Erased before it was adopted',
+  accept_host_clock: 'Confirm host clock',
+  heads: 'Commit to timelines',
+  fire_timers: 'Timers fired',
+  settle_firings: 'Firings settled',
+  end_advance: 'Advance ended',
+  restore_timers: 'Timers restored',
+  rotate_signing_key: 'Change signing key',
+  create_api_key: 'Create API key',
+  revoke_api_key: 'Revoke API key',
+  fast_forward: 'Fast-forward',
+};
+
+/** Returns an action as people say it. */
+export function actionText(action: string): string {
+  const said = SAID[action] ?? action.replaceAll('_', ' ');
+  return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+/** Returns the positions of entries that tell of several reads, as far as one can tell from these rows. */
+export function sharedEntries(rows: readonly LogEntry[]): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const shared = new Set<number>();
+  for (const { position, index } of rows) {
+    if (seen.has(position) || (index ?? 0) > 0) shared.add(position);
+    seen.add(position);
+  }
+  return shared;
+}
+
+/** Returns which read of its entry a row is; nothing where it is the only one. */
+export function readText({ position, index }: LogEntry, shared: ReadonlySet<number>): string {
+  return index === undefined || !shared.has(position) ? '' : `read ${(index + 1).toLocaleString('en')}`;
+}
+
+/** Pages that are read to find what is seldom. Each looks through tens of thousands of entries. */
+const SEEK_PAGES_MAX = 4;
+
+/** Returns the newest entries of an action that are found without reading the whole log. */
+export async function firstLogs(
+  timeline: string,
+  action: string,
+  wanted: number,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  const found: LogEntry[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < SEEK_PAGES_MAX; page += 1) {
+    const query = {
+      timeline_id: timeline,
+      time_range: '../..',
+      order: 'newest' as const,
+      limit: wanted - found.length,
+      action,
+      cursor: cursor ?? undefined,
+    };
+    const body = (await service.accessLogs(query, { signal })) as LogPage;
+    found.push(...body.logs);
+    cursor = body.has_more ? (body.next_cursor ?? null) : null;
+    if (cursor === null || found.length >= wanted) break;
+  }
+  return found;
+}
+
+const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : `${one === 'entry' ? 'entrie' : one}s`}`;
+
+/** Says what a stretch of the log no longer tells, and why. */
+export function gapText(gap: LogGap): string {
+  const { entries, reads, policy, first_position: first, last_position: last } = gap;
+  const where = first === last ? `position ${first}` : `positions ${first} to ${last}`;
+  if (gap.reason === 'erased') return `${counted(reads ?? 0, 'read')} of ${counted(entries, 'entry')}, ${where}`;
+  if (policy === undefined) return `${counted(entries, 'entry')}, ${where}: no policy allows this. Scan the timeline`;
+  const kept = policy.reads === null ? 'forever' : `for ${policy.reads}`;
+  return `${counted(entries, 'entry')}, ${where}; the policy at ${policy.position} kept reads ${kept}`;
+}
+
+/** Returns the entries of a page, the newest first, with a row for each stretch that is gone. */
+export function rowsOf(page: LogPage): LogEntry[] {
+  const row = (gap: LogGap): LogEntry => ({
+    user_id: '',
+    action: gap.reason === 'pruned' ? 'reads' : 'reads_erased',
+    timestamp: gap.to,
+    subject: gapText(gap),
+    position: gap.last_position,
+    gap,
+  });
+  // What is left of an entry comes before what is gone of it.
+  const place = (entry: LogEntry): number => entry.index ?? (entry.gap ? -1 : 0);
+  const rows = [...page.logs, ...(page.redacted ?? []).map(row)];
+  return rows.sort((a, b) => b.position - a.position || place(b) - place(a));
+}
+
+/** At most so many entries on a page, as the service allows. */
+export const PAGE_MAX = 1_000;
+/** Puts what is newer before what is there; what both have stays once. */
+export function withNewer(entries: readonly LogEntry[], newer: readonly LogEntry[]): LogEntry[] {
+  const top = entries[0]?.position ?? -1;
+  const inOrder = (a: LogEntry, b: LogEntry): number => b.position - a.position || (b.index ?? 0) - (a.index ?? 0);
+  return [...newer.filter((entry) => entry.position > top).sort(inOrder), ...entries];
+}
+
+/** What a spreadsheet would take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function cell(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Returns entries as CSV of RFC 4180 that no spreadsheet runs. */
+export function csv(entries: readonly LogEntry[]): string {
+  const head = ['host_time', 'user_id', 'action', 'subject', 'clock_time', 'position'];
+  const rows = entries.map((entry) => [
+    entry.timestamp,
+    entry.user_id,
+    entry.action,
+    entry.subject,
+    entry.clock_time ?? '',
+    String(entry.position),
+  ]);
+  return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}

@@ -1,0 +1,124 @@
+/** What happens next: events after the clock, read again when some were passed, moved or recorded; and timers. */
+import { untrack } from 'svelte';
+import { isAborted } from '../../../lib/service/api';
+import type { LiveClock } from '../../../lib/live/clock.svelte';
+import { ALL } from '../../../lib/events/filter';
+import { readPage } from '../../../lib/events/pages';
+import { EventStore } from '../../../lib/events/store';
+import { SECOND, floorDiv, parse, type Micros } from '../../../lib/time/instant';
+import { Stream } from '../../../lib/live/stream.svelte';
+import { deliversTo, type Timer } from '../../../lib/timers/timers';
+
+/** So many are read at once; fewer are shown. */
+const READ = 24;
+const SHOWN = 6;
+/** With the clock at a high rate, or while much is recorded, they are read no more often. */
+const AGAIN_MS = 5_000;
+
+export interface Entry {
+  id: string;
+  title: string;
+  time: Micros;
+  precision: string;
+  /** Where a timer's firing goes; null for an event. */
+  queue: string | null;
+}
+
+/** Returns the timers that fire after a moment. */
+export function timerEntries(timers: readonly Timer[], after: Micros): Entry[] {
+  return timers.flatMap(({ timer_id, next, deliver }) => {
+    const time = parse(next ?? '');
+    if (time === null || time <= after) return [];
+    return [{ id: timer_id, title: timer_id, time, precision: '', queue: deliversTo(deliver) }];
+  });
+}
+
+/** Returns what comes next of both. Past the last timer that was read, nobody knows what comes first. */
+export function together(events: readonly Entry[], timers: readonly Entry[], hasMoreTimers: boolean): Entry[] {
+  const known = hasMoreTimers ? timers.at(-1)?.time : undefined;
+  return [...events, ...timers]
+    .filter(({ time }) => known === undefined || time <= known)
+    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
+    .slice(0, SHOWN);
+}
+
+export class Agenda {
+  /** What happens next, the next one first. */
+  entries = $derived.by<Entry[]>(() => {
+    const first = this.#events.lowerBound(this.#second + 1n);
+    const rows = Array.from({ length: Math.min(SHOWN, this.#events.count - first) }, (_, index) => first + index);
+    return rows.map((row) => ({
+      id: this.#events.ids[row] ?? '',
+      title: this.#events.titles[row] ?? '',
+      time: this.#events.time(row),
+      precision: this.#events.precision(row),
+      queue: null,
+    }));
+  });
+  isRead = $state(false);
+  error = $state.raw<unknown>(null);
+
+  #events = $state.raw(new EventStore());
+  /** Whether there are more after those that were read. */
+  #hasMore = $state(false);
+  readonly #second: Micros;
+  #stream: Stream;
+  #asking = new AbortController();
+  #asked = -AGAIN_MS;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly timeline: string,
+    private readonly clock: () => LiveClock | null,
+  ) {
+    this.#second = $derived(floorDiv(this.clock()?.now ?? 0n, SECOND) * SECOND);
+    this.#stream = new Stream(
+      { timeline, events: ['events', 'interventions', 'reset'] },
+      () => this.#soon(),
+      () => this.#soon(),
+    );
+    // Another way of the clock, or most of what was read has happened.
+    $effect(() => {
+      void this.clock()?.body?.generation;
+      untrack(() => this.#soon(0));
+    });
+    $effect(() => {
+      if (this.isRead && this.#hasMore && this.entries.length < SHOWN) untrack(() => this.#soon());
+    });
+  }
+
+  /** Reads them after a while: at once where nothing was read of late. */
+  #soon(rest = AGAIN_MS): void {
+    if (rest > 0 && this.#timer !== undefined) return;
+    clearTimeout(this.#timer);
+    const wait = Math.max(0, rest - (performance.now() - this.#asked));
+    this.#timer = setTimeout(() => void this.read(), wait);
+  }
+
+  async read(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const clock = this.clock();
+    if (!clock?.body) return;
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    this.#asked = performance.now();
+    try {
+      const question = { timeline: this.timeline, filter: ALL, box: null };
+      const from = floorDiv(clock.now, SECOND) * SECOND + 1n;
+      const page = await readPage(question, { from, limit: READ, signal: this.#asking.signal });
+      this.#events = page.store;
+      this.#hasMore = page.next !== null;
+      this.isRead = true;
+      this.error = null;
+    } catch (error) {
+      if (!isAborted(error)) this.error = error;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#asking.abort();
+    this.#stream.close();
+  }
+}

@@ -1,0 +1,97 @@
+/** Who follows the clock under a name: read when the clock says that there may be something new, and not in between. */
+import { untrack } from 'svelte';
+import { hostNow } from '../../../lib/time/host-clock';
+import { service } from '../../../lib/service/api';
+import type { LiveClock } from '../../../lib/live/clock.svelte';
+import { Reading } from '../../../lib/service/reading.svelte';
+import type { Fault } from './whereabouts';
+
+export interface Follower {
+  follower_id: string;
+  name: string;
+  user_id: string;
+  /** Where it runs, as it says itself. */
+  host?: string | null;
+  process?: number | null;
+  state: 'up_to_date' | 'lagging' | 'disconnected';
+  since: string;
+  generation?: number | null;
+  confirmed_at?: string | null;
+  /** How long the newest change took until it was confirmed, as a duration. */
+  latency?: string | null;
+  disconnected_at?: string | null;
+  /** How it is to show the clock wrong. */
+  fault?: Fault | null;
+}
+
+interface FollowersBody {
+  generation: number;
+  partial?: boolean;
+  followers: Follower[];
+}
+
+/** What is said of each state. */
+export const STATES: Record<Follower['state'], string> = {
+  up_to_date: 'Up to date',
+  lagging: 'Lagging',
+  disconnected: 'Disconnected',
+};
+
+/** Whoever runs confirms a change within that time. */
+const CONFIRMED_MS = 700;
+/** Who has not by then is looked for once more. */
+const AGAIN_MS = 5_000;
+
+export class WatchedFollowers {
+  /** When they were read, by this browser's clock. */
+  readAt = $state(0);
+  readonly #reading: Reading<FollowersBody>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(timeline: string, clock: () => LiveClock | null) {
+    this.#reading = new Reading(
+      (signal) => service.followers({ timeline_id: timeline }, { signal }) as Promise<FollowersBody>,
+    );
+    let isFirst = true;
+    $effect(() => {
+      if (clock()?.body?.generation === undefined) return;
+      const wait = isFirst ? 0 : CONFIRMED_MS;
+      isFirst = false;
+      untrack(() => this.#later(wait, true));
+    });
+  }
+
+  get body(): FollowersBody | null {
+    return this.#reading.body;
+  }
+
+  get error(): unknown {
+    return this.#reading.error;
+  }
+
+  get isBusy(): boolean {
+    return this.#reading.isBusy;
+  }
+
+  /** Reads them now. */
+  async read(): Promise<void> {
+    await this.#reading.read();
+    this.readAt = hostNow();
+  }
+
+  #later(ms: number, isAgain: boolean): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(isAgain), ms);
+  }
+
+  async #look(isAgain: boolean): Promise<void> {
+    await this.read();
+    const isSomebodyBehind = this.body?.followers.some(({ state }) => state === 'lagging') ?? false;
+    if (isAgain && isSomebodyBehind) this.#later(AGAIN_MS, false);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#reading.stop();
+  }
+}

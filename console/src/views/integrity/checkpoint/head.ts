@@ -1,0 +1,86 @@
+/** A head statement, verified in the browser beside the checkpoint. Nothing here asks the service. */
+import { readHead, type HeadStatement } from '../../../lib/ledger/head';
+import { equal, isConsistent, type Bytes } from '../../../lib/ledger/merkle';
+import { isSignedBy, readKey, timelineOf } from '../../../lib/ledger/note';
+import { entries, type Check } from '../check';
+
+/** The tree of the first entries of a ledger. */
+export interface Tree {
+  size: number;
+  root: Bytes;
+}
+
+/** What shows of two trees that they are of one history. */
+export interface Shown {
+  /** The hashes that lead from the smaller tree to the larger one. */
+  proof: readonly Bytes[];
+  /** How many entries the ledger has, where these are fewer than were signed; null otherwise. */
+  left: number | null;
+}
+
+/**
+ * Reads a head statement and checks who signed it, and for which timeline. The key is that of the checkpoint beside it:
+ * one ledger has one.
+ */
+export async function checkHead(
+  signed: string,
+  keyText: string,
+  timeline: string,
+): Promise<{ head: HeadStatement | null; checks: Check[] }> {
+  const head = readHead(signed);
+  if (typeof head === 'string') return { head: null, checks: [{ what: 'The statement', told: head, state: 'bad' }] };
+  const key = await readKey(keyText);
+  if (key === null)
+    return {
+      head,
+      checks: [{ what: 'The key', told: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
+    };
+  const isOwn = head.origin === key.name && timelineOf(head.origin) === timeline;
+  const origin: Check = {
+    what: 'Origin',
+    told: isOwn
+      ? `It is for the timeline ${timeline}, at ${entries(head.size)}.`
+      : `It is for ${head.origin}, not ${timeline}.`,
+    state: isOwn ? 'good' : 'bad',
+  };
+  return { head, checks: [origin, signedBy(key.name, await isSignedBy(key, head.text, head.signature))] };
+}
+
+function signedBy(name: string, isSigned: boolean | null): Check {
+  const what = 'Signature';
+  if (isSigned === null)
+    return {
+      what,
+      told: 'This browser does not support Ed25519, so the signature was not verified. Use timenav verify.',
+      state: 'unknown',
+    };
+  return isSigned
+    ? { what, told: `It is signed by ${name}.`, state: 'good' }
+    : {
+        what,
+        told: `The signature is not from ${name}: the statement was changed or signed with another key.`,
+        state: 'bad',
+      };
+}
+
+/** Checks that head and checkpoint are of one history. Where both have one size, nothing needs to show it. */
+export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: Shown): Promise<Check> {
+  const what = 'The same history';
+  const bad = (told: string): Check => ({ what, told, state: 'bad' });
+  if (head.size === checkpoint.size) {
+    return equal(head.root, checkpoint.root)
+      ? { what, told: 'It has the size and the root of the checkpoint.', state: 'good' }
+      : bad('It has the size of the checkpoint but another root: entries were changed before they were signed.');
+  }
+  const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
+  if (left !== null)
+    return bad(`The ledger has ${entries(left)}, but ${entries(newer.size)} were signed: it was rolled back.`);
+  if (!(await isConsistent(older.size, older.root, newer.size, newer.root, proof)))
+    return bad(
+      'Head and checkpoint belong to different histories: history was changed or forked. Keep both as evidence.',
+    );
+  const between = entries(newer.size - older.size);
+  const told =
+    newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;
+  return { what, told, state: 'good' };
+}

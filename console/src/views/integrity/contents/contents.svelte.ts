@@ -1,0 +1,85 @@
+/** The comparison of all entries of a ledger with what was signed: how far it has come, and what it found. */
+import { isAborted, ApiError, service } from '../../../lib/service/api';
+import { readNote } from '../../../lib/ledger/note';
+import { checkCheckpoint, type Check, type CheckpointBody } from '../check';
+import { Contents, type Difference, type EntriesBody } from './contents';
+
+const PAGE_ENTRIES = 500;
+
+export class ContentsCheck {
+  /** How many entries were read, and of how many. */
+  progress = $state.raw<{ entries: number; total: number } | null>(null);
+  checks = $state.raw<Check[] | null>(null);
+  differences = $state.raw<Difference[]>([]);
+  error = $state<unknown>(null);
+  isRunning = $state(false);
+  isCancelled = $state(false);
+  #request: AbortController | null = null;
+
+  constructor(private readonly timeline: string) {}
+
+  async run(body: CheckpointBody): Promise<void> {
+    this.cancel();
+    const request = new AbortController();
+    this.#request = request;
+    this.progress = null;
+    this.checks = null;
+    this.differences = [];
+    this.error = null;
+    this.isRunning = true;
+    this.isCancelled = false;
+    try {
+      await this.#compare(body, request.signal);
+    } catch (error) {
+      if (this.#request !== request) return;
+      if (isAborted(error)) this.isCancelled = true;
+      else this.error = error;
+    }
+    if (this.#request === request) this.isRunning = false;
+  }
+
+  async #compare(body: CheckpointBody, signal: AbortSignal): Promise<void> {
+    const { checkpoint, checks } = await checkCheckpoint(body.checkpoint, body.verifier_key, this.timeline);
+    if (checkpoint === null) {
+      this.checks = checks;
+      return;
+    }
+    const contents = new Contents(this.timeline);
+    await this.#read(contents, checkpoint.size, signal);
+    const all = [...checks, await contents.checkTree(checkpoint)];
+    if (contents.isUnexplained) {
+      // It may have been erased after the checkpoint: a later entry says so, under a later checkpoint.
+      const page = await this.#page(contents.size, 1, signal);
+      const later = readNote(page.checkpoint);
+      const { checks: signed } = await checkCheckpoint(page.checkpoint, body.verifier_key, this.timeline);
+      if (typeof later !== 'string' && signed.every((check) => check.state !== 'bad')) {
+        await this.#read(contents, later.size, signal);
+        all.push(await contents.checkTree(later));
+      }
+    }
+    if (signal.aborted) return;
+    this.checks = [...contents.checks(), ...all];
+    this.differences = contents.shown();
+  }
+
+  /** Goes on to read entries, up to a size. */
+  async #read(contents: Contents, size: number, signal: AbortSignal): Promise<void> {
+    while (contents.size < size) {
+      const first = contents.size;
+      const { entries } = await this.#page(first, Math.min(PAGE_ENTRIES, size - first), signal);
+      if (entries.length === 0 || entries.length > size - first || entries[0]?.position !== first)
+        throw new ApiError(0, 'unexpected_response', `The service did not return the entries from ${first} on.`, '');
+      for (const entry of entries) await contents.take(entry);
+      signal.throwIfAborted();
+      this.progress = { entries: contents.size, total: size };
+    }
+  }
+
+  #page(from: number, limit: number, signal: AbortSignal): Promise<EntriesBody> {
+    return service.entries({ timeline_id: this.timeline, from, limit }, { signal });
+  }
+
+  cancel(): void {
+    this.#request?.abort();
+  }
+}

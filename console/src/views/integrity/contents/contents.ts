@@ -1,0 +1,252 @@
+/**
+ * Contents of entries, compared with what was signed: each payload with its leaf, and the tree over all leaves with a
+ * checkpoint. Nothing here asks the service.
+ */
+import {
+  equal,
+  fromHex,
+  leafHash,
+  nodeHash,
+  emptyRoot,
+  sha256,
+  toHex,
+  utf8,
+  type Bytes,
+} from '../../../lib/ledger/merkle';
+import type { Checkpoint } from '../../../lib/ledger/note';
+import type { Check } from '../check';
+import { Fault, Gone, type Leaf } from './gone';
+
+/** One entry as the service answers it. */
+export interface EntryBody {
+  position: number;
+  leaf: string;
+  contents: string;
+  salt?: string | null;
+  payload?: string | null;
+}
+
+/** One page of entries. */
+export interface EntriesBody {
+  entries: EntryBody[];
+  size: number;
+  checkpoint: string;
+  verifier_key: string;
+}
+
+/** Something that is not as it was signed. */
+export interface Difference {
+  position: number;
+  told: string;
+}
+
+const DIFFERENCES_SHOWN = 20;
+
+/** A tree that is made of its leaves, one after the other. */
+class Tree {
+  /** Roots of the full subtrees, the largest first. */
+  #subtrees: Bytes[] = [];
+  size = 0;
+
+  async push(hash: Bytes): Promise<void> {
+    this.size += 1;
+    let top = hash;
+    for (let rest = this.size; rest % 2 === 0; rest /= 2) {
+      const left = this.#subtrees.pop();
+      if (left !== undefined) top = await nodeHash(left, top);
+    }
+    this.#subtrees.push(top);
+  }
+
+  async root(): Promise<Bytes> {
+    let root: Bytes | null = null;
+    for (const left of [...this.#subtrees].reverse()) root = root === null ? left : await nodeHash(left, root);
+    return root ?? emptyRoot();
+  }
+}
+
+/** The entries of one ledger, taken one after the other from the first on. */
+export class Contents {
+  #tree = new Tree();
+  #fit = 0;
+  #differences: Difference[] = [];
+  #hidden = new Map<string, number>();
+  /** Entries without payload, and what later entries say of them. */
+  #gone = new Gone();
+
+  constructor(private readonly timeline: string) {}
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get differences(): readonly Difference[] {
+    return this.#differences;
+  }
+
+  /** Takes the next entry. */
+  async take(entry: EntryBody): Promise<void> {
+    const position = this.size;
+    const hash = await leafHash(utf8(entry.leaf));
+    await this.#tree.push(hash);
+    const leaf = readLeaf(entry.leaf);
+    if (leaf?.seq !== position || leaf.timeline_id !== this.timeline) {
+      this.#differ(position, 'It names another position, or cannot be read.');
+      return;
+    }
+    if (entry.contents === 'restricted') {
+      this.#hidden.set(leaf.action, (this.#hidden.get(leaf.action) ?? 0) + 1);
+    } else if (entry.contents === 'erased') {
+      this.#gone.miss(leaf, hash);
+    } else {
+      await this.#compare(position, leaf, entry);
+    }
+  }
+
+  async #compare(position: number, leaf: Leaf, entry: EntryBody): Promise<void> {
+    const payload = entry.payload ?? '';
+    const bytes = fromHex(entry.salt ?? '');
+    const isOfReads = leaf.action === 'reads' && leaf.v === 2;
+    const found =
+      bytes === null ? null : isOfReads ? await this.#readsHash(position, bytes, payload) : await plain(bytes, payload);
+    if (found !== leaf.payload_hash) {
+      const own = found === null ? 'Its salt or payload is invalid' : `Its payload hashes to ${found}`;
+      this.#differ(position, `${own}, but ${leaf.payload_hash} was signed.`);
+      return;
+    }
+    this.#fit += 1;
+    try {
+      await this.#gone.take(leaf, payload);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#differ(position, error.message);
+    }
+  }
+
+  /** Returns what reads hash to, of which some may have been erased; null where they are none. */
+  async #readsHash(position: number, salt: Bytes, payload: string): Promise<string | null> {
+    const tree = new Tree();
+    const reads = arrayOf(payload);
+    if (reads === null || (salt.length !== 0 && salt.length !== 16)) return null;
+    const key = salt.length === 16 ? await hmacKey(salt) : null;
+    for (const [number, item] of reads.entries()) {
+      const digest = key === null ? await keptDigest(item) : await sha256(await derived(key, number), json(item));
+      if (digest === null) return null;
+      if (key === null && 'erased' in item) this.#gone.missRead(position, number);
+      await tree.push(await leafHash(digest));
+    }
+    return toHex(await tree.root());
+  }
+
+  #differ(position: number, told: string): void {
+    this.#differences.push({ position, told });
+  }
+
+  root(): Promise<Bytes> {
+    return this.#tree.root();
+  }
+
+  /** Tells whether something is missing that no entry has erased so far. */
+  get isUnexplained(): boolean {
+    return this.#gone.unexplained.length > 0 || this.#gone.unexplainedReads.length > 0;
+  }
+
+  /** Compares the tree with a signed one of the same size. */
+  async checkTree(checkpoint: Checkpoint): Promise<Check> {
+    const what = `The tree of ${checkpoint.size.toLocaleString('en')}`;
+    return checkpoint.size === this.size && equal(await this.#tree.root(), checkpoint.root)
+      ? { what, told: 'The entries lead to the signed root.', state: 'good' }
+      : { what, told: 'The entries lead to a different root than the signed one.', state: 'bad' };
+  }
+
+  /** Tells what was compared, what was found, and what could not be. */
+  checks(): Check[] {
+    for (const position of this.#gone.unexplained)
+      this.#differ(position, 'Salt and payload are missing, but no entry erased or pruned them.');
+    for (const position of this.#gone.unexplainedReads)
+      this.#differ(position, 'A read is missing, but no entry erased it.');
+    const { length } = this.#differences;
+    const checks: Check[] = [
+      length === 0
+        ? { what: 'Payloads', told: `${count(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
+        : {
+            what: 'Payloads',
+            told: `${count(length, 'entry', 'entries')} do not match the signed hashes.`,
+            state: 'bad',
+          },
+    ];
+    const [erased, pruned] = [this.#gone.count('erased'), this.#gone.count('pruned')];
+    if (erased > 0)
+      checks.push({
+        what: 'Erased',
+        told: `${count(erased, 'payload')} erased, each recorded by a later entry.`,
+        state: 'unknown',
+      });
+    if (pruned > 0)
+      checks.push({
+        what: 'Retention',
+        told: `${count(pruned, 'payload')} pruned, as the retention of the timeline allows.`,
+        state: 'unknown',
+      });
+    if (this.#hidden.size > 0) {
+      const all = [...this.#hidden].sort(([a], [b]) => (a < b ? -1 : 1));
+      const told = all.map(([action, number]) => `${number.toLocaleString('en')} ${action}`).join(', ');
+      checks.push({ what: 'No access', told: `Payloads for administrators: ${told}.`, state: 'unknown' });
+    }
+    return checks;
+  }
+
+  /** Returns the first differences, by position. */
+  shown(): Difference[] {
+    return [...this.#differences].sort((a, b) => a.position - b.position).slice(0, DIFFERENCES_SHOWN);
+  }
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+function readLeaf(text: string): Leaf | null {
+  try {
+    return JSON.parse(text) as Leaf | null;
+  } catch {
+    return null;
+  }
+}
+
+async function plain(salt: Bytes, payload: string): Promise<string | null> {
+  return salt.length === 16 ? toHex(await sha256(salt, utf8(payload))) : null;
+}
+
+function arrayOf(payload: string): object[] | null {
+  try {
+    const found = JSON.parse(payload) as unknown;
+    const isOfReads = Array.isArray(found) && found.every((item) => typeof item === 'object' && item !== null);
+    return isOfReads && JSON.stringify(found) === payload ? (found as object[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the bytes of a value in canonical form, in which it was read. */
+function json(value: unknown): Bytes {
+  return utf8(JSON.stringify(value));
+}
+
+/** Returns what stands for a read where others of its entry were erased: it has its own salt, or is gone itself. */
+async function keptDigest(item: { erased?: string; read?: object; salt?: string }): Promise<Bytes | null> {
+  if (typeof item.erased === 'string') return fromHex(item.erased);
+  const salt = fromHex(item.salt ?? '');
+  return salt?.length === 16 && item.read !== undefined ? sha256(salt, json(item.read)) : null;
+}
+
+function hmacKey(salt: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', salt, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+}
+
+/** Returns the salt of one read, derived from that of all. */
+async function derived(key: CryptoKey, number: number): Promise<Bytes> {
+  const message = new DataView(new ArrayBuffer(4));
+  message.setUint32(0, number);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, message)).slice(0, 16);
+}

@@ -1,0 +1,105 @@
+/** A scan for tampering: how far it has come, and what it found. Leaving the page ends it. */
+import { isAborted, ApiError, service } from '../../../lib/service/api';
+
+export interface Progress {
+  stage: string;
+  entries: number;
+  entries_total: number;
+  bytes: number;
+}
+
+export interface Finding {
+  kind: string;
+  position?: number | null;
+  evidence: string;
+  last_good_checkpoint?: number | null;
+}
+
+interface ScanResult {
+  status: string;
+  tampering_detected: boolean;
+  details: string;
+  findings: Finding[];
+  findings_omitted: number;
+  checked: { what: string; count: number }[];
+  not_checked: string[];
+  checkpoint: { size: number; root: string } | null;
+}
+
+export class Scan {
+  progress = $state.raw<Progress | null>(null);
+  result = $state.raw<ScanResult | null>(null);
+  error = $state<unknown>(null);
+  isRunning = $state(false);
+  isCancelled = $state(false);
+  #request: AbortController | null = null;
+
+  constructor(private readonly timeline: string) {}
+
+  async run(depth: string): Promise<void> {
+    this.cancel();
+    const request = new AbortController();
+    this.#request = request;
+    this.progress = null;
+    this.result = null;
+    this.error = null;
+    this.isRunning = true;
+    this.isCancelled = false;
+    try {
+      await this.#read(depth, request.signal);
+    } catch (error) {
+      if (this.#request !== request) return;
+      if (isAborted(error)) this.isCancelled = true;
+      else this.error = error;
+    }
+    if (this.#request === request) this.isRunning = false;
+  }
+
+  async #read(depth: string, signal: AbortSignal): Promise<void> {
+    const asked = { timeline_id: this.timeline, scan_depth: depth };
+    for await (const { event, data } of await service.detectTamperingStream(asked, { signal })) {
+      if (event === 'progress') this.progress = data as Progress;
+      if (event === 'result') this.result = data as ScanResult;
+      if (event === 'error') throw ApiError.of(200, data, null, null);
+    }
+    if (this.result === null)
+      throw new ApiError(
+        0,
+        'unexpected_response',
+        'The scan ended without a result.',
+        'The service may have been stopped. Run it again.',
+      );
+  }
+
+  cancel(): void {
+    this.#request?.abort();
+  }
+}
+
+const STAGES: Record<string, string> = {
+  checkpoints: 'Verifying checkpoints',
+  entries: 'Reading entries',
+  tables: 'Comparing tables with the ledger',
+  tree: 'Rebuilding the tree',
+};
+
+export function stageWords(stage: string): string {
+  return STAGES[stage] ?? stage;
+}
+
+const CHECKED: Record<string, string> = {
+  checkpoints: 'checkpoints',
+  roots: 'roots',
+  entries: 'entries',
+  payloads: 'payloads',
+  erased: 'erased payloads',
+  tiles: 'tiles of the tree',
+  changes: 'changes replayed',
+  events: 'events compared',
+  data_records: 'sealed records',
+  rows: 'rows of tables',
+};
+
+export function checkedWords(what: string): string {
+  return CHECKED[what] ?? what.replaceAll('_', ' ');
+}

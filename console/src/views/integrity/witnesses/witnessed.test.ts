@@ -1,0 +1,299 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { concat, fromHex, leafHash, sha256, toBase64, toHex, utf8, type Bytes } from '../../../lib/ledger/merkle';
+import { readKey, readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../../lib/ledger/note';
+import { verdictOf, type Check } from '../check';
+import { STEPS, checkWitnessed, readWitnessed, type WitnessedBody } from './witnessed';
+
+type Proof = WitnessedBody & { kind: string; head: NonNullable<WitnessedBody['head']> };
+
+/** What a service with a witness answered: `test-data/witnessed-proofs.json`. The keys were made for it. */
+const recorded = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../../../../test-data/witnessed-proofs.json'), 'utf8'),
+) as { verifier_key: string; system_verifier_key: string; witness_key: string; entry: Proof; system: Proof };
+
+const TIMELINE = 'apollo-11';
+const [WITNESS] = (await readWitnessKeys(recorded.witness_key)) as [VerifierKey];
+const POSITION = recorded.entry.position;
+const note = (): Checkpoint => readNote(recorded.entry.checkpoint) as Checkpoint;
+
+/** Returns the recorded proof, after something was done to a copy of it. */
+function proof(change: (copy: Proof) => void = () => {}, of = recorded.entry): Proof {
+  const copy = structuredClone(of);
+  change(copy);
+  return copy;
+}
+
+interface Asked {
+  timeline?: string;
+  position?: number;
+  keyText?: string;
+  witnesses?: readonly VerifierKey[];
+}
+
+function checked(told: unknown, asked: Asked = {}): Promise<Check[]> {
+  const { timeline = TIMELINE, position = POSITION, keyText = recorded.verifier_key, witnesses = [WITNESS] } = asked;
+  return checkWitnessed(told, { timeline, position, keyText }, witnesses);
+}
+
+/** Returns which steps came out bad, and which could not be looked at. */
+async function faults(told: unknown, asked: Asked = {}): Promise<string[]> {
+  const checks = await checked(told, asked);
+  return checks
+    .filter(({ state }) => state !== 'good')
+    .map(({ what, state }) => (state === 'unknown' ? `${what}?` : what));
+}
+
+/** The line of the witness. */
+const COSIGNED = `Witness ${WITNESS.name}`;
+const { note: NOTE, heads: HEADS, tree: TREE, entry: ENTRY } = STEPS;
+
+/** Makes a key that signs, or one that cosigns, of a name. */
+async function made(
+  name: string,
+  kind: 1 | 4,
+): Promise<VerifierKey & { text: string; sign: (text: string) => Promise<Bytes> }> {
+  const { publicKey: open, privateKey } = await crypto.subtle.generateKey({ name: 'Ed25519' }, true, [
+    'sign',
+    'verify',
+  ]);
+  const publicKey = new Uint8Array(await crypto.subtle.exportKey('raw', open));
+  const typed = concat(Uint8Array.of(kind), publicKey);
+  const id = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
+  const sign = async (text: string): Promise<Bytes> =>
+    new Uint8Array(await crypto.subtle.sign({ name: 'Ed25519' }, privateKey, utf8(text)));
+  return { name, id, publicKey, text: `${name}+${toHex(id)}+${toBase64(typed)}`, sign };
+}
+
+type Made = Awaited<ReturnType<typeof made>>;
+const lineOf = ({ name, id }: VerifierKey, signature: Bytes): string =>
+  `— ${name} ${toBase64(concat(id, signature))}\n`;
+
+async function cosignature(witness: Made, text: string, seconds = 1_800_000_000): Promise<string> {
+  const time = new Uint8Array(8);
+  new DataView(time.buffer).setBigUint64(0, BigInt(seconds));
+  return lineOf(witness, concat(time, await witness.sign(`cosignature/v1\ntime ${seconds}\n${text}`)));
+}
+
+/** Returns the key of a timeline under another public key, and a note that it signs for `system` of some service. */
+async function resigned(origin: string, text = note().text): Promise<{ keyText: string; signed: string }> {
+  const signer = await made(origin, 1);
+  const own = text.replace(/^[^\n]*/, origin);
+  const key = await readKey(signer.text);
+  const { name } = (await readKey(recorded.verifier_key))!;
+  const typed = concat(Uint8Array.of(1), key!.publicKey);
+  const id = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
+  return {
+    keyText: `${name}+${toHex(id)}+${toBase64(typed)}`,
+    signed: `${own}\n${lineOf(signer, await signer.sign(own))}`,
+  };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a witnessed proof', () => {
+  it('holds where everything fits, and says what each step shows', async () => {
+    const checks = await checked(proof());
+    expect(verdictOf(checks)).toBe('good');
+    expect(checks.map(({ what }) => what)).toEqual([NOTE, COSIGNED, HEADS, TREE, ENTRY]);
+    const [signed, cosigned, heads, tree, entry] = checks.map(({ told }) => told);
+    expect(signed).toBe(`timenav.local/system at ${note().size} entries is signed with the key of this timeline.`);
+    expect(cosigned).toMatch(/^It cosigned this at 20\d\d-.*Z, by its own clock\.$/);
+    const { position, count } = recorded.entry.head;
+    expect(heads).toBe(`Entry ${position} is under that checkpoint, and commits to ${count} timelines.`);
+    expect(tree).toBe(
+      `One of these is timenav.local/${TIMELINE} at ${recorded.entry.size} entries, with the root of this proof.`,
+    );
+    expect(entry).toBe(`It is in that tree, and its text names entry ${POSITION}.`);
+  });
+
+  it('of system needs no entry that commits to it', async () => {
+    const asked = { timeline: 'system', position: recorded.system.position, keyText: recorded.system_verifier_key };
+    expect(await faults(recorded.system, asked)).toEqual([]);
+    expect((await checked(recorded.system, asked)).map(({ what }) => what)).toEqual([NOTE, COSIGNED, TREE, ENTRY]);
+    // Only the note says which tree that is.
+    const grown = proof((copy) => (copy.size += 1), recorded.system);
+    expect(await faults(grown, asked)).toContain(TREE);
+    const other = proof((copy) => (copy.root = recorded.entry.root), recorded.system);
+    expect(await faults(other, asked)).toEqual([TREE, ENTRY]);
+  });
+
+  it('is read only where it is whole', async () => {
+    expect(readWitnessed(recorded.entry)).not.toBeNull();
+    for (const told of [null, 'no', {}, { ...recorded.entry, kind: 'inclusion' }, { ...recorded.entry, hashes: [1] }])
+      expect(await faults(told)).toEqual(['The response']);
+    expect(await faults({ ...recorded.entry, head: { index: 0 } })).toEqual(['The response']);
+    expect(await faults(proof(), { keyText: 'nothing' })).toEqual(['The key']);
+    expect(await faults(proof(), { timeline: 'main' })).toEqual(['The key']);
+  });
+});
+
+describe('the note', () => {
+  it('has to be of the service whose key the timeline has', async () => {
+    const { keyText, signed } = await resigned('other.example/system');
+    const lie = proof((copy) => (copy.checkpoint = signed));
+    const checks = await checked(lie, { keyText, witnesses: [] });
+    expect(checks[0]).toMatchObject({ what: NOTE, state: 'bad' });
+    expect(checks[0]!.told).toContain('It is a checkpoint of other.example/system, not of timenav.local/system');
+    expect(verdictOf(checks.slice(1))).toBe('good');
+    // The same of its own name: only the key that signs it is another one than that of the timeline.
+    const own = await resigned('timenav.local/system');
+    const resignedNote = proof((copy) => (copy.checkpoint = own.signed));
+    expect(await faults(resignedNote, { keyText: own.keyText, witnesses: [] })).toEqual([]);
+    expect(await faults(resignedNote, { witnesses: [] })).toEqual([NOTE]);
+  });
+
+  it('has to be signed as it is', async () => {
+    const grown = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/\n\d+\n/, `\n${note().size + 1}\n`)));
+    const checks = await checked(grown);
+    expect(checks.slice(0, 2).map(({ state }) => state)).toEqual(['bad', 'bad']);
+    expect(checks[0]!.told).toContain('the signature is invalid');
+    expect(await faults(proof((copy) => (copy.checkpoint = 'nothing')))).toEqual([NOTE, `${HEADS}?`, `${TREE}?`]);
+  });
+
+  it('has to be cosigned by each witness that was entered', async () => {
+    const uncosigned = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, '')));
+    expect(await faults(uncosigned)).toEqual([COSIGNED]);
+    expect((await checked(uncosigned))[1]!.told).toBe('It has not cosigned this. No other witness has either.');
+    const stranger = await made('witness.example/w2', 4);
+    expect(await faults(proof(), { witnesses: [WITNESS, stranger] })).toEqual(['Witness witness.example/w2']);
+    const cosigned = await cosignature(stranger, note().text);
+    const both = proof((copy) => (copy.checkpoint += cosigned));
+    expect(await faults(both, { witnesses: [WITNESS, stranger] })).toEqual([]);
+  });
+
+  it('is not cosigned by a key of the same name, nor by a signature over something else', async () => {
+    const namesake = await made(WITNESS.name, 4);
+    const forged = await cosignature(namesake, note().text);
+    const lie = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, forged)));
+    expect(await faults(lie)).toEqual([COSIGNED]);
+    expect((await checked(lie))[1]!.told).toContain('with another key');
+    // It says that it is of the right key.
+    const renamedLine = forged.replace(/ \S+\n$/, (base64) => {
+      const bytes = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
+      return ` ${toBase64(concat(WITNESS.id, bytes.slice(4)))}\n`;
+    });
+    const bolder = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, renamedLine)));
+    expect(await faults(bolder)).toEqual([COSIGNED]);
+    expect((await checked(bolder))[1]!.told).toContain('is invalid');
+  });
+
+  it('is not verified by a browser without Ed25519, which is told and not taken for good', async () => {
+    vi.spyOn(crypto.subtle, 'importKey').mockRejectedValue(new DOMException('unknown', 'NotSupportedError'));
+    const checks = await checked(proof());
+    expect(checks.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'good', 'good', 'good']);
+    expect(checks[0]!.told).toContain('does not support Ed25519');
+    expect(verdictOf(checks)).toBe('unknown');
+  });
+});
+
+describe('the entry of system', () => {
+  const leafWith = (from: string, to: string): Proof =>
+    proof((copy) => {
+      expect(copy.head.leaf).toContain(from);
+      copy.head.leaf = copy.head.leaf.replace(from, to);
+    });
+
+  it('has to be in the tree of the note, at its position', async () => {
+    for (const lie of [
+      leafWith('"actor":"system"', '"actor":"admin"'),
+      leafWith(`"subject":"${recorded.entry.head.count}:`, `"subject":"${recorded.entry.head.count + 1}:`),
+      proof((copy) => (copy.head.position -= 1)),
+      proof((copy) => (copy.head.position += 1)),
+      proof((copy) => copy.head.system_hashes.pop()),
+      proof((copy) => copy.head.system_hashes.reverse()),
+      proof((copy) => (copy.head.system_hashes[0] = copy.head.system_hashes[0]!.slice(2))),
+      proof((copy) => (copy.head.system_hashes[0] = 'zz')),
+    ])
+      expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
+  });
+
+  it('has to commit to as many timelines as the proof says', async () => {
+    const lie = proof((copy) => (copy.head.count += 1));
+    expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
+    const { count } = recorded.entry.head;
+    expect((await checked(lie))[2]!.told).toBe(`It commits to ${count} timelines, but the proof names ${count + 1}.`);
+  });
+
+  it('has to be there', async () => {
+    const lie: unknown = { ...recorded.entry, head: undefined };
+    expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
+  });
+
+  it('has to be one of heads by the system, and not another that is in the tree', async () => {
+    // A note over one entry alone, signed by a service that lies: the entry is in its tree.
+    const { leaf } = recorded.entry.head;
+    for (const [from, to] of [
+      ['"action":"heads"', '"action":"reads"'],
+      ['"actor":"system"', '"actor":"admin"'],
+      ['"timeline_id":"system"', '"timeline_id":"main"'],
+      ['{"action"', '{"action":"heads", "action"'],
+    ] as const) {
+      expect(leaf).toContain(from);
+      const alone = leaf.replace(from, to).replace(/"seq":\d+/, '"seq":0');
+      const root = toBase64(await leafHash(utf8(alone)));
+      const { keyText, signed } = await resigned('timenav.local/system', `timenav.local/system\n1\n${root}\n`);
+      const lie = proof((copy) => {
+        copy.checkpoint = signed;
+        copy.head = { ...copy.head, leaf: alone, position: 0, system_hashes: [] };
+      });
+      expect(await faults(lie, { keyText, witnesses: [] })).toEqual([HEADS, `${TREE}?`]);
+    }
+  });
+});
+
+describe('the tree of the timeline', () => {
+  it('has to be the one that system is committed to', async () => {
+    // Another ledger: one entry, which fits its own root.
+    const leaf = recorded.entry.leaf.replace('"actor":"admin"', '"actor":"nimda"').replace(/"seq":\d+/, '"seq":0');
+    const root = toHex(await leafHash(utf8(leaf)));
+    const lie = proof((copy) => Object.assign(copy, { leaf, root, size: 1, position: 0, hashes: [] }));
+    expect(await faults(lie, { position: 0 })).toEqual([TREE]);
+    const same = proof((copy) => Object.assign(copy, { leaf, root, position: 0, hashes: [] }));
+    expect(await faults(same, { position: 0 })).toEqual([TREE, ENTRY]);
+  });
+
+  it('has to be where the proof says, and of the name of the key', async () => {
+    for (const lie of [
+      proof((copy) => (copy.head.index += 1)),
+      proof((copy) => (copy.head.index = -1)),
+      proof((copy) => copy.head.hashes.pop()),
+      proof((copy) => copy.head.hashes.push(copy.root)),
+    ])
+      expect(await faults(lie)).toEqual([TREE]);
+    // The key of another timeline of the service, and an entry that is not of it.
+    const other = (await readKey(recorded.verifier_key))!;
+    const typed = concat(Uint8Array.of(1), other.publicKey);
+    const id = (await sha256(utf8('timenav.local/main'), Uint8Array.of(0x0a), typed)).slice(0, 4);
+    const keyText = `timenav.local/main+${toHex(id)}+${toBase64(typed)}`;
+    expect(await faults(proof(), { keyText, timeline: 'main' })).toEqual([TREE, ENTRY]);
+  });
+
+  it('has to have a size and a root', async () => {
+    expect(await faults(proof((copy) => (copy.root = copy.root.slice(2))))).toEqual([TREE, `${ENTRY}?`]);
+    expect(await faults(proof((copy) => (copy.size = 0.5)))).toEqual([TREE, `${ENTRY}?`]);
+    expect(await faults(proof((copy) => (copy.size += 1)))).toContain(TREE);
+  });
+});
+
+describe('the entry', () => {
+  it('has to be in that tree', async () => {
+    for (const lie of [
+      proof((copy) => (copy.leaf = copy.leaf.replace('"actor":"admin"', '"actor":"nimda"'))),
+      proof((copy) => copy.hashes.pop()),
+      proof((copy) => copy.hashes.reverse()),
+      proof((copy) => (copy.hashes[0] = toHex(fromHex(copy.hashes[0]!)!.reverse()))),
+    ]) {
+      expect(lie).not.toEqual(recorded.entry);
+      expect(await faults(lie)).toEqual([ENTRY]);
+    }
+  });
+
+  it('has to be the one that was asked for', async () => {
+    expect(await faults(proof(), { position: POSITION + 1 })).toEqual([ENTRY]);
+    const moved = proof((copy) => (copy.position += 1));
+    expect(await faults(moved)).toEqual([ENTRY]);
+    expect(await faults(moved, { position: POSITION + 1 })).toEqual([ENTRY]);
+  });
+});
