@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-use crate::call::Call;
+use self::receipt::AdvanceState;
+use self::receipt::Receipt;
 use crate::client::Client;
-use crate::clock::Clock;
 use crate::error::Error;
-use crate::host::monotonic_micros;
 use crate::instant::Instant;
-use crate::receipt::{AdvanceState, Receipt};
-use crate::request::seconds_text;
-use crate::retry::Retries;
+use crate::operations::clock::Clock;
+use crate::transport::call::Call;
+use crate::transport::host::monotonic_micros;
+use crate::transport::request::seconds_text;
+use crate::transport::retry::Retries;
+
+pub(crate) mod firing;
+pub(crate) mod listener;
+pub(crate) mod receipt;
 
 /// How long one request waits for the end of an advance.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);

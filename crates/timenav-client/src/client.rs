@@ -6,9 +6,9 @@ use reqwest::{Body, Certificate, Url};
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Problem};
-use crate::request::Request;
-use crate::response::{Response, broken};
-use crate::retry::{Outcome, Retries, retry_after};
+use crate::transport::request::Request;
+use crate::transport::response::{Response, broken};
+use crate::transport::retry::{Outcome, Retries, retry_after};
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

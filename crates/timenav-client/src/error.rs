@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::advancing::receipt::{FiringState, Receipt};
 use crate::instant::{Instant, NotAnInstant};
-use crate::receipt::{FiringState, Receipt};
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]

@@ -38,85 +38,64 @@
 
 #![warn(missing_docs)]
 
+mod transport;
+mod operations;
 mod client;
-mod request;
-mod response;
 mod error;
-mod retry;
-mod sse;
 mod instant;
-mod arguments;
 mod words;
 mod options;
-mod call;
-mod clock;
-mod clock_state;
-mod follower;
-mod shown;
-mod confirming;
 mod virtual_clock;
-mod place;
-mod cause;
-mod intervention;
-mod event;
-mod paradox;
-mod timeline;
-mod ledger;
-mod access;
-mod timers;
-mod receipt;
 mod advancing;
-mod firing;
-mod listener;
 mod watch;
-mod watched;
-mod host;
 #[cfg(feature = "tower")]
 pub mod baggage;
 #[cfg(test)]
 mod tests;
 
-pub use access::{
+pub use advancing::Advance;
+pub use advancing::firing::{Firing, FiringClock};
+pub use advancing::listener::{HandlerError, ListenOptions, Listener};
+pub use advancing::receipt::{AdvanceState, FiringRecord, FiringState, Receipt};
+pub use client::{Client, ClientBuilder};
+pub use error::{ClockUnavailable, Error, FieldError, Problem};
+pub use instant::{Instant, NotAnInstant};
+pub use operations::access::{
     AccessControl, AccessControlSet, AccessLogEntry, AccessLogGap, AccessLogPage, Decrypted, Encrypted, Permissions,
     RestrictionLevel, RestrictionSet,
 };
-pub use advancing::Advance;
-pub use arguments::{EntityTag, Length, Moment, TimeRange};
-pub use call::{Call, Page, Pages, Sent};
-pub use cause::{Cause, CauseKind};
-pub use client::{Client, ClientBuilder};
-pub use clock::{
+pub use operations::cause::{Cause, CauseKind};
+pub use operations::clock::{
     Clock, Confirmation, Confirmations, Lag, PlannedFiring, ReturnScope, Running, RunningAdvance, WouldFire, operation,
 };
-pub use clock_state::ClockState;
-pub use error::{ClockUnavailable, Error, FieldError, Problem};
-pub use event::{
+pub use operations::event::{
     Assertion, Event, EventKind, EventPage, EventRead, EventVersion, EventsRecorded, NewEvent, Order, Precision,
     ScanPage, ScanSummary, ScannedEvent,
 };
-pub use firing::{Firing, FiringClock};
-pub use follower::{Bounds, ClockChange, Reading};
-pub use instant::{Instant, NotAnInstant};
-pub use intervention::{Effect, Intervention};
-pub use ledger::{Checked, Finding, LedgerHead, LedgerPosition, TamperingScan};
-pub use listener::{HandlerError, ListenOptions, Listener};
-pub use paradox::{
+pub use operations::intervention::{Effect, Intervention};
+pub use operations::ledger::{Checked, Finding, LedgerHead, LedgerPosition, TamperingScan};
+pub use operations::paradox::{
     Candidate, CheckedCause, Consequences, Manipulation, OnParadox, Paradox, ParadoxPage, TimelineCheck,
 };
-pub use place::{Geo, ResolvedLocation};
-pub use receipt::{AdvanceState, FiringRecord, FiringState, Receipt};
-pub use request::Request;
-pub use reqwest::{Body, Method, header};
-pub use response::{Events, Response};
-pub use retry::Retries;
-pub use sse::SentEvent;
-pub use timeline::{
+pub use operations::place::{Geo, ResolvedLocation};
+pub use operations::timeline::{
     Anchor, AnchorPage, AnchorSet, Fork, Retention, Timeline, TimelineCreated, TimelineEnded, TimelinePage,
 };
-pub use timers::{
+pub use operations::timers::{
     AdvanceRead, CalendarRule, CronRule, Delivery, FiringPage, Misfire, Timer, TimerPage, TimerRead, TimerRecord,
     TimerSet, TimerState,
 };
+pub use reqwest::{Body, Method, header};
+pub use transport::arguments::{EntityTag, Length, Moment, TimeRange};
+pub use transport::call::{Call, Page, Pages, Sent};
+pub use transport::request::Request;
+pub use transport::response::{Events, Response};
+pub use transport::retry::Retries;
+pub use transport::sse::SentEvent;
 pub use virtual_clock::VirtualClock;
+pub use virtual_clock::clock_state::ClockState;
+pub use virtual_clock::follower::{Bounds, ClockChange, Reading};
+pub use virtual_clock::watched::{
+    FiringChange, FiringNews, Gap, Passed, StreamMessage, Stretch, Watched, WatchedFiring,
+};
 pub use watch::Watch;
-pub use watched::{FiringChange, FiringNews, Gap, Passed, StreamMessage, Stretch, Watched, WatchedFiring};

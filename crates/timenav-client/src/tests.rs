@@ -13,15 +13,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::clock::{Clock, Running};
-use crate::clock_state::ClockState;
 use crate::error::{ClockUnavailable, Error};
-use crate::follower::{Bounds, Follower};
 use crate::instant::Instant;
-use crate::response::Events;
-use crate::retry::{Outcome, Retries, retry_after};
-use crate::shown::Shown;
-use crate::sse::EventReader;
+use crate::operations::clock::{Clock, Running};
+use crate::transport::response::Events;
+use crate::transport::retry::{Outcome, Retries, retry_after};
+use crate::transport::sse::EventReader;
+use crate::virtual_clock::clock_state::ClockState;
+use crate::virtual_clock::follower::{Bounds, Follower};
+use crate::virtual_clock::shown::Shown;
 use crate::{Client, Request};
 use stand_in::{StandIn, answer};
 

@@ -6,17 +6,27 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use self::clock_state::ClockState;
+use self::confirming::Applied;
+use self::confirming::confirm_all;
+use self::follower::Bounds;
+use self::follower::ClockChange;
+use self::follower::Follower;
+use self::follower::Reading;
+use self::shown::Shown;
 use crate::client::{Client, pause};
-use crate::clock::Clock;
-use crate::clock_state::ClockState;
-use crate::confirming::{Applied, confirm_all};
 use crate::error::{ClockUnavailable, Error};
-use crate::follower::{Bounds, ClockChange, Follower, Reading};
-use crate::host::{jitter, monotonic_micros, own_place};
 use crate::instant::Instant;
-use crate::response::Events;
-use crate::retry::{Retries, delay};
-use crate::shown::Shown;
+use crate::operations::clock::Clock;
+use crate::transport::host::{jitter, monotonic_micros, own_place};
+use crate::transport::response::Events;
+use crate::transport::retry::{Retries, delay};
+
+pub(crate) mod clock_state;
+pub(crate) mod confirming;
+pub(crate) mod follower;
+pub(crate) mod shown;
+pub(crate) mod watched;
 
 /// How long to wait for the initial state of the clock.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,12 +6,12 @@ use tokio::time::timeout;
 
 use crate::client::{Client, pause};
 use crate::error::{Error, Problem};
-use crate::follower::Bounds;
-use crate::host::jitter;
-use crate::request::Request;
-use crate::response::Events;
-use crate::retry::{Retries, delay};
-use crate::sse::SentEvent;
+use crate::transport::host::jitter;
+use crate::transport::request::Request;
+use crate::transport::response::Events;
+use crate::transport::retry::{Retries, delay};
+use crate::transport::sse::SentEvent;
+use crate::virtual_clock::follower::Bounds;
 use crate::virtual_clock::{ANSWER_TIMEOUT, heard, silent};
 
 /// An event stream that continues across lost connections.

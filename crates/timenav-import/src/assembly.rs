@@ -16,12 +16,14 @@ use crate::attributes;
 use crate::content_id::content_id;
 use crate::coordinates::{self, Axis, degrees};
 use crate::event_record::{AssertionRecord, CauseRecord, point, without_position};
-use crate::excel_date::parse_excel;
-use crate::field::{self, Field};
 use crate::item::{RecordError, RecordNote};
+use crate::mapping::field;
+use crate::mapping::field::Field;
 use crate::mapping::{Missing, Reading, TimePart, TimeRules};
-use crate::partial_time::{self, Known, PartText, Wrong};
-use crate::unix_time::parse_unix;
+use crate::time::excel_date::parse_excel;
+use crate::time::partial_time;
+use crate::time::partial_time::{Known, PartText, Wrong};
+use crate::time::unix_time::parse_unix;
 
 pub(crate) struct Cell<'a> {
     /// The text, trimmed and not empty.

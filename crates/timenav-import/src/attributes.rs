@@ -3,8 +3,8 @@
 use serde_json::{Map, Number, Value};
 
 use crate::item::{RecordError, clipped};
+use crate::json::long_integers::{lost_integer, lost_integer_detail};
 use crate::limits::ATTRIBUTES_DEPTH_MAX;
-use crate::long_integers::{lost_integer, lost_integer_detail};
 
 /// Fails if the object is nested too deep, or contains an integer that canonical JSON, whose numbers are IEEE 754
 /// doubles, would change.

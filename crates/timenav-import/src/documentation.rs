@@ -4,7 +4,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::time::Instant;
 
 use crate::content_id::canonical;
-use crate::field::Field;
+use crate::mapping::field::Field;
 use crate::mapping::{Table, TimePart};
 use crate::{EventRecord, Export, ExportFormat, Format, limits};
 

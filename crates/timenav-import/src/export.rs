@@ -3,6 +3,7 @@
 //! Writers are pure: they convert the stored JSON of events to text. Everything that a format can represent is imported
 //! unchanged; `docs/import-export.md` lists what it cannot.
 
+pub(crate) mod spreadsheet;
 mod calendar;
 mod features;
 mod stored;

@@ -18,9 +18,9 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 use timenav_core::event::EventDraft;
 
-use crate::byte_order_mark::other_than_text;
 use crate::content_id::{canonical, content_id};
-use crate::encoding::Encoding;
+use crate::files::byte_order_mark::other_than_text;
+use crate::files::encoding::Encoding;
 use crate::limits::GUESS_ROWS_MAX;
 use crate::{Format, Mapping, read};
 use markers::Markers;

@@ -8,64 +8,44 @@
 //! This crate has no clock, no network, no database and no async. No input can make it panic, block or use unlimited
 //! memory: each buffer has a limit in [`limits`].
 
+mod json;
+mod time;
+mod files;
 mod format;
 mod item;
 mod import_error;
 pub mod limits;
 mod event_record;
 mod attributes;
-mod long_integers;
 mod content_id;
-mod field;
 mod mapping;
 mod assembly;
-mod unix_time;
-mod excel_date;
-mod time_format;
-mod partial_time;
 mod coordinates;
-mod ndjson_file;
-mod json_file;
-mod csv_file;
-mod geojson_file;
-mod cloud_event_file;
-mod trace_file;
-mod calendar_file;
-mod git_log;
-mod json_stream;
-mod json_object;
-mod json_fields;
-mod object_of;
-mod meter;
-mod byte_order_mark;
-mod encoding;
-mod unpacking;
 mod guess;
-mod spreadsheet;
 mod export;
 mod suggestion;
 pub mod other_names;
-pub mod plain_words;
 
 #[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod tests;
 
-pub use cloud_event_file::cloud_event_of_parts;
 pub use content_id::content_id;
 pub use event_record::{
     AssertionRecord, CauseKindWord, CauseObject, CauseRecord, EventKindWord, EventRecord, GeoRecord, PrecisionWord,
 };
 pub use export::{AttributeColumns, Export, ExportError, ExportFormat, UnknownExportFormat, WrongColumns};
+pub use files::cloud_event_file::cloud_event_of_parts;
+pub use files::git_log::GIT_LOG_FORMAT;
+pub use files::unpacking::{Packing, unpacked};
 pub use format::{Format, UnknownFormat};
-pub use git_log::GIT_LOG_FORMAT;
 pub use guess::Guess;
 pub use import_error::ImportError;
 pub use item::{Item, RecordError, RecordNote};
-pub use long_integers::{lost_integer, lost_integer_detail};
+pub use json::long_integers::{lost_integer, lost_integer_detail};
+pub use json::plain_words;
 pub use mapping::{Mapping, MappingError};
-pub use unpacking::{Packing, unpacked};
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -86,7 +66,8 @@ pub fn read(
     input: impl Read,
     sink: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
-    let (input, other) = byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
+    let (input, other) =
+        files::byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
     if let Some(other) = other.filter(|_| format != Format::Git) {
         return Err(ImportError::NotText { what: other });
     }
@@ -94,21 +75,21 @@ pub fn read(
         return Err(ImportError::MappingUnused);
     }
     let mut input: Box<dyn Read + '_> = match mapping.encoding() {
-        encoding::Encoding::Utf8 => Box::new(input),
-        encoding::Encoding::Windows1252 => Box::new(encoding::decoded(input)),
+        files::encoding::Encoding::Utf8 => Box::new(input),
+        files::encoding::Encoding::Windows1252 => Box::new(files::encoding::decoded(input)),
     };
     match format {
-        Format::Ndjson if mapping.is_automatic() => ndjson_file::read(&mut input, sink),
-        Format::Ndjson => json_file::read_lines(mapping, &mut input, sink),
-        Format::Json => json_file::read(mapping, &mut input, sink),
-        Format::Logfmt => json_file::read_logfmt(mapping, &mut input, sink),
-        Format::Csv => csv_file::read(mapping, &mut input, sink),
-        Format::GeoJson => geojson_file::read(mapping, &mut input, sink),
-        Format::CloudEvents => cloud_event_file::read(&mut input, sink),
-        Format::ICalendar => calendar_file::read(&mut input, sink),
-        Format::Git => git_log::read(&mut input, sink),
-        Format::Zipkin => trace_file::read_zipkin(&mut input, sink),
-        Format::Jaeger => trace_file::read_jaeger(&mut input, sink),
-        Format::Otlp => trace_file::read_otlp(&mut input, sink),
+        Format::Ndjson if mapping.is_automatic() => files::ndjson_file::read(&mut input, sink),
+        Format::Ndjson => files::json_file::read_lines(mapping, &mut input, sink),
+        Format::Json => files::json_file::read(mapping, &mut input, sink),
+        Format::Logfmt => files::json_file::read_logfmt(mapping, &mut input, sink),
+        Format::Csv => files::csv_file::read(mapping, &mut input, sink),
+        Format::GeoJson => files::geojson_file::read(mapping, &mut input, sink),
+        Format::CloudEvents => files::cloud_event_file::read(&mut input, sink),
+        Format::ICalendar => files::calendar_file::read(&mut input, sink),
+        Format::Git => files::git_log::read(&mut input, sink),
+        Format::Zipkin => files::trace_file::read_zipkin(&mut input, sink),
+        Format::Jaeger => files::trace_file::read_jaeger(&mut input, sink),
+        Format::Otlp => files::trace_file::read_otlp(&mut input, sink),
     }
 }

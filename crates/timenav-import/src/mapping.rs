@@ -12,6 +12,7 @@
 //!
 //! An object inside the object says the same as names with a dot: `{"geo": {"lat": "y"}}` is `geo.lat=y`.
 
+pub(crate) mod field;
 mod line_pattern;
 mod missing;
 mod table;
@@ -24,13 +25,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::encoding::Encoding;
-use crate::field::{FIELDS, Field};
+use self::field::FIELDS;
+use self::field::Field;
+use crate::files::encoding::Encoding;
 use crate::item::clipped;
 use crate::limits::{MAPPING_BYTES_MAX, TEMPLATE_COLUMNS_MAX};
 use crate::suggestion;
-use crate::time_format::TimeFormat;
-use crate::unix_time::UnixUnit;
+use crate::time::time_format::TimeFormat;
+use crate::time::unix_time::UnixUnit;
 
 pub(crate) use line_pattern::LinePattern;
 pub(crate) use missing::{Missing, MissingHere};

@@ -10,7 +10,7 @@ use super::header::{BaggageError, timeline_in};
 use super::served::RequestClock;
 use crate::client::Client;
 use crate::error::{ClockUnavailable, Error};
-use crate::follower::Bounds;
+use crate::virtual_clock::follower::Bounds;
 
 /// Default limit of open clocks. Each is a stream, of which the service allows 100 per user by default.
 pub const CLOCKS_MAX: usize = 64;

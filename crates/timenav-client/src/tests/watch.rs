@@ -3,7 +3,7 @@ use serde_json::json;
 use super::stand_in::{StandIn, answer};
 use super::{client, header, run};
 use crate::error::Error;
-use crate::watched::{Gap, Passed, Watched};
+use crate::virtual_clock::watched::{Gap, Passed, Watched};
 
 const START: &str = "2027-01-01T00:00:00Z";
 

@@ -7,7 +7,7 @@ use serde_path_to_error::Segment;
 
 use super::EventRecord;
 use crate::item::{RecordError, clipped};
-use crate::plain_words::{in_plain_words, no_json};
+use crate::json::plain_words::{in_plain_words, no_json};
 use crate::suggestion;
 
 const GEO_FIELDS: [&str; 3] = ["lat", "lon", "radius_m"];

@@ -9,10 +9,10 @@ use timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
 use super::ExportError;
 use super::stored::{Place, Stored, text_of};
-use crate::field::Field;
+use crate::export::spreadsheet::guarded;
 use crate::item::clipped;
 use crate::limits::CSV_COLUMNS_MAX;
-use crate::spreadsheet::guarded;
+use crate::mapping::field::Field;
 
 const PREFIX: &str = "attribute.";
 

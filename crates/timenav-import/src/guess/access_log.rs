@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Settings;
 use crate::limits::GUESS_ROWS_MAX;
-use crate::time_format::TimeFormat;
+use crate::time::time_format::TimeFormat;
 
 /// The time format, in two words.
 const TIME: &str = "[%d/%b/%Y:%H:%M:%S %z]";

@@ -7,8 +7,9 @@ use super::markers::Markers;
 use super::roles::Shape;
 use super::{Column, Settings};
 use crate::Format;
-use crate::json_file::logfmt_as_json;
-use crate::json_stream::{self, Part};
+use crate::files::json_file::logfmt_as_json;
+use crate::json::json_stream;
+use crate::json::json_stream::Part;
 use crate::limits::{GUESS_ROWS_MAX, RECORD_BYTES_MAX};
 
 /// How deep objects are searched for a list of records, and for members.

@@ -8,7 +8,7 @@ use timenav_core::ids::EventId;
 use timenav_core::limits::{EVENT_NAME_BYTES_MAX, LOCATION_BYTES_MAX};
 
 use super::{Column, Settings};
-use crate::field::Field;
+use crate::mapping::field::Field;
 use names::{has_word, rest_of, words};
 
 pub(super) use times::{is_date, is_moment};

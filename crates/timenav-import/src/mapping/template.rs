@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::MappingError;
-use crate::field::Field;
 use crate::limits::{TEMPLATE_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
+use crate::mapping::field::Field;
 
 /// A template. `C` is a column's name, or its index once known.
 #[derive(Clone, Debug, PartialEq, Eq)]

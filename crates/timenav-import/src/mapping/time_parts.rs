@@ -3,9 +3,9 @@
 use timenav_core::time::Zone;
 
 use super::{MappingError, Template};
-use crate::field::Field;
 use crate::item::clipped;
-use crate::time_format::TimeFormat;
+use crate::mapping::field::Field;
+use crate::time::time_format::TimeFormat;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimePart {

@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use super::names::{has_word, rest_of, words};
 use super::{Roles, named};
 use crate::mapping::TimePart;
-use crate::time_format::number_alone;
+use crate::time::time_format::number_alone;
 pub(in crate::guess) use readings::{is_date, is_moment};
 use readings::{is_local_timestamp, is_timestamp};
 use vocabulary::{BETWEEN, ENDS, NAMES, OF_EVENT, OTHERS, PARTS, UTC};

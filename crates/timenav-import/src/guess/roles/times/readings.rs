@@ -8,8 +8,9 @@ use super::vocabulary::{
 };
 use super::{Moment, Reading};
 use crate::mapping::{TimePart, TimeRules};
-use crate::partial_time::{self, PartText};
-use crate::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
+use crate::time::partial_time;
+use crate::time::partial_time::PartText;
+use crate::time::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 impl Roles<'_> {
     /// Whether dates are complete times, or have a separate time of day. `None` if they are neither.
@@ -216,7 +217,7 @@ impl Roles<'_> {
         let numbers: Vec<i64> = self.texts(place).filter_map(|text| Some(year_alone(text)?.number)).collect();
         let mut name = self.name(place);
         let has_two_digits = |text: &str| {
-            let digits = crate::time_format::whole(text);
+            let digits = crate::time::time_format::whole(text);
             digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
         };
         if numbers.contains(&0) && !self.is(place, has_two_digits) {

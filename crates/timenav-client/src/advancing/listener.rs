@@ -1,0 +1,381 @@
+use std::collections::{BTreeSet, HashSet};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+
+use crate::advancing::firing::{ClaimedFiringBody, Firing};
+use crate::client::Client;
+use crate::error::Error;
+use crate::transport::call::Call;
+use crate::transport::host::{jitter, monotonic_micros};
+use crate::transport::request::seconds_text;
+use crate::transport::retry::{Retries, delay};
+
+/// How long a claim waits for a firing.
+const CLAIM_WAIT: Duration = Duration::from_secs(20);
+/// The service assumes a listener for ten seconds after a claim. If a handler takes longer, another claim is sent
+/// before its acknowledgment. Otherwise an advance would leave the instant without the remaining firings.
+const HEARD_MICROS: i64 = 5_000_000;
+const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
+const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
+const CONCURRENCY_MAX: usize = 1_000;
+const NAMED_MAX: usize = 1_000;
+const REASON_BYTES_MAX: usize = 1_024;
+
+/// The error of a handler.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Options of a listener.
+#[derive(Clone, Copy, Debug)]
+pub struct ListenOptions {
+    /// The number of concurrent handlers, 1 to 1000. Defaults to 1.
+    pub concurrency: usize,
+    /// Duration of leases in host time, after which other workers get the firings of a crashed program: 1 second to 10
+    /// minutes. Defaults to 30 seconds.
+    pub ack_timeout: Duration,
+}
+
+impl Default for ListenOptions {
+    fn default() -> Self {
+        Self { concurrency: 1, ack_timeout: ACK_TIMEOUT_DEFAULT }
+    }
+}
+
+impl ListenOptions {
+    fn check(self) -> Result<Self, Error> {
+        if !(ACK_TIMEOUT_MIN..=ACK_TIMEOUT_MAX).contains(&self.ack_timeout) {
+            let wrong = format!("ack_timeout must be 1 s to 10 min, not {:?}", self.ack_timeout);
+            return Err(Error::Invalid(wrong));
+        }
+        if !(1..=CONCURRENCY_MAX).contains(&self.concurrency) {
+            let wrong = format!("concurrency must be 1 to {CONCURRENCY_MAX}, not {}", self.concurrency);
+            return Err(Error::Invalid(wrong));
+        }
+        Ok(self)
+    }
+}
+
+#[derive(Deserialize)]
+struct ClaimedBody {
+    firings: Vec<ClaimedFiringBody>,
+}
+
+impl ClaimedFiringBody {
+    fn held(&self) -> Held {
+        Held { firing_id: self.firing_id.clone(), lease_id: self.lease_id.clone() }
+    }
+}
+
+/// Claims firings of a queue and passes them to a handler, until it is closed. If it is dropped, it stops claiming and
+/// finishes its current firings.
+#[derive(Debug)]
+pub struct Listener {
+    stopping: watch::Sender<bool>,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+impl Client {
+    /// Passes each firing of a queue to a handler, until the listener is closed.
+    ///
+    /// A firing is acknowledged when the handler succeeds. If the handler fails or panics, the firing fails and is
+    /// delivered again. Leases are extended as long as the handler runs. When this returns, the service knows the
+    /// listener, and advances wait for its handlers.
+    ///
+    /// # Errors
+    /// The service does not respond, or does not allow claims.
+    pub async fn on<H, F>(&self, queue: &str, handler: H) -> Result<Listener, Error>
+    where
+        H: Fn(Firing) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+    {
+        self.on_with(queue, handler, ListenOptions::default()).await
+    }
+
+    /// Like [`Client::on`], with custom options.
+    ///
+    /// # Errors
+    /// The service does not respond or does not allow claims, or the options are invalid.
+    pub async fn on_with<H, F>(&self, queue: &str, handler: H, options: ListenOptions) -> Result<Listener, Error>
+    where
+        H: Fn(Firing) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+    {
+        let options = options.check()?;
+        let desk = Arc::new(Desk {
+            client: self.clone(),
+            queue: queue.to_owned(),
+            options,
+            in_hand: Mutex::default(),
+            claimed_at: Mutex::default(),
+        });
+        let first = desk.claim(self, options.concurrency, Duration::ZERO).await?;
+        let stopping = watch::Sender::new(false);
+        let work = Work::new(desk, handler);
+        let task = tokio::spawn(work.run(first, stopping.subscribe()));
+        Ok(Listener { stopping, task })
+    }
+}
+
+impl Listener {
+    /// Returns whether the listener is running.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.task.is_finished() && !*self.stopping.borrow()
+    }
+
+    /// Waits until the listener has ended.
+    ///
+    /// # Errors
+    /// The service no longer allows claims.
+    pub async fn join(self) -> Result<(), Error> {
+        let Self { stopping, task } = self;
+        let ended = task.await;
+        drop(stopping);
+        ended.unwrap_or_else(|error| Err(Error::Invalid(format!("the listener ended: {error}"))))
+    }
+
+    /// Stops claiming, and returns when all handlers are done and their results are reported.
+    ///
+    /// # Errors
+    /// The service no longer allowed claims.
+    pub async fn close(self) -> Result<(), Error> {
+        self.stopping.send_replace(true);
+        self.join().await
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Held {
+    firing_id: String,
+    lease_id: Option<String>,
+}
+
+struct Desk {
+    client: Client,
+    queue: String,
+    options: ListenOptions,
+    in_hand: Mutex<HashSet<Held>>,
+    claimed_at: Mutex<Option<i64>>,
+}
+
+impl Desk {
+    async fn claim(&self, client: &Client, max: usize, wait: Duration) -> Result<Vec<ClaimedFiringBody>, Error> {
+        let call: Call<'_, ClaimedBody> = client.post(&["v1", "queues", &self.queue, "claim"]).on_default_timeline();
+        // Stay below the client's timeout.
+        let call = call.set("wait", seconds_text(wait.min(client.timeout() / 2))).set("max", max);
+        let claimed = call.set("ack_timeout", seconds_text(self.options.ack_timeout)).await?.firings;
+        *self.claimed_at.lock() = Some(monotonic_micros());
+        self.in_hand.lock().extend(claimed.iter().map(ClaimedFiringBody::held));
+        Ok(claimed)
+    }
+
+    /// Claims another firing if the last claim was some time ago, so that the queue keeps its listener.
+    async fn be_heard(&self) -> Vec<ClaimedFiringBody> {
+        let at = *self.claimed_at.lock();
+        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < HEARD_MICROS) {
+            return Vec::new();
+        }
+        self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
+            tracing::warn!(queue = self.queue, %error, "the queue could not be claimed from; will retry");
+            Vec::new()
+        })
+    }
+
+    async fn say(&self, what: &str, held: &[Held], more: Option<(&str, String)>) -> Result<(), Error> {
+        let firing_ids: Vec<&str> = held.iter().map(|held| held.firing_id.as_str()).collect();
+        let lease_ids: Option<BTreeSet<&str>> = held.iter().map(|held| held.lease_id.as_deref()).collect();
+        let mut call: Call<'_, IgnoredAny> = self.client.post(&["v1", "firings", what]).on_default_timeline();
+        call = call.set("firing_ids", firing_ids);
+        if let Some(lease_ids) = lease_ids {
+            call = call.set("lease_ids", lease_ids);
+        }
+        if let Some((name, value)) = more {
+            call = call.set(name, value);
+        }
+        call.await.map(drop)
+    }
+
+    async fn settle(&self, held: Held, failed: Option<String>) {
+        let named = std::slice::from_ref(&held);
+        let said = match failed {
+            None => self.say("ack", named, None).await,
+            Some(reason) => self.say("fail", named, Some(("reason", reason))).await,
+        };
+        if let Err(error) = said {
+            let is_lost = error.problem().is_some_and(|problem| problem.code == "lease_lost");
+            let text = if is_lost {
+                "a handler took longer than its lease, and another worker has the firing"
+            } else {
+                "the outcome of a firing could not be reported, so the service delivers it again"
+            };
+            tracing::warn!(queue = self.queue, firing_id = held.firing_id, %error, "{text}");
+        }
+        self.in_hand.lock().remove(&held);
+    }
+
+    async fn keep(&self, mut is_over: watch::Receiver<bool>) {
+        // Allows for two failed requests before the lease expires.
+        while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
+            let in_hand: Vec<Held> = self.in_hand.lock().iter().cloned().collect();
+            for some in in_hand.chunks(NAMED_MAX) {
+                let ttl = ("ttl", seconds_text(self.options.ack_timeout));
+                if let Err(error) = self.say("extend", some, Some(ttl)).await {
+                    tracing::warn!(queue = self.queue, %error, "leases of firings could not be extended");
+                }
+            }
+        }
+    }
+}
+
+/// The load of a listener. A handler that is done frees its slot while its result is being reported, because an advance
+/// waits for both the report and the next claim.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    at_work: usize,
+    /// Results being reported. If there are more of them than handlers may run, claiming stops. Otherwise a fast
+    /// handler would accumulate firings on a slow service.
+    untold: usize,
+}
+
+impl Load {
+    const fn free(self, concurrency: usize) -> usize {
+        if self.untold <= concurrency { concurrency.saturating_sub(self.at_work) } else { 0 }
+    }
+}
+
+struct Work<H> {
+    desk: Arc<Desk>,
+    handler: Arc<H>,
+    running: JoinSet<()>,
+    load: watch::Sender<Load>,
+    /// Firings claimed to keep the listener known.
+    left: mpsc::UnboundedReceiver<Vec<ClaimedFiringBody>>,
+    leave: mpsc::UnboundedSender<Vec<ClaimedFiringBody>>,
+}
+
+impl<H, F> Work<H>
+where
+    H: Fn(Firing) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+{
+    fn new(desk: Arc<Desk>, handler: H) -> Self {
+        let (leave, left) = mpsc::unbounded_channel();
+        Self { desk, handler: Arc::new(handler), running: JoinSet::new(), load: watch::Sender::default(), left, leave }
+    }
+
+    async fn run(mut self, first: Vec<ClaimedFiringBody>, stopping: watch::Receiver<bool>) -> Result<(), Error> {
+        let (over, is_over) = watch::channel(false);
+        let desk = Arc::clone(&self.desk);
+        let keeper = tokio::spawn(async move { desk.keep(is_over).await });
+        self.take(first);
+        let ended = self.listen(stopping).await;
+        while self.running.join_next().await.is_some() {
+            self.take_left();
+        }
+        over.send_replace(true);
+        // It ends immediately, or after the request it is about to send.
+        let _ = keeper.await;
+        ended
+    }
+
+    async fn listen(&mut self, mut stopping: watch::Receiver<bool>) -> Result<(), Error> {
+        let client = self.desk.client.with_retries(Retries { attempts: 1, ..Retries::default() });
+        let desk = Arc::clone(&self.desk);
+        let mut load = self.load.subscribe();
+        let mut failed = 0;
+        loop {
+            while self.running.try_join_next().is_some() {}
+            tokio::select! {
+                _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                _ = load.wait_for(|load| load.free(desk.options.concurrency) > 0) => {}
+            }
+            self.take_left();
+            let free = self.load.borrow().free(desk.options.concurrency);
+            if free == 0 {
+                continue;
+            }
+            *desk.claimed_at.lock() = None;
+            // Canceling closes the connection, and the service delivers the firings to other workers.
+            let mut claiming = pin!(desk.claim(&client, free, CLAIM_WAIT));
+            let claimed = loop {
+                tokio::select! {
+                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                    Some(left) = self.left.recv() => self.take(left),
+                    claimed = &mut claiming => break claimed,
+                }
+            };
+            match claimed {
+                Ok(firings) => {
+                    failed = 0;
+                    self.take(firings);
+                }
+                Err(Error::Problem(problem)) if problem.is_final() => return Err(Error::Problem(problem)),
+                Err(error) => {
+                    failed += 1;
+                    tracing::warn!(queue = desk.queue, %error, "the queue could not be claimed from; will retry");
+                    let after = error.problem().and_then(|problem| problem.retry_after);
+                    let wait = after.unwrap_or_else(|| jitter(delay(failed)));
+                    if timeout(wait, stopping.wait_for(|stopping| *stopping)).await.is_ok() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_left(&mut self) {
+        while let Ok(left) = self.left.try_recv() {
+            self.take(left);
+        }
+    }
+
+    fn take(&mut self, firings: Vec<ClaimedFiringBody>) {
+        for body in firings {
+            let held = body.held();
+            let firing = Firing::of(body, &self.desk.client);
+            let desk = Arc::clone(&self.desk);
+            // In a task of its own, so that a panic only affects the handler.
+            let handler = Arc::clone(&self.handler);
+            let work = async move { handler(firing).await };
+            let (load, leave) = (self.load.clone(), self.leave.clone());
+            load.send_modify(|load| load.at_work += 1);
+            self.running.spawn(async move {
+                let failed = match tokio::spawn(work).await {
+                    Ok(Ok(())) => None,
+                    Ok(Err(error)) => Some(error.to_string()),
+                    Err(error) => Some(format!("the handler ended: {error}")),
+                };
+                match &failed {
+                    None => {
+                        // The main loop takes these before its next claim, or at the end.
+                        let _ = leave.send(desk.be_heard().await);
+                    }
+                    Some(reason) => {
+                        tracing::warn!(queue = desk.queue, firing_id = held.firing_id, reason, "a handler failed");
+                    }
+                }
+                load.send_modify(|load| {
+                    load.at_work -= 1;
+                    load.untold += 1;
+                });
+                desk.settle(held, failed.map(shortened)).await;
+                load.send_modify(|load| load.untold -= 1);
+            });
+        }
+    }
+}
+
+/// Truncates a reason to the service's limit, at a character boundary.
+fn shortened(mut reason: String) -> String {
+    reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
+    reason
+}

@@ -1,0 +1,262 @@
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::instant::Instant;
+use crate::operations::clock::Clock;
+use crate::operations::event::Event;
+use crate::operations::intervention::Intervention;
+use crate::operations::paradox::Paradox;
+use crate::transport::request::Request;
+use crate::transport::sse::SentEvent;
+use crate::watch::Watch;
+
+/// A message of a watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watched<T> {
+    /// A change.
+    News(T),
+    /// Messages may be missing here.
+    Gap(Gap),
+}
+
+/// A gap in a watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gap {
+    /// The id of the message.
+    pub id: String,
+    /// Whether all kinds of changes may be missing, because the watch was interrupted for more than 100,000 entries:
+    /// reload the state. Otherwise, only claims, extensions and failed attempts may be missing, which are not in the
+    /// ledger.
+    pub is_reset: bool,
+}
+
+/// A change of a firing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FiringChange {
+    /// It fell due, or recurred after a return, and waits in its queue.
+    Offered,
+    /// It replaces a failed firing with the same due time.
+    Redelivered,
+    /// A worker claimed it.
+    Leased,
+    /// Its lease was extended.
+    Extended,
+    /// An attempt failed, or its lease expired.
+    TriedAgain,
+    /// It is done.
+    Acknowledged,
+    /// It has failed permanently.
+    Failed,
+    /// It was pending when the clock went back, and has become obsolete.
+    Superseded,
+    /// A change unknown to this version.
+    #[serde(other)]
+    Other,
+}
+
+/// A message about a firing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FiringNews {
+    /// The id of the message, to resume after it.
+    pub id: String,
+    /// The timeline.
+    pub timeline_id: String,
+    /// The position of the newest ledger entry that was reported.
+    pub position: u64,
+    /// The firing and its change.
+    pub firing: WatchedFiring,
+}
+
+/// A firing and its change.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct WatchedFiring {
+    /// The change.
+    pub change: FiringChange,
+    /// The id of the firing.
+    pub firing_id: String,
+    /// The timer that fired.
+    pub timer_id: String,
+    /// The due time, in virtual time.
+    pub due: Instant,
+    /// The round of the timer.
+    pub round: u32,
+    /// The queue that it waits in: `timenav:webhook` if the service sends it. `None` if it is recorded as an event.
+    pub queue: Option<String>,
+    /// The event that it recorded, if its timer records events.
+    pub event_id: Option<String>,
+    /// Firings with the same key are processed one after the other.
+    pub order_key: Option<String>,
+    /// The worker that claimed it.
+    pub claimed_by: Option<String>,
+    /// The number of the attempt, from 1.
+    pub attempt: Option<u32>,
+    /// Host time at which its lease ends.
+    pub leased_until: Option<Instant>,
+    /// Host time before which it is not retried.
+    pub not_before: Option<Instant>,
+    /// Why it failed.
+    pub reason: Option<String>,
+}
+
+/// A range of virtual time with events that the clock has passed. Both ends are inclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passed {
+    /// The id of the message, to resume after it.
+    pub id: String,
+    /// The timeline.
+    pub timeline_id: String,
+    /// The position of the newest ledger entry that was reported.
+    pub position: u64,
+    /// Its first instant.
+    pub first: Instant,
+    /// Its last instant.
+    pub last: Instant,
+    /// Both, in the format of `GET /v1/monitor-events`.
+    pub time_range: String,
+}
+
+/// A range of virtual time with events that a clock has passed. Both ends are inclusive.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Stretch {
+    /// Its first instant.
+    #[serde(rename = "from")]
+    pub first: Instant,
+    /// Its last instant.
+    #[serde(rename = "to")]
+    pub last: Instant,
+    /// Both, in the format of `GET /v1/monitor-events`.
+    pub time_range: String,
+}
+
+/// A message of `GET /v1/stream`, which [`Client::watch`] opens: parse it with [`SentEvent::json`]. Its members depend
+/// on the name of the message.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct StreamMessage {
+    /// The timeline.
+    pub timeline_id: String,
+    /// The position of the newest ledger entry that was reported.
+    pub position: u64,
+    /// The clock after the change.
+    pub clock: Option<Clock>,
+    /// The change of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `healed`.
+    pub change: Option<String>,
+    /// The event's id.
+    pub event_id: Option<String>,
+    /// The event as recorded or corrected; absent if it was erased since.
+    pub event: Option<Event>,
+    /// The intervention on the event; absent if it was erased since.
+    pub intervention: Option<Intervention>,
+    /// The paradox that was created or healed. A healed one is sent as it was.
+    pub paradox: Option<Paradox>,
+    /// The time that the clock has passed, if there were events in it.
+    pub due: Option<Stretch>,
+}
+
+impl Client {
+    /// Watches the firings of a queue without claiming any; with `None`, all firings of the timeline.
+    ///
+    /// When this returns, all later changes are reported, across lost connections (`GET /v1/firings/stream`). After a
+    /// lost connection, [`Watched::Gap`] marks where claims, extensions and failed attempts may be missing.
+    ///
+    /// # Errors
+    /// The service does not respond, or rejects the request.
+    pub async fn watch_firings<'a>(
+        &self,
+        queue: impl Into<Option<&'a str>>,
+    ) -> Result<Watch<Watched<FiringNews>>, Error> {
+        self.watch_as(self.firings_of(queue.into())?, firing_news).await
+    }
+
+    /// Like [`Client::watch_firings`], resuming after the message with this id.
+    ///
+    /// # Errors
+    /// The service does not respond or rejects the request, or the id is invalid.
+    pub async fn watch_firings_after<'a>(
+        &self,
+        queue: impl Into<Option<&'a str>>,
+        last_event_id: &str,
+    ) -> Result<Watch<Watched<FiringNews>>, Error> {
+        self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_news).await
+    }
+
+    /// Watches which events the clock passes, as ranges of virtual time, to play them back.
+    ///
+    /// When this returns, everything that the clock passes from now on is reported, across lost connections (`GET
+    /// /v1/stream?topics=due`). A range that begins before the end of the last one means that the clock went back.
+    ///
+    /// # Errors
+    /// The service does not respond, or rejects the request.
+    pub async fn watch_due(&self) -> Result<Watch<Watched<Passed>>, Error> {
+        self.watch_as(self.due()?, passed).await
+    }
+
+    /// Like [`Client::watch_due`], resuming after the message with this id: everything that the clock has passed since
+    /// is reported first.
+    ///
+    /// # Errors
+    /// The service does not respond or rejects the request, or the id is invalid.
+    pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<Watched<Passed>>, Error> {
+        self.watch_as(self.due()?.after(last_event_id)?, passed).await
+    }
+
+    fn firings_of(&self, queue: Option<&str>) -> Result<Request, Error> {
+        self.get::<()>(&["v1", "firings", "stream"]).on_default_timeline().set("queue", queue).request()
+    }
+
+    fn due(&self) -> Result<Request, Error> {
+        self.get::<()>(&["v1", "stream"]).on_default_timeline().set("topics", "due").request()
+    }
+}
+
+#[derive(Deserialize)]
+struct FiringMessage {
+    timeline_id: String,
+    position: u64,
+    firing: WatchedFiring,
+}
+
+#[derive(Deserialize)]
+struct DueMessage {
+    timeline_id: String,
+    position: u64,
+    due: Stretch,
+}
+
+fn firing_news(event: SentEvent) -> Result<Option<Watched<FiringNews>>, serde_json::Error> {
+    read(event, "firing", |id, told: FiringMessage| {
+        let FiringMessage { timeline_id, position, firing } = told;
+        FiringNews { id, timeline_id, position, firing }
+    })
+}
+
+fn passed(event: SentEvent) -> Result<Option<Watched<Passed>>, serde_json::Error> {
+    read(event, "due", |id, told: DueMessage| {
+        let DueMessage { timeline_id, position, due: Stretch { first, last, time_range } } = told;
+        Passed { id, timeline_id, position, first, last, time_range }
+    })
+}
+
+/// Parses a message; `None` if its kind is unknown to this version.
+fn read<M: DeserializeOwned, T>(
+    event: SentEvent,
+    name: &str,
+    news: impl FnOnce(String, M) -> T,
+) -> Result<Option<Watched<T>>, serde_json::Error> {
+    let SentEvent { event, id, data } = event;
+    Ok(match event.as_str() {
+        told if told == name => Some(Watched::News(news(id, serde_json::from_str(&data)?))),
+        "gap" => Some(Watched::Gap(Gap { id, is_reset: false })),
+        "reset" => Some(Watched::Gap(Gap { id, is_reset: true })),
+        _ => None,
+    })
+}
