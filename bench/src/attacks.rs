@@ -20,8 +20,8 @@ use std::fmt;
 
 use anyhow::bail;
 
-use crate::interrupt;
-use crate::setting::Setting;
+use crate::measure::interrupt;
+use crate::measure::setting::Setting;
 
 struct Attack {
     name: &'static str,

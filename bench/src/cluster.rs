@@ -7,10 +7,10 @@ use std::{fs, iter};
 
 use anyhow::Context;
 
-use crate::cores::on_core;
+use crate::measure::cores::on_core;
+use crate::measure::setting::Setting;
 use crate::running::Running;
 use crate::service::Service;
-use crate::setting::Setting;
 use crate::starting::{free_address, output_of, program, wait_until};
 
 /// Debian's folder with one subfolder per version.

@@ -11,8 +11,8 @@ use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer, W
 use timenav_store::{CheckpointFile, SqliteStore};
 
 use crate::history::History;
-use crate::setting::Setting;
-use crate::wall_clock::HostClock;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::HostClock;
 
 const BATCH_EVENTS: u64 = 2_048;
 
@@ -99,7 +99,7 @@ pub(crate) async fn make_history(folder: &Path, events_count: u64) -> anyhow::Re
     let timeline = TimelineId::new(TimelineId::MAIN)?;
     let mut first = 0;
     while first < events_count {
-        crate::interrupt::check()?;
+        crate::measure::interrupt::check()?;
         let end = (first + BATCH_EVENTS).min(events_count);
         let drafts = (first..end).map(|number| History::default().draft(number)).collect();
         engine.import_events(&caller, &timeline, drafts).await?;

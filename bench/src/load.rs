@@ -12,12 +12,12 @@ use bytes::Bytes;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use crate::cores::on_core;
 use crate::grpc::{self, Channel};
 use crate::history::History;
 use crate::http::{Connection, request};
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
+use crate::measure::cores::on_core;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 
 const REQUESTS_MAX: usize = 20_000_000;
 const REQUESTS_PREPARED: u64 = 4_096;

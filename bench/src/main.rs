@@ -6,34 +6,22 @@
 //!
 //! This program is also the load generator and the bare server, as separate processes.
 
+mod measure;
+mod floors;
 mod registry;
 mod benches;
 mod attacks;
 
-mod setting;
-mod rounds;
-mod report;
-mod results;
-
 mod service;
-mod peers;
 mod cluster;
-mod inserts;
 mod starting;
-mod turns;
 mod history;
 mod doors;
-mod raw_sqlite;
-mod bare_server;
 
 mod load;
 mod http;
 mod grpc;
 mod running;
-mod cores;
-mod interrupt;
-mod traffic;
-mod wall_clock;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -92,7 +80,7 @@ enum Part {
     },
     /// Answers every request with the same bytes until its standard input ends.
     #[command(hide = true)]
-    BareServer(bare_server::BareServer),
+    BareServer(floors::bare_server::BareServer),
 }
 
 fn main() -> ExitCode {
@@ -106,13 +94,13 @@ fn main() -> ExitCode {
             Ok(())
         }
         Some(Part::Attack { names, quick, list: false }) => {
-            setting::Setting::new(quick, false, None).and_then(|setting| attacks::run(&setting, &names))
+            measure::setting::Setting::new(quick, false, None).and_then(|setting| attacks::run(&setting, &names))
         }
         None if cli.list => {
             registry::list();
             Ok(())
         }
-        None => setting::Setting::new(cli.quick, cli.large, cli.rounds)
+        None => measure::setting::Setting::new(cli.quick, cli.large, cli.rounds)
             .and_then(|setting| registry::run(&setting, &cli.names, cli.json.as_deref(), cli.save)),
     };
     match done {

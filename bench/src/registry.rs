@@ -3,15 +3,16 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
+use crate::benches::postgresql::{growth_on_postgresql, on_postgresql, replicas};
+use crate::benches::queries::{counts, forks, many_forks, monitor, places, year};
 use crate::benches::{
-    clock, console, counts, forks, growth, growth_on_postgresql, import, many_forks, memory, monitor, on_postgresql,
-    online, paradox, passphrases, peers, places, programs, reads, replicas, room, scan, sealing, start, timers, travel,
-    writes, year,
+    clock, console, growth, import, memory, online, paradox, passphrases, peers, programs, reads, room, scan, sealing,
+    start, timers, travel, writes,
 };
-use crate::interrupt;
-use crate::report::Finding;
-use crate::results::Circumstances;
-use crate::setting::Setting;
+use crate::measure::interrupt;
+use crate::measure::report::Finding;
+use crate::measure::results::Circumstances;
+use crate::measure::setting::Setting;
 
 struct Bench {
     name: &'static str,

@@ -10,9 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::cores::on_core;
 use crate::load::count;
-use crate::wall_clock::{Stopwatch, pause};
+use crate::measure::cores::on_core;
+use crate::measure::wall_clock::{Stopwatch, pause};
 
 const READY_TIME_MAX: Duration = Duration::from_mins(1);
 const END_TIME_MAX: Duration = Duration::from_secs(20);

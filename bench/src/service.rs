@@ -12,9 +12,9 @@ use anyhow::{Context, bail};
 use crate::history::Format;
 use crate::http::{Connection, request};
 use crate::load::{self, Outcome, Plan, Route, count};
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 use crate::running::{Memory, Running};
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
 
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const READY_SECS_MAX: u64 = 60;

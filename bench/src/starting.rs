@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::wall_clock::{Stopwatch, pause};
+use crate::measure::wall_clock::{Stopwatch, pause};
 
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -5,10 +5,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "a tool for developers reads the clock and the environment itself")]
 
+mod trials;
 mod process;
 mod room;
 mod node;
-mod openapi_tools;
 mod cost;
 mod step;
 mod steps;
@@ -21,12 +21,7 @@ mod generate;
 mod bake;
 mod build_time;
 mod bench;
-mod engine_on_postgres;
-mod soak;
-mod rolling_upgrade;
 mod dist;
-mod fuzz;
-mod fuzz_api;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -105,7 +100,7 @@ enum Command {
     Soak {
         /// Runs only this part. May be given more than once.
         #[arg(value_enum, value_name = "PART")]
-        parts: Vec<soak::Part>,
+        parts: Vec<trials::soak::Part>,
         /// The seed of the random cases; random if omitted.
         #[arg(long, value_name = "N")]
         seed: Option<u64>,
@@ -114,7 +109,7 @@ enum Command {
     /// finishes the upgrade. Builds the older one first, once. Takes minutes.
     RollingUpgrade {
         /// The commit of the older build: at most one feature level before this one.
-        #[arg(long, value_name = "REV", default_value = rolling_upgrade::OLDEST)]
+        #[arg(long, value_name = "REV", default_value = trials::rolling_upgrade::OLDEST)]
         from: String,
     },
     /// Builds the program that users get, and packs it into target/dist-archives: an archive, a Python wheel and an npm
@@ -159,16 +154,18 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { only, skip } => steps::run(&root, &only, &skip),
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
-        Command::Soak { parts, seed } => soak::run(&root, &parts, seed),
-        Command::OpenapiTools => openapi_tools::run(&root),
+        Command::Soak { parts, seed } => trials::soak::run(&root, &parts, seed),
+        Command::OpenapiTools => trials::openapi_tools::run(&root),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::BakePlaces => bake::places(&root),
         Command::BakePasswords => bake::passwords(&root),
         Command::BakeZones => bake::zones(&root),
-        Command::Fuzz { list: true, .. } => fuzz::list(&root),
-        Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
-        Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
-        Command::RollingUpgrade { from } => rolling_upgrade::run(&root, &from),
+        Command::Fuzz { list: true, .. } => trials::fuzz::list(&root),
+        Command::Fuzz { targets, seconds, list: false } => trials::fuzz::run(&root, &targets, seconds),
+        Command::FuzzApi { max_examples, seed } => {
+            trials::fuzz_api::run(&root, &trials::fuzz_api::Budget { max_examples, seed })
+        }
+        Command::RollingUpgrade { from } => trials::rolling_upgrade::run(&root, &from),
         Command::BuildTime => build_time::run(&root),
         Command::Dist { program } => dist::run(&root, program.as_deref()),
         Command::Bench { arguments } => bench::run(&root, &arguments),

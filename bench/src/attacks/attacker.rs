@@ -10,8 +10,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::http::{Connection, request};
+use crate::measure::setting::Setting;
 use crate::service::Service;
-use crate::setting::Setting;
 
 pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -124,7 +124,7 @@ pub(crate) fn status(head: &[u8]) -> anyhow::Result<u16> {
 
 /// Returns status and latency of a request that should be fast, or `None` without a response.
 pub(crate) async fn answered(address: SocketAddr, key: &str, path: &str) -> Option<(u16, Duration)> {
-    let watch = crate::wall_clock::Stopwatch::start();
+    let watch = crate::measure::wall_clock::Stopwatch::start();
     let asked = timeout(ANSWER_TIME_MAX, fetch(address, key, "GET", path, None)).await;
     asked.ok()?.ok().map(|(status, _)| (status, watch.elapsed()))
 }

@@ -6,7 +6,7 @@ use super::Verdict;
 use super::attacker::{Target, ask, block_on};
 use super::readers::writes;
 use crate::http::Connection;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const BATCH: usize = 1_000;
 /// How long the slowest hundredth of others' writes may take meanwhile, in milliseconds.

@@ -5,7 +5,7 @@ use super::Verdict;
 use super::attacker::{Target, ask, block_on, fetch};
 use crate::http::Connection;
 use crate::load::count;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const GUESSES: usize = 140;
 /// Guesses that are compared without a delay: `decrypt_free_attempts_max`.

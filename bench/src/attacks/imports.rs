@@ -9,7 +9,7 @@ use super::Verdict;
 use super::attacker::{Target, answered, ask, block_on};
 use super::strangers::{Multiplexed, STREAMS};
 use crate::http::Connection;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const SOCKETS: usize = 540;
 const MULTIPLEXED: usize = 3;

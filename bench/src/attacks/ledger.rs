@@ -6,7 +6,7 @@ use tokio::net::TcpSocket;
 use super::Verdict;
 use super::attacker::{Target, block_on};
 use crate::load::count;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const ADDRESSES: u8 = 200;
 const ATTEMPTS: usize = 50;

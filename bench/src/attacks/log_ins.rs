@@ -4,7 +4,7 @@ use super::Verdict;
 use super::attacker::{Target, ask, block_on, fetch};
 use crate::http::Connection;
 use crate::load::count;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const PASSPHRASES: usize = 150;
 /// Concurrent logins of others. This is less than the limit per address and minute.

@@ -14,10 +14,10 @@ use super::Verdict;
 use super::attacker::{Target, ask, block_on, fetch};
 use crate::history::{Format, History};
 use crate::http::{Connection, request};
-use crate::interrupt;
 use crate::load::count;
-use crate::setting::Setting;
-use crate::wall_clock::{Stopwatch, pause};
+use crate::measure::interrupt;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::{Stopwatch, pause};
 
 /// Maximum ratio of the 99th percentile of write latency with a heavy reader to the one without.
 const RATIO_MOST: f64 = 3.0;

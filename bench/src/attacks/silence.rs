@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use super::Verdict;
 use super::attacker::{Target, answered, block_on};
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 
 const DESCRIPTORS: u32 = 1_024;
 const SILENT: usize = 1_100;

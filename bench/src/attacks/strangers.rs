@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::Verdict;
 use super::attacker::{Target, block_on};
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 /// Streams per connection: the usual default of services, or less if the service limits them.
 pub(super) const STREAMS: usize = 100;

@@ -8,7 +8,7 @@ use super::Verdict;
 use super::attacker::{Target, ask, block_on, status, watched_for};
 use crate::http::Connection;
 use crate::load::count;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const ASKED: usize = 2_000;
 const MEGABYTES_MOST: f64 = 60.0;

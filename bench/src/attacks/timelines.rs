@@ -5,7 +5,7 @@ use super::Verdict;
 use super::attacker::{Target, ask, block_on};
 use crate::http::{Connection, request};
 use crate::load::count;
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 const TOUCHED: usize = 10_000;
 const KILOBYTES_MOST: f64 = 5.0;

@@ -9,7 +9,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::Verdict;
 use super::attacker::{ANSWER_TIME_MAX, Target, ask, block_on, watched_for};
 use crate::http::{Connection, request};
-use crate::setting::Setting;
+use crate::measure::setting::Setting;
 
 /// HTTP/2 connections of a stranger, with [`STREAMS`] requests each.
 const CONNECTIONS: usize = 60;

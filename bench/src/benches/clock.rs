@@ -1,11 +1,11 @@
 //! `GET /v1/clock`, authenticated, on 32 connections, against a bare handler with the same response (goal 1).
 
-use crate::bare_server;
+use crate::floors::bare_server;
 use crate::load::Plan;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::{Service, send};
-use crate::setting::Setting;
 
 const CONNECTIONS: usize = 32;
 

@@ -10,11 +10,11 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::interrupt;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::interrupt;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::Service;
-use crate::setting::Setting;
 
 const SCRIPT: &str = "console/bench/drag.mjs";
 const NEEDED: &str = "console/node_modules/playwright-core";

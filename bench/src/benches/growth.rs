@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 use crate::doors;
 use crate::history::History;
 use crate::load::count;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::{Rounds, Spread};
-use crate::setting::Setting;
-use crate::traffic::Traffic;
-use crate::wall_clock::Stopwatch;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::setting::Setting;
+use crate::measure::traffic::Traffic;
+use crate::measure::wall_clock::Stopwatch;
 
 const FEW: u64 = 10_000;
 /// Concurrent writers, to measure the remaining cost when they share disk flushes.

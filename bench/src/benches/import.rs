@@ -4,12 +4,12 @@
 use anyhow::bail;
 use serde_json::Value;
 
+use crate::floors::raw_sqlite::{RawStore, Sample, Write};
 use crate::history::{Format, History};
-use crate::raw_sqlite::{RawStore, Sample, Write};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::{Service, database_in};
-use crate::setting::Setting;
 
 const RATE_MIN: f64 = 60_000.0;
 const BATCH_ROWS: usize = 2_048;

@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::benches::start;
 use crate::history::{Format, History};
 use crate::load::Plan;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::Service;
-use crate::setting::Setting;
 
 const CONNECTIONS: usize = 32;
 const LARGE_EVENTS: u64 = 10_000_000;

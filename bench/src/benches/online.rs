@@ -15,10 +15,10 @@ use tokio::sync::watch;
 use crate::doors;
 use crate::history::{History, mix};
 use crate::load::count;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 
 const ACTORS: u64 = 1_000;
 /// Events tried as a possible cause. About one in two is suitable.

@@ -13,10 +13,10 @@ use timenav_core::place::{Geo, Point};
 use timenav_core::time::Instant;
 
 use crate::history::mix;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 
 const CAUSES: u64 = 3;
 /// One in this many causes is recorded after its effect.

@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::anyhow;
 
 use crate::load::Plan;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::pause;
 use crate::service::Service;
-use crate::setting::Setting;
-use crate::wall_clock::pause;
 
 /// Clients that read the clock: one sequential client, and enough to keep a core busy.
 const READERS: [usize; 2] = [1, 32];

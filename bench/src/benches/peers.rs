@@ -2,12 +2,12 @@
 //!
 //! They append without a proof. The service returns a tree root that the client can verify.
 
+use crate::floors::peers::{Etcd, Peer, Postgresql, Umadb};
 use crate::load::Plan;
-use crate::peers::{Etcd, Peer, Postgresql, Umadb};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::Service;
-use crate::setting::Setting;
 
 const CASES: [(&str, Plan, usize); 4] = [
     ("travel-1", Plan::Travel, 1),

@@ -8,11 +8,11 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::{Rounds, Spread};
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 use crate::service::Service;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
 
 const PROBE: &str = include_str!("programs/probe.c");
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";

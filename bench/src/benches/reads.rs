@@ -2,10 +2,10 @@
 
 use crate::history::{Format, History};
 use crate::load::Plan;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::Service;
-use crate::setting::Setting;
 
 const CONNECTIONS: usize = 32;
 const EVENTS_COUNT: u64 = 10_000;

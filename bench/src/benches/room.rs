@@ -8,10 +8,10 @@ use tokio::task::JoinSet;
 
 use crate::doors;
 use crate::load::count;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
-use crate::setting::Setting;
-use crate::wall_clock::HostClock;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::HostClock;
 
 const CLIENTS: u64 = 32;
 const READS: u64 = 8_192;

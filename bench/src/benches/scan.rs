@@ -13,10 +13,10 @@ use tokio::runtime::Runtime;
 
 use crate::doors;
 use crate::load::count;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 
 /// Maximum number of entries that the floor keeps in memory. Half a gigabyte would measure memory access.
 const FLOOR_ENTRIES_MAX: u64 = 100_000;
@@ -63,7 +63,7 @@ async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
     let (engine, caller, store) = doors::open(folder).await?;
     for number in 0..entries_count {
         if number % LOOK_EVERY_ENTRIES == 0 {
-            crate::interrupt::check()?;
+            crate::measure::interrupt::check()?;
         }
         engine.read_clock(&caller, None).await?;
     }

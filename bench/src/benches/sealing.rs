@@ -13,10 +13,10 @@ use tokio::runtime::Runtime;
 use zeroize::Zeroizing;
 
 use crate::doors::SystemEntropy;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::{Rounds, Spread};
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 
 const DATA_BYTES: usize = 1_024;
 /// Records timed together, because a single one is too short for the clock's resolution.

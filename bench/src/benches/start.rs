@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::history::{Format, History};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 use crate::service::Service;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
 
 /// Starts per measurement. The quickest counts, because the rest is noise.
 const STARTS: usize = 3;

@@ -9,13 +9,13 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::interrupt;
+use crate::floors::raw_sqlite::timers::{FiredSample, RawFirings};
 use crate::load::count;
-use crate::raw_sqlite::timers::{FiredSample, RawFirings};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::interrupt;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::{Service, database_in};
-use crate::setting::Setting;
 use listener::{Settled, Talker, moment};
 
 const SAMPLED: usize = 2_000;

@@ -1,11 +1,11 @@
 //! `POST /v1/travel`, durable and with proof, from one client, against one SQLite commit of the same rows (goal 2).
 
+use crate::floors::raw_sqlite::{RawStore, Sample, Write};
 use crate::load::Plan;
-use crate::raw_sqlite::{RawStore, Sample, Write};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::{Service, database_in};
-use crate::setting::Setting;
 
 const SAMPLED: usize = 1_000;
 

@@ -1,12 +1,12 @@
 //! Durable writes with proofs by many clients, against raw SQLite group commits of the same rows, with one row per
 //! client and commit (goal 3).
 
+use crate::floors::raw_sqlite::{RawStore, Sample, Write};
 use crate::load::Plan;
-use crate::raw_sqlite::{RawStore, Sample, Write};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::{Service, database_in};
-use crate::setting::Setting;
 
 const SAMPLED: usize = 5_000;
 const TRAVELS_MIN: f64 = 40_000.0;

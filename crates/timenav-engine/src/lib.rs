@@ -157,4 +157,4 @@ pub use timers::skipped::SkippedMoments;
 pub use writer::commit_times::{CommitPart, CommitStats, Distribution, OnWritten, WRITE_WAIT_READY_SECONDS_MAX};
 pub use writer::committer::QUEUE_SUBMISSIONS_MAX;
 pub use writer::deciding::erasing::WhichReads;
-pub use writer::deciding::retention::KeptFor;
+pub use writer::deciding::timelines::retention::KeptFor;

@@ -32,14 +32,6 @@ mod filter;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod attach;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod answers;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod timers;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod waits;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod rings;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod preload;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;

@@ -8,16 +8,29 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use crate::answers::{Answer, Answered, Sleepers, told};
+use self::answers::Answer;
+use self::answers::Answered;
+use self::answers::Sleepers;
+use self::answers::told;
+use self::rings::Rings;
+use self::timers::Timers;
+use self::waits::Routine;
+use self::waits::Sent;
 use crate::attach::{Handover, Kernel, Reason, put_on};
 use crate::board::Board;
 use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
 use crate::report::{Hidden, Report};
-use crate::rings::Rings;
-use crate::timers::Timers;
-use crate::waits::{self, Routine, Sent};
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod answers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod rings;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod timers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod waits;
 
 /// Longest wait before checking whether sleepers still exist.
 const LOOK_SECONDS: i128 = 5;

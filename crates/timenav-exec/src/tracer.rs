@@ -11,7 +11,6 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::answers::{Answer, Answered, Fault, told};
 use crate::attach::{Handover, Kernel, WIDE_CODE, put_on};
 use crate::board::Board;
 use crate::filter::{I386, UNTRACED, Verdict, X86_64, filter_for_tracer, verdict};
@@ -19,11 +18,13 @@ use crate::kernel::process;
 use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
 use crate::kernel::seccomp::{Answering, Call, Instruction};
 use crate::report::{Hidden, Report, is_alone};
-use crate::rings::Rings;
 use crate::start::StartedTraced;
 use crate::supervisor::CALL_STOP;
-use crate::timers::Timers;
-use crate::waits::{self, Routine};
+use crate::supervisor::answers::{Answer, Answered, Fault, told};
+use crate::supervisor::rings::Rings;
+use crate::supervisor::timers::Timers;
+use crate::supervisor::waits;
+use crate::supervisor::waits::Routine;
 
 /// No call: the kernel executes none, and changes no register.
 const NO_CALL: u64 = u64::MAX;

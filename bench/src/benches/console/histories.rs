@@ -11,11 +11,11 @@ use anyhow::Context;
 use serde::Deserialize;
 
 use super::{run_script, script};
-use crate::interrupt;
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::Rounds;
+use crate::measure::interrupt;
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::Rounds;
+use crate::measure::setting::Setting;
 use crate::service::Service;
-use crate::setting::Setting;
 
 /// Scripts that open each view, fill a timeline, and open it over a slow connection, relative to the repository root.
 const VIEWS: &str = "console/bench/views.mjs";

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::{Subject, most};
 use crate::http::{Connection, request};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::{Rounds, Spread};
-use crate::setting::Setting;
-use crate::wall_clock::{Stopwatch, host_now, monotonic, pause};
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::{Stopwatch, host_now, monotonic, pause};
 
 const FOLLOWERS: usize = 20;
 const CHANGES: u32 = 100;

@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::listener::{Talker, moment};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::{Rounds, Spread};
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 use crate::service::Service;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
 
 const TIMERS_PER_TIMELINE: u64 = 100_000;
 /// Clock changes per measurement, and warm-up changes before them.

@@ -8,12 +8,12 @@ use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use super::listener::{Talker, moment_at};
 use super::text;
-use crate::raw_sqlite::timers::{FiredSample, RawFirings};
-use crate::report::{Finding, Goal, Unit};
-use crate::rounds::{Rounds, Spread};
+use crate::floors::raw_sqlite::timers::{FiredSample, RawFirings};
+use crate::measure::report::{Finding, Goal, Unit};
+use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::{host_now, pause};
 use crate::service::{Service, database_in};
-use crate::setting::Setting;
-use crate::wall_clock::{host_now, pause};
 
 /// How far in the future a timer is set, in microseconds: longer than the request to set it takes.
 const AHEAD_MICROS: i64 = 20_000;
@@ -61,7 +61,7 @@ fn fire(setting: &Setting, timers: u64) -> anyhow::Result<(Late, std::path::Path
         let (mut setting, mut listening) = (talker.line().await?, talker.line().await?);
         let mut micros = Vec::new();
         for _ in 0..timers {
-            crate::interrupt::check()?;
+            crate::measure::interrupt::check()?;
             let clock = setting.get("/v1/clock").await?;
             let origin = |name: &str| anyhow::Ok(parsed(text(&clock, name)?)?.micros());
             // The clock runs at the rate of the host's.

@@ -11,12 +11,12 @@ use timenav_core::time::{Instant, Virtual};
 use tokio::task::LocalSet;
 
 use super::{check_receipt, text};
-use crate::cores::on_core;
 use crate::http::{Connection, request};
 use crate::load::count;
+use crate::measure::cores::on_core;
+use crate::measure::setting::Setting;
+use crate::measure::wall_clock::Stopwatch;
 use crate::service::Service;
-use crate::setting::Setting;
-use crate::wall_clock::Stopwatch;
 
 /// 2030-01-01T00:00:00Z, in microseconds.
 const FIRST_MICROS: i64 = 1_893_456_000_000_000;
@@ -78,7 +78,7 @@ impl Talker {
             setters.push(tokio::task::spawn_local(async move {
                 loop {
                     let Some(timer) = timers.borrow_mut().next() else { return anyhow::Ok(()) };
-                    crate::interrupt::check()?;
+                    crate::measure::interrupt::check()?;
                     line.post("/v1/timers", &timer).await?;
                 }
             }));
@@ -161,7 +161,7 @@ impl Listener {
     async fn listen(mut self, firings: u64, done: Rc<Cell<u64>>) -> anyhow::Result<()> {
         let mut claimed = self.claiming.post(CLAIM, &next()).await?;
         while done.get() < firings {
-            crate::interrupt::check()?;
+            crate::measure::interrupt::check()?;
             let taken = claimed["firings"].as_array().context("a claim tells no firings")?;
             let Some(first) = taken.first() else {
                 claimed = self.claiming.post(CLAIM, &next()).await?;

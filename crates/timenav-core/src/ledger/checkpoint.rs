@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::note::{Note, NoteError, TrustedKeys, VerifierKey};
+use self::note::{Note, NoteError, TrustedKeys, VerifierKey};
 use super::{Hash, parse_decimal};
 
+pub(crate) mod cosignature;
+pub(crate) mod note;
+pub(crate) mod witnessing;
 #[cfg(test)]
 mod tests;
 

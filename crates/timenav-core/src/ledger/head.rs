@@ -6,8 +6,8 @@
 use data_encoding::BASE64;
 
 use super::checkpoint::Checkpoint;
-use super::note::VerifierKey;
 use super::{Hash, decode_base64, parse_decimal};
+use crate::ledger::checkpoint::note::VerifierKey;
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 mod adoption;
 mod canonical;
 mod checkpoint;
-mod cosignature;
 mod directory;
 mod ending;
 mod erasure;
@@ -21,26 +20,29 @@ mod head;
 mod heads;
 mod leaf;
 mod merkle;
-mod note;
 mod proof;
 mod reads;
 mod retention;
 mod runs;
 mod salt;
 mod state;
-mod sweep;
 mod tile;
-mod witnessing;
 
 #[cfg(test)]
 mod tests;
 
 pub use adoption::{ADOPT_ACTION, Adopted, AdoptedLayer};
 pub use canonical::Malformed;
-pub use checkpoint::{Checkpoint, CheckpointError, origin};
-pub use cosignature::{
+pub use checkpoint::cosignature::{
     COSIGNATURE, COSIGNATURE_AHEAD_SECONDS_MAX, COSIGNATURE_ML_DSA_44, CosignatureError, WitnessKey, cosignatures_in,
 };
+pub use checkpoint::note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};
+pub use checkpoint::note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, TrustedKeys, VerifierKey, key_id};
+pub use checkpoint::witnessing::{
+    ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_HASHES_MAX, AddCheckpoint, AddCheckpointError, WitnessRefusal, Witnessed,
+    decide_witnessing,
+};
+pub use checkpoint::{Checkpoint, CheckpointError, origin};
 pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};
 pub use ending::{END_TIMELINE_ACTION, HANDED_OVER_ACTION, HandedOver, TimelineEnded};
 pub use erasure::{ERASE_EVENTS_ACTION, ERASE_READS_ACTION, ERASED_OUTCOMES_MAX};
@@ -50,30 +52,24 @@ pub use heads::{CommittedHead, CommittedHeads, HEADS_ACTION, HEADS_MAX, HeadProo
 pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};
 pub use merkle::{Frontier, FrontierError, Subtree};
 pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
-pub use note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};
-pub use note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, TrustedKeys, VerifierKey, key_id};
 pub use proof::{PROOF_HASHES_MAX, ProofError, ProofNode, TlogProof, TlogProofError};
 pub use proof::{consistency_nodes, inclusion_hashes, inclusion_nodes, root_node};
 pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, reads_in, rebuilt_leaf};
+pub use retention::sweep::{
+    MissingPayloads, PayloadFate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer,
+    SweptEntry,
+};
 pub use retention::{
     BelowFloor, ClockStep, LetGoClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
 };
 pub use runs::{POSITION_RUNS_MAX, PositionRuns, RunsError};
 pub use salt::{Salt, payload_hash};
 pub use state::{ForkedFrom, Held, TimelineCounts, TimelineFacts};
-pub use sweep::{
-    MissingPayloads, PayloadFate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer,
-    SweptEntry,
-};
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};
-pub use witnessing::{
-    ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_HASHES_MAX, AddCheckpoint, AddCheckpointError, WitnessRefusal, Witnessed,
-    decide_witnessing,
-};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);

@@ -6,6 +6,7 @@
 use super::canonical::{Malformed, Scanner, Writer};
 use crate::time::{Instant, Span, Wall};
 
+pub(crate) mod sweep;
 #[cfg(test)]
 mod tests;
 

@@ -1,9 +1,9 @@
 use super::graph::NEVER;
-use super::pairs::Facts;
 use super::record::Record;
 use super::settings::Settings;
 use super::site::{Found, Site};
 use super::view::View;
+use crate::paradox::rules::pairs::Facts;
 
 /// Approximate sizes, for allocating once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! The paradoxes that a record creates and resolves, computed before or while applying it. Steps are undone to evaluate
 //! hypothetical records.
 
-use super::negation::Negation;
 use super::record::Record;
 use super::site::{NONE, Site};
 use super::told::Paradox;
-use super::undo::{NameCounts, Undo};
 use super::view::View;
+use crate::paradox::rules::negation::Negation;
+use crate::paradox::rules::undo::{NameCounts, Undo};
 
 /// The paradoxes that records create and resolve, both in the order of [`super::List`].
 #[derive(Clone, Debug, Default, PartialEq)]

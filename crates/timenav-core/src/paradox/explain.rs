@@ -1,6 +1,6 @@
 use super::kinds::{Grade, Kind};
-use super::stream::Jumped;
 use super::told::{Step, Taken, TimerTold, Witness};
+use crate::paradox::rules::stream::Jumped;
 use crate::time::Span;
 
 /// Number of events of a cycle or path that are named in a sentence.

@@ -4,8 +4,8 @@
 //! searching. A million nodes with three million edges take 120 MB.
 
 use super::site::{Map, NONE};
-use super::uncertain::{Stretch, Uncertain};
 use crate::event::Precision;
+use crate::paradox::rules::uncertain::{Stretch, Uncertain};
 use crate::time::{Instant, Virtual};
 
 /// The current state of one event or intervention.

@@ -6,9 +6,9 @@
 //! There are fifteen kinds ([`Kind`]), with two grades of certainty if times are uncertain. Six of them are
 //! observations about the data rather than paradoxes. `docs/events.md` defines them.
 
+pub(crate) mod rules;
 mod kinds;
 mod settings;
-mod uncertain;
 mod record;
 mod told;
 mod explain;
@@ -16,21 +16,12 @@ mod explain;
 mod names;
 mod site;
 mod graph;
-mod places;
 mod groups;
 mod content;
 
 mod cycles;
-mod pairs;
-mod sequences;
-mod anchors;
-mod stream;
-mod firings;
 
-mod negation;
-mod undo;
 mod view;
-mod fired;
 mod build;
 mod change;
 mod list;
@@ -46,11 +37,11 @@ pub use kinds::{Grade, Kind, Severity};
 pub use list::{Heading, List};
 pub use query::{Ancestor, Standing};
 pub use record::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, TimerRecord, Version};
+pub use rules::stream::Jumped;
+pub use rules::uncertain::{Stretch, Uncertain, is_inverted};
 pub use settings::{
     CYCLE_SEARCH_EDGES_MAX, DUPLICATE_METRES_DEFAULT, DUPLICATE_MICROS_DEFAULT, IMPACT_EVENTS_MAX,
     PARTNERS_PER_EVENT_MAX, PATH_EVENTS_MAX, SPEED_KMH_DEFAULT, SPEED_OF_LIGHT_KMH, Settings,
 };
-pub use stream::Jumped;
 pub use told::{Key, Paradox, Step, Taken, TimerTold, Witness};
-pub use uncertain::{Stretch, Uncertain, is_inverted};
 pub use view::View;

@@ -1,9 +1,9 @@
 use super::cycles::nearest_path;
 use super::site::{Set, Site};
-use super::uncertain::Uncertain;
 use super::view::View;
 use crate::event::CauseKind;
 use crate::ids::EventId;
+use crate::paradox::rules::uncertain::Uncertain;
 use crate::time::{Instant, Virtual};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 use std::fmt;
 
 use super::kinds::{Grade, Kind, Severity};
-use super::stream::Jumped;
-use super::uncertain::Uncertain;
 use crate::event::CauseKind;
 use crate::ids::{AnchorId, EventId, TimerId};
+use crate::paradox::rules::stream::Jumped;
+use crate::paradox::rules::uncertain::Uncertain;
 use crate::time::{Instant, Span, Virtual};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,20 +1,21 @@
-use super::anchors::{Anchor, Anchors};
 use super::cycles::{Cycles, Sides, reaches};
-use super::firings::Firings;
 use super::graph::{Graph, Rare, Row};
 use super::names::Names;
-use super::negation::Negation;
-use super::pairs::{Facts, Pairs};
-use super::places::Places;
 use super::record::{Came, Cancelled, Intervention, Record, Stamp, Version};
-use super::sequences::Sequences;
 use super::settings::{PARTNERS_PER_EVENT_MAX, Settings};
 use super::site::{Found, Map, NONE, Site};
-use super::stream::{Jump, Stream, Watermarks};
-use super::undo::Undo;
-use super::{content, uncertain};
 use crate::event::{Cause, CauseKind, EventDraft, EventKind};
 use crate::ids::EventId;
+use crate::paradox::content;
+use crate::paradox::rules::anchors::{Anchor, Anchors};
+use crate::paradox::rules::firings::Firings;
+use crate::paradox::rules::negation::Negation;
+use crate::paradox::rules::pairs::{Facts, Pairs};
+use crate::paradox::rules::places::Places;
+use crate::paradox::rules::sequences::Sequences;
+use crate::paradox::rules::stream::{Jump, Stream, Watermarks};
+use crate::paradox::rules::uncertain;
+use crate::paradox::rules::undo::Undo;
 use crate::time::{Instant, Virtual};
 
 /// The state of one timeline after some of its records, and all paradoxes in it.

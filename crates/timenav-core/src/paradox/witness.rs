@@ -1,14 +1,14 @@
 use super::cycles::shortest_cycle;
-use super::firings::Firing;
 use super::kinds::{Grade, Kind};
-use super::places::Place;
 use super::settings::{IMPACT_EVENTS_MAX, PATH_EVENTS_MAX};
 use super::site::{NONE, Site};
 use super::told::{Key, Paradox, Step, Witness};
-use super::uncertain::Uncertain;
 use super::view::View;
 use crate::event::CauseKind;
 use crate::ids::EventId;
+use crate::paradox::rules::firings::Firing;
+use crate::paradox::rules::places::Place;
+use crate::paradox::rules::uncertain::Uncertain;
 use crate::time::{Instant, Span, Virtual};
 
 impl View {
@@ -141,7 +141,7 @@ impl View {
             }
             _ => None,
         };
-        let per_micro = super::pairs::metres(1.0, gap);
+        let per_micro = crate::paradox::rules::pairs::metres(1.0, gap);
         let needed_kmh = metres.filter(|_| gap > 0).map(|metres| metres / per_micro * 3.6e6);
         Witness::Apart {
             actor: self.actors.text(actor).to_owned(),

@@ -15,7 +15,7 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::access::SetPermissions;
-use crate::writer::deciding::identity::ChangeUser;
+use crate::writer::deciding::access::identity::ChangeUser;
 
 impl Engine {
     /// Sets the permissions of a timeline, with effect from the next request.

@@ -17,7 +17,7 @@ use crate::requests::caller::{AuthFailure, Caller, Credential};
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::asked::Answer;
-use crate::writer::deciding::identity::{ChangeUser, CreateKey, RevokeKey};
+use crate::writer::deciding::access::identity::{ChangeUser, CreateKey, RevokeKey};
 
 #[derive(Clone, Debug)]
 pub struct ApiKeyRequest {

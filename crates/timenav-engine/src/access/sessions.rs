@@ -19,8 +19,8 @@ use crate::ports::vault::VaultError;
 use crate::read::live::{AccessChanges, Growth};
 use crate::requests::caller::{AuthFailure, Caller, Credential};
 use crate::requests::refusal::Refusal;
+use crate::writer::deciding::access::sessions::ChangeSessions;
 use crate::writer::deciding::logged::LogRefusal;
-use crate::writer::deciding::sessions::ChangeSessions;
 
 const SECRET_RANDOM_BYTES: usize = 96;
 /// Suggested delay before a retry, in seconds, if too many passwords wait to be hashed.

@@ -16,7 +16,7 @@ use crate::ledger::payload::is_same_timer;
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_then::TimerEntries;
-use crate::writer::deciding::restoring::{GoingBack, Restoring, TimerChanged};
+use crate::writer::deciding::timers::restoring::{GoingBack, Restoring, TimerChanged};
 
 const BLOCK_TIMERS: usize = 1_000;
 const BLOCK_FIRINGS: usize = 500;

@@ -25,7 +25,7 @@ use crate::requests::caller::Caller;
 use crate::requests::refusal::{Refusal, denial_code};
 use crate::writer::deciding::history::HistoryRestored;
 use crate::writer::deciding::logged::LogRefusal;
-use crate::writer::deciding::restoring::{Restoring, TimerChanged};
+use crate::writer::deciding::timers::restoring::{Restoring, TimerChanged};
 
 const BLOCK_TIMERS: usize = 1_000;
 /// How often the result is recomputed if the data changes while it is read.

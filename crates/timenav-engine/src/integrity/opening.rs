@@ -28,7 +28,7 @@ use crate::requests::actor::Actor;
 use crate::requests::options::{FEATURE_LEVEL, Options};
 use crate::writer::asked::{Pending, Submission};
 use crate::writer::deciding::Deciding;
-use crate::writer::deciding::identity::{ChangeUser, CreateKey};
+use crate::writer::deciding::access::identity::{ChangeUser, CreateKey};
 use crate::writer::deciding::timelines::CreateTimeline;
 use crate::writer::draft::{Known, SaltPool};
 use crate::writer::group::{Finished, Group};

@@ -20,8 +20,8 @@ use crate::ports::signer::Signer;
 use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::Deciding;
+use crate::writer::deciding::access::sessions::ChangeSessions;
 use crate::writer::deciding::rotation::RotateSigningKey;
-use crate::writer::deciding::sessions::ChangeSessions;
 
 /// Ledgers or users submitted to the writer before the first response is awaited.
 const WAITING_MAX: usize = 1_024;

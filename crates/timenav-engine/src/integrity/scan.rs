@@ -27,7 +27,6 @@ mod report;
 mod rows;
 mod sample;
 mod tables;
-mod timer_sums;
 mod tree;
 mod unkept;
 mod walk;

@@ -17,7 +17,7 @@ use crate::replication::sharing::Sharing;
 use crate::requests::options::FEATURE_LEVEL;
 use crate::requests::refusal::Refusal;
 use crate::timers::pacing::Paces;
-use crate::writer::deciding::advances::{SeenInstant, StepAdvance};
+use crate::writer::deciding::timers::advances::{SeenInstant, StepAdvance};
 
 const ENDED_AT_ONCE_MAX: usize = 1_000;
 

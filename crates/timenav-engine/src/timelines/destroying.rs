@@ -7,7 +7,7 @@ use crate::clock::host_clock::HostClockDoubt;
 use crate::engine::Engine;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::retention::AcceptHostClock;
+use crate::writer::deciding::timelines::retention::AcceptHostClock;
 
 impl Engine {
     /// Logs a doubt once, and regularly stores that the clock is right.

@@ -28,7 +28,7 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::asked::Answer;
 use crate::writer::deciding::repeated::Again;
-use crate::writer::deciding::retention::{KeptFor, LetGo, SetRetention};
+use crate::writer::deciding::timelines::retention::{KeptFor, LetGo, SetRetention};
 use crate::writer::deciding::{Aim, alone};
 
 pub const SWEEP_POSITIONS_MAX: u64 = 10_000;

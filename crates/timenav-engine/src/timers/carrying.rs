@@ -11,8 +11,8 @@ use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_then::{TimerEntries, taken_back};
-use crate::writer::deciding::restoring::{Restoring, TimerChanged};
 use crate::writer::deciding::timelines::Carried;
+use crate::writer::deciding::timers::restoring::{Restoring, TimerChanged};
 
 const BLOCK_TIMERS: usize = 500;
 const BLOCK_FIRINGS: usize = 500;

@@ -11,7 +11,7 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::timers::firings::FiringAnswer;
-use crate::writer::deciding::redelivering::Redeliver;
+use crate::writer::deciding::timers::redelivering::Redeliver;
 
 impl Engine {
     /// Redelivers a failed firing as a new one with the same due time, in another round of its timer. Returns the new

@@ -19,7 +19,7 @@ use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::timers::timing::Settling;
-use crate::writer::deciding::restoring::{GoingBack, Restoring, TimerChanged};
+use crate::writer::deciding::timers::restoring::{GoingBack, Restoring, TimerChanged};
 
 const BLOCK_ROWS: usize = 1_000;
 

@@ -25,7 +25,7 @@ use crate::requests::refusal::Refusal;
 use crate::timers::agenda::Next;
 use crate::timers::pacing::pace_of_ended;
 use crate::timers::timing::{OpenFirings, Stepping, Timing};
-use crate::writer::deciding::advances::{SeenInstant, StepAdvance, StopAdvance};
+use crate::writer::deciding::timers::advances::{SeenInstant, StepAdvance, StopAdvance};
 use crate::writer::deciding::timers::{FireTimers, SettleFirings};
 
 /// How often to handle one timeline before the others get their turn.

@@ -17,27 +17,19 @@ pub(crate) mod anchors;
 pub(crate) mod catching_up;
 pub(crate) mod clocks;
 pub(crate) mod data;
-pub(crate) mod ends;
 pub(crate) mod erasing;
 pub(crate) mod events;
 pub(crate) mod faults;
 pub(crate) mod heads;
 pub(crate) mod history;
-pub(crate) mod identity;
 pub(crate) mod logged;
 pub(crate) mod repeated;
-pub(crate) mod restoring;
-pub(crate) mod redelivering;
-pub(crate) mod retention;
 pub(crate) mod rotation;
-pub(crate) mod sessions;
 pub(crate) mod standing;
 pub(crate) mod timelines;
-mod upcoming;
 mod outcomes;
 mod recording;
 pub(crate) mod timers;
-pub(crate) mod advances;
 pub(crate) mod undoing;
 
 /// A request, independent of the type of its response.

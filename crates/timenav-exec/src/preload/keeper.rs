@@ -18,7 +18,7 @@ use crate::board::Board;
 use crate::front::is_one_of_ours;
 use crate::kernel::process;
 use crate::report::{Report, is_alone};
-use crate::timers::{Timer, Timers};
+use crate::supervisor::timers::{Timer, Timers};
 
 pub(crate) struct Keeper<'a> {
     board: &'a Board,

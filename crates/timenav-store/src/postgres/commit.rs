@@ -19,6 +19,8 @@ use crate::postgres::timers;
 use crate::postgres::transaction::batch::{Batch, values};
 use crate::postgres::{anchors, data, events, heads, identity, outcomes, retention};
 
+pub(crate) mod locking;
+
 /// How often a commit is tried if it loses against another transaction.
 const TRIED_MAX: usize = 5;
 

@@ -16,6 +16,7 @@ use timenav_engine::{
 
 use super::transaction::{Moment, wait_for_open};
 use super::values::{Failed, damaged, get, number, sql};
+use crate::postgres::commit::locking;
 use crate::postgres::connection::room;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::ends;
@@ -25,7 +26,7 @@ use crate::postgres::events::{described, versions};
 use crate::postgres::integrity::orphans;
 use crate::postgres::sharing::{leasing, upgrading};
 use crate::postgres::transaction::batch::{Batch, rows};
-use crate::postgres::{PostgresStore, commit, facts, heads, identity, locking, outcomes, retention};
+use crate::postgres::{PostgresStore, commit, facts, heads, identity, outcomes, retention};
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 /// Sessions of other users are visible only with `pg_read_all_stats`, replication slots to everyone.

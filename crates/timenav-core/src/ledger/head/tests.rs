@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::super::merkle::leaf_hash;
-use super::super::note::{Note, SignerKey};
 use super::super::tests::{ed25519_public, ed25519_sign, ed25519_verify};
 use super::super::{CheckpointError, TrustedKeys, origin};
 use super::*;
+use crate::ledger::checkpoint::note::{Note, SignerKey};
 
 const SEED: [u8; 32] = [9; 32];
 

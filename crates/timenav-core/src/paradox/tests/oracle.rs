@@ -192,7 +192,8 @@ impl Oracle {
                 let metres = geo.point.distance_m(other_geo.point)
                     - geo.radius_m.unwrap_or(0.0)
                     - other_geo.radius_m.unwrap_or(0.0);
-                let allowed = |micros: i64| crate::paradox::pairs::metres(self.settings.speed_kmh / 3.6e6, micros);
+                let allowed =
+                    |micros: i64| crate::paradox::rules::pairs::metres(self.settings.speed_kmh / 3.6e6, micros);
                 match (metres > allowed(longest), metres > allowed(shortest)) {
                     (true, _) => Some(Grade::Definite),
                     (_, true) => Some(Grade::Possible),

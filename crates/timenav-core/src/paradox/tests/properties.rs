@@ -115,7 +115,7 @@ fn check_witnesses(view: &View) {
                 }
             }
             Witness::Apart { metres: Some(metres), gap, .. } => {
-                let allowed = crate::paradox::pairs::metres(view.settings.speed(), gap.micros());
+                let allowed = crate::paradox::rules::pairs::metres(view.settings.speed(), gap.micros());
                 assert!(*metres > allowed, "{paradox:?}");
             }
             Witness::Contradiction { values: [one, other], from, until, .. } => {

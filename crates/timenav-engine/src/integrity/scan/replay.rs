@@ -22,6 +22,7 @@ use crate::ledger::payload::{AnchorSet, DataEncrypted, ForkRecord, LaterEntry, P
 use crate::ports::archive::EntryMarks;
 use crate::requests::json::read;
 
+pub(crate) mod timer_sums;
 mod carried;
 mod clocks;
 mod compare;

@@ -17,6 +17,9 @@ use crate::requests::options::LEVEL_OF_EXPIRING_PERMISSIONS;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
+pub(crate) mod identity;
+pub(crate) mod sessions;
+
 pub(crate) struct SetPermissions {
     pub(crate) command: PermissionsCommand,
     pub(crate) expected: Option<Expected>,

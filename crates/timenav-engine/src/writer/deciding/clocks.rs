@@ -7,9 +7,7 @@ use timenav_core::ids::AdvanceId;
 use timenav_core::time::Duration;
 use timenav_core::timers::AdvanceState;
 
-use super::advances::{begin, forget};
 use super::history::{HistoryRestored, check_unchanged, restore_history};
-use super::restoring::{GoingBack, Restored, restore};
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork};
 use crate::events::location::zone_of;
 use crate::ledger::action::Action;
@@ -18,6 +16,8 @@ use crate::ledger::payload::{AdvanceBegun, AdvanceEnded, ClockChanged, ClockReco
 use crate::requests::expected::Expected;
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
+use crate::writer::deciding::timers::advances::{begin, forget};
+use crate::writer::deciding::timers::restoring::{GoingBack, Restored, restore};
 use crate::writer::draft::{Done, Draft, Ledger};
 
 pub(crate) struct ChangeClock {

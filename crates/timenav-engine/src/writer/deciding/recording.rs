@@ -13,12 +13,12 @@ use timenav_core::timers::{Coming, Fallen, FiringState};
 
 use super::events::record_own;
 use super::outcomes::{Outcome, tell_outcomes};
-use super::upcoming::Upcoming;
 use crate::events::location::columns_of;
 use crate::ledger::changes::LookUp;
 use crate::ports::timer_rows::{FiringRow, TimerRow};
 use crate::ports::wall_clock::Host;
 use crate::requests::refusal::Refusal;
+use crate::writer::deciding::timers::upcoming::Upcoming;
 use crate::writer::draft::{Draft, Ledger};
 
 /// The firings of one decision that record events, all of them prefetched.

@@ -8,7 +8,6 @@ use timenav_core::ledger::{Frontier, Hash, empty_root};
 use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::Timers;
 
-use super::restoring::{Restored, Restoring, restore};
 use super::{Aim, Asking, Deciding};
 use crate::ledger::action::Action;
 use crate::ledger::changes::TimelineMade;
@@ -19,7 +18,11 @@ use crate::requests::actor::Actor;
 use crate::requests::json::json;
 use crate::requests::options::LEVEL_OF_SENDING_FORKS;
 use crate::requests::refusal::Refusal;
+use crate::writer::deciding::timers::restoring::{Restored, Restoring, restore};
 use crate::writer::draft::{Done, Draft, Ledger};
+
+pub(crate) mod ends;
+pub(crate) mod retention;
 
 #[derive(Default)]
 pub(crate) struct CreateTimeline {

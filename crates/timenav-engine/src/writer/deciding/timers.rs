@@ -6,9 +6,9 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::leases::{HeldByOther, Under};
 use timenav_core::timers::{Coming, FellDue, FiringState, Repeating, Schedule, Skipped};
 
+use self::upcoming::{Upcoming, check_next};
 use super::outcomes::{Outcome, tell_outcomes};
 use super::recording::{Recording, record_events};
-use super::upcoming::{Upcoming, check_next};
 use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
@@ -20,6 +20,11 @@ use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft, Ledger};
 use crate::writer::project::{TimersEntry, timers_fired};
+
+pub(crate) mod advances;
+pub(crate) mod redelivering;
+pub(crate) mod restoring;
+pub(crate) mod upcoming;
 
 /// The number of timers to read to find the next one other than a given one.
 const NEXT_BUT_ONE: usize = 2;

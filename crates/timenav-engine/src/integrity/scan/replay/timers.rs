@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
 
 use super::Replay;
-use crate::integrity::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
+use crate::integrity::scan::replay::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
 use crate::ledger::action::{Action, OnAdvance, OnTimers};
 use crate::ledger::payload::{
     AdvanceEnded, AdvanceOver, AdvanceTold, FaultSet, FiringsSettled, ForkRecord, TimerCancelled, TimerRestored,

@@ -1,8 +1,8 @@
 use timenav_core::ledger::LeafRecord;
 
 use super::{BLOCK_ENTRIES, Way};
+use crate::integrity::scan::replay::timer_sums::{definition_of, of_advance, of_firing, of_timer};
 use crate::integrity::scan::replay::{Replay, TimerSums, is_of_timers};
-use crate::integrity::scan::timer_sums::{definition_of, of_advance, of_firing, of_timer};
 use crate::ledger::head::TimelineKey;
 use crate::ports::store_error::StoreError;
 use crate::ports::timer_rows::TimersWanted;

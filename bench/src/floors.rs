@@ -1,0 +1,6 @@
+//! What the service is compared with.
+
+pub(crate) mod bare_server;
+pub(crate) mod inserts;
+pub(crate) mod peers;
+pub(crate) mod raw_sqlite;
