@@ -3,6 +3,7 @@ import { afterEach } from 'vitest';
 import { closePages, tellPages } from './harness';
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await tellPages(task.name);
-  await closePages();
+  const hasPassed = task.result?.state !== 'fail';
+  if (!hasPassed) await tellPages(task.name);
+  await closePages(hasPassed);
 });

@@ -7,7 +7,8 @@ import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { PASSWORD, Service } from './service';
+import { KeptContext } from './kept';
+import { FOLDER, PASSWORD, Service } from './service';
 
 export { BINARY, PASSWORD, Service, underPrefix } from './service';
 
@@ -35,7 +36,11 @@ export const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Pages of a context share a process, and with it what it has compiled.
+  '--renderer-process-limit=1',
 ];
+/** Playwright has Chromium share memory through files on a disk, in case that `/dev/shm` is small. */
+const NOT_FLAGS = FOLDER === '/dev/shm' ? ['--disable-dev-shm-usage'] : [];
 
 /** What a page did that it must not do. */
 const offences = new WeakMap<Page, string[]>();
@@ -86,16 +91,13 @@ const opened: Page[] = [];
  * A context of each user of a service, for one page at a time. It has the files of the console, compiled: a page in a
  * context of its own takes a third more processor time.
  */
-const kept = new Map<string, BrowserContext>();
+const kept = new Map<string, KeptContext>();
 
 /** Sessions by service and user. */
 const sessions = new Map<string, Promise<string>>();
 
 /** So many characters of a page are printed. */
 const TOLD_MAX = 3_000;
-
-/** What pages store and another test must not find. */
-const STORED = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
 
 /** Prints what the pages of a test that failed show. */
 export async function tellPages(test: string): Promise<void> {
@@ -106,30 +108,26 @@ export async function tellPages(test: string): Promise<void> {
 }
 
 /** Closes what a test has opened, and fails if a page did what it must not do. */
-export async function closePages(): Promise<void> {
+export async function closePages(hasPassed: boolean): Promise<void> {
   const found = opened.flatMap((page) => [...(offences.get(page) ?? [])]);
-  const contexts = new Set(opened.splice(0).map((page) => page.context()));
   const all = [...kept.values()];
-  for (const context of contexts) {
-    if (!all.includes(context)) await context.close();
-    else {
-      await context.clearPermissions();
-      for (const page of context.pages()) await page.close();
-    }
+  for (const context of new Set(opened.splice(0).map((page) => page.context()))) {
+    const user = all.find((one) => one.context === context);
+    if (user === undefined) await context.close();
+    else await user.endTest(hasPassed && found.length === 0);
   }
   expect(found).toEqual([]);
 }
 
 async function newContext(prefetch: boolean, options: BrowserContextOptions): Promise<BrowserContext> {
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: NOT_FLAGS });
   const context = await (await browser).newContext({ viewport: SIZE, ...options });
   // The console prefetches when the browser is idle.
   if (!prefetch) await context.addInitScript(() => (window.requestIdleCallback = () => 0));
   return context;
 }
 
-async function watched(context: BrowserContext, expected?: RegExp): Promise<Page> {
-  const page = await context.newPage();
+function watched(page: Page, expected?: RegExp): Page {
   page.setDefaultTimeout(WAIT_MAX_MS);
   watch(page, expected);
   opened.push(page);
@@ -137,22 +135,20 @@ async function watched(context: BrowserContext, expected?: RegExp): Promise<Page
 }
 
 async function pageIn({ expected, prefetch = false, ...options }: PageOptions): Promise<Page> {
-  return watched(await newContext(prefetch, options), expected);
+  const context = await newContext(prefetch, options);
+  return watched(await context.newPage(), expected);
 }
 
 /** Opens a page in the context that a user has, unless that is in use or the page needs another one. */
 async function pageOf(url: string, user: string, options: PageOptions): Promise<Page> {
   const { expected, viewport = SIZE, colorScheme = 'light', forcedColors = 'none', ...others } = options;
   const key = `${url} ${user}`;
-  if (Object.keys(others).length > 0 || (kept.get(key)?.pages().length ?? 0) > 0) return pageIn(options);
-  const context = kept.get(key) ?? (await newContext(false, {}));
+  if (viewport === null || Object.keys(others).length > 0 || kept.get(key)?.isInUse === true) return pageIn(options);
+  const context = kept.get(key) ?? new KeptContext(await newContext(false, {}), url, user === 'admin');
   kept.set(key, context);
-  const page = await watched(context, expected);
-  const devtools = await context.newCDPSession(page);
-  await devtools.send('Storage.clearDataForOrigin', { origin: url, storageTypes: STORED });
-  await devtools.detach();
-  if (viewport !== null) await page.setViewportSize(viewport);
-  await page.emulateMedia({ colorScheme, forcedColors });
+  const page = watched(await context.take(), expected);
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ media: null, colorScheme, forcedColors, reducedMotion: null, contrast: null });
   return page;
 }
 
@@ -197,7 +193,7 @@ export function own(...options: string[]): Stage {
     } else service = await Service.copied(inject('data'), ...options);
   });
   afterAll(async () => {
-    for (const [key, context] of kept) {
+    for (const [key, { context }] of kept) {
       if (service === undefined || !key.startsWith(`${service.url} `)) continue;
       kept.delete(key);
       await context.close();

@@ -17,7 +17,7 @@ const SLOW_MS = Number(process.env.E2E_SLOW_MS ?? 0);
 const START_MAX_MS = 60_000;
 
 /** Data folders are in memory where there is room: what the tests are about is not how long a disk takes. */
-const FOLDER = roomInMemory() > 1e9 ? '/dev/shm' : tmpdir();
+export const FOLDER = roomInMemory() > 1e9 ? '/dev/shm' : tmpdir();
 
 function roomInMemory(): number {
   try {
