@@ -158,7 +158,7 @@ export class Service {
   /** Makes a timeline with a few events of its own. */
   async timeline(timelineId: string, ...events: Record<string, unknown>[]): Promise<void> {
     await this.call('POST', 'timelines', { timeline_id: timelineId });
-    for (const event of events) await this.call('POST', `v1/events?timeline_id=${timelineId}`, event);
+    if (events.length > 0) await this.call('POST', `v1/events?timeline_id=${timelineId}`, events);
   }
 
   /** Makes a user who can log in with `PASSWORD`; an operator on request. */
