@@ -7,7 +7,7 @@ export interface Range {
   to: Micros;
 }
 
-/** While time is followed, each frame changes what is in sight: what depends on it is asked for so often, and no more. */
+/** While time is followed, each frame changes the view. What depends on it is requested at most this often. */
 export const SETTLE_MS = 2_000;
 
 export class Sight {
