@@ -16,7 +16,7 @@ mod service;
 mod cluster;
 mod starting;
 mod history;
-mod doors;
+mod ports;
 
 mod load;
 mod http;

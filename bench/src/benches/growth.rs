@@ -9,7 +9,6 @@ use timenav_engine::{Caller, Engine};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-use crate::doors;
 use crate::history::History;
 use crate::load::count;
 use crate::measure::report::{Finding, Goal, Unit};
@@ -17,6 +16,7 @@ use crate::measure::rounds::{Rounds, Spread};
 use crate::measure::setting::Setting;
 use crate::measure::traffic::Traffic;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 const FEW: u64 = 10_000;
 /// Concurrent writers, to measure the remaining cost when they share disk flushes.
@@ -52,12 +52,12 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     }
     let mut findings = Vec::new();
     for events_count in sizes {
-        let long = doors::kept_history(setting, events_count)?;
+        let long = ports::kept_history(setting, events_count)?;
         for (name, cost, most) in [("alone", Cost::Alone, 1.1), ("together", Cost::Together, 1.3)] {
             let (mut of_short, mut of_long) = (Side::default(), Side::default());
             let short = || {
                 let folder = setting.empty_folder("growth-short")?;
-                runtime()?.block_on(doors::make_history(&folder, FEW))?;
+                runtime()?.block_on(ports::make_history(&folder, FEW))?;
                 Ok(of_short.take(setting.cores.measured(|| measure(setting, &folder, FEW, cost))?))
             };
             let long = || Ok(of_long.take(setting.cores.measured(|| measure(setting, &long, events_count, cost))?));
@@ -93,7 +93,7 @@ impl Side {
 /// Reopens a folder, so that both sides begin with the same caches, and writes.
 fn measure(setting: &Setting, folder: &Path, events_count: u64, cost: Cost) -> anyhow::Result<Costs> {
     let runtime = runtime()?;
-    let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
+    let (engine, caller, store) = runtime.block_on(ports::open(folder))?;
     let writes = if setting.quick { 1_024 } else { 4_096 };
     let costs = match cost {
         Cost::Alone => alone(&runtime, &engine, &caller, events_count, writes),

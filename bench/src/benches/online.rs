@@ -12,13 +12,13 @@ use timenav_engine::{Caller, Engine, LedgerStream, Topic, WatchLedger, WatchedPa
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use crate::doors;
 use crate::history::{History, mix};
 use crate::load::count;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 const ACTORS: u64 = 1_000;
 /// Events tried as a possible cause. About one in two is suitable.
@@ -37,8 +37,8 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = if setting.quick { 10_000 } else { 100_000 };
     let folder = setting.empty_folder("paradox-online")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    runtime.block_on(doors::make_history(&folder, events_count))?;
-    let (engine, caller, store) = runtime.block_on(doors::open(&folder))?;
+    runtime.block_on(ports::make_history(&folder, events_count))?;
+    let (engine, caller, store) = runtime.block_on(ports::open(&folder))?;
     let writes = if setting.quick { 1_024 } else { 4_096 };
     let subject = Subject { engine, caller, runtime, events_count, next: Cell::new(events_count), writes };
     let rounds = Rounds::measure(setting, || subject.measure(false), || subject.measure(true))?;

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use anyhow::{Context, ensure};
 use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::ids::EventId;
-use timenav_core::paradox::{Builder, Came, Kind, Record, Settings, SizeHint, Stamp, Version, View};
+use timenav_core::paradox::{Builder, Kind, Record, Settings, SizeHint, Stamp, Version, VersionOrigin, View};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::Instant;
 
@@ -154,7 +154,7 @@ impl Events {
             event_id: &self.ids[number],
             stamp,
             draft: &self.drafts[number],
-            came: Came::Recorded,
+            came: VersionOrigin::Recorded,
         })
     }
 

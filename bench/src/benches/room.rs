@@ -6,12 +6,12 @@ use rusqlite::{Connection, OpenFlags};
 use timenav_engine::ReadLog;
 use tokio::task::JoinSet;
 
-use crate::doors;
 use crate::load::count;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::HostClock;
+use crate::ports;
 
 const CLIENTS: u64 = 32;
 const READS: u64 = 8_192;
@@ -25,7 +25,7 @@ const SELECT_ENTRIES: &str = "SELECT (SELECT sum(length(leaf) + 32 + length(salt
     + (SELECT coalesce(sum(length(salt) + length(payload)), 0) FROM contents)";
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
-    let history = doors::kept_history(setting, EVENTS)?;
+    let history = ports::kept_history(setting, EVENTS)?;
     let connection = open(&history)?;
     let (events, bytes): (i64, i64) = connection.query_row(SELECT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let events = u64::try_from(events)?;
@@ -59,7 +59,7 @@ fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
     let read = |reads: u64| {
         runtime.block_on(async {
             let (engine, caller, store) =
-                doors::open_at(&folder, std::sync::Arc::new(HostClock::new()), ReadLog::Durable).await?;
+                ports::open_at(&folder, std::sync::Arc::new(HostClock::new()), ReadLog::Durable).await?;
             let mut tasks = JoinSet::new();
             for _ in 0..clients {
                 let (engine, caller) = (engine.clone(), caller.clone());
@@ -83,12 +83,12 @@ fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
 }
 
 fn open(folder: &Path) -> anyhow::Result<Connection> {
-    Ok(Connection::open_with_flags(doors::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+    Ok(Connection::open_with_flags(ports::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
 /// Returns the size of a closed database, which has no log.
 fn bytes_of(folder: &Path) -> anyhow::Result<i64> {
-    Ok(i64::try_from(doors::database_of(folder).metadata()?.len())?)
+    Ok(i64::try_from(ports::database_of(folder).metadata()?.len())?)
 }
 
 fn each(bytes: i64, of: u64) -> anyhow::Result<f64> {

@@ -11,12 +11,12 @@ use timenav_engine::{Caller, Engine, EntryRow, ScanSource};
 use timenav_store::SqliteStore;
 use tokio::runtime::Runtime;
 
-use crate::doors;
 use crate::load::count;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 /// Maximum number of entries that the floor keeps in memory. Half a gigabyte would measure memory access.
 const FLOOR_ENTRIES_MAX: u64 = 100_000;
@@ -35,7 +35,7 @@ struct Subject {
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let entries_count = setting.history_events();
     // For events, their rows are compared too. Reads have only the ledger.
-    let events = doors::kept_history(setting, entries_count)?;
+    let events = ports::kept_history(setting, entries_count)?;
     let make = |folder: &Path| runtime()?.block_on(make_reads(folder, entries_count));
     let reads = setting.kept_folder(&format!("scan-reads-{entries_count}-v1"), make)?;
     Ok([measure(setting, ("events", 0.35), &events)?, measure(setting, ("reads", 0.8), &reads)?].concat())
@@ -60,7 +60,7 @@ fn measure(setting: &Setting, (name, goal): (&str, f64), folder: &Path) -> anyho
 }
 
 async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
-    let (engine, caller, store) = doors::open(folder).await?;
+    let (engine, caller, store) = ports::open(folder).await?;
     for number in 0..entries_count {
         if number % LOOK_EVERY_ENTRIES == 0 {
             crate::measure::interrupt::check()?;
@@ -75,13 +75,13 @@ async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
 impl Subject {
     fn open(folder: &Path) -> anyhow::Result<Self> {
         let runtime = runtime()?;
-        let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
+        let (engine, caller, store) = runtime.block_on(ports::open(folder))?;
         let timeline = TimelineId::new(TimelineId::MAIN)?;
         let rows = runtime.block_on(first_rows(&store, &timeline))?;
         ensure!(!rows.is_empty(), "there is nothing to scan in {}", folder.display());
         let bytes: usize = rows.iter().map(|row| row.leaf.len() + row.salt.len() + row.payload.len()).sum();
         let entry_bytes = count(bytes) / count(rows.len());
-        warm(&doors::database_of(folder))?;
+        warm(&ports::database_of(folder))?;
         Ok(Self { runtime, engine, caller, timeline, rows, entry_bytes })
     }
 

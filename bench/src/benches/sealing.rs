@@ -12,11 +12,11 @@ use timenav_vault::{AesVault, Turns};
 use tokio::runtime::Runtime;
 use zeroize::Zeroizing;
 
-use crate::doors::SystemEntropy;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::{Rounds, Spread};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports::SystemEntropy;
 
 const DATA_BYTES: usize = 1_024;
 /// Records timed together, because a single one is too short for the clock's resolution.

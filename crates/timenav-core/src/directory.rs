@@ -10,7 +10,7 @@ use crate::access::{Permissions, Scope, Standing};
 use crate::ids::{KeyId, SessionId, UserId};
 use crate::time::{Instant, Wall};
 
-mod shelves;
+pub(crate) mod persistent_map;
 mod secrets;
 mod refusal;
 mod password;
@@ -22,20 +22,20 @@ mod tests;
 
 pub use key::ApiKey;
 pub use password::{KeptPassword, PasswordRow, PasswordTold};
+pub use persistent_map::PersistentMap;
 pub use refusal::DirectoryRefusal;
 pub use secrets::{Secret, Secrets};
 pub use session::{Session, SessionSpans};
-pub use shelves::Shelves;
 pub use user::User;
 
 /// Users and their credentials. Each part is shared until it changes: a clone is cheap, and a change copies a shelf or
-/// two of the affected part ([`Shelves`]), regardless of the number of users.
+/// two of the affected part ([`PersistentMap`]), regardless of the number of users.
 #[derive(Clone, Debug)]
 pub struct Directory<P = KeptPassword> {
-    pub users: Arc<Shelves<UserId, User>>,
+    pub users: Arc<PersistentMap<UserId, User>>,
     /// API keys. The engine keeps those that are not revoked; the store has the others.
     pub keys: Arc<Secrets<ApiKey>>,
-    pub passwords: Arc<Shelves<UserId, Arc<P>>>,
+    pub passwords: Arc<PersistentMap<UserId, Arc<P>>>,
     pub sessions: Arc<Secrets<Session>>,
     /// Number of changes since the service started.
     pub version: u64,

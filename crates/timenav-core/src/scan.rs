@@ -133,20 +133,20 @@ pub struct Finding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     told: Vec<Finding>,
-    untold: u64,
+    omitted: u64,
 }
 
 impl Findings {
     pub fn add(&mut self, kind: FindingKind, position: Option<u64>, evidence: impl Into<String>) {
         if self.told.iter().filter(|finding| finding.kind == kind).count() >= FINDINGS_PER_KIND_MAX {
-            self.untold += 1;
+            self.omitted += 1;
             return;
         }
         self.told.push(Finding { kind, position, last_good_checkpoint: None, evidence: evidence.into() });
     }
 
     pub fn append(&mut self, other: Self) {
-        self.untold += other.untold;
+        self.omitted += other.omitted;
         for finding in other.told {
             self.add(finding.kind, finding.position, finding.evidence);
         }
@@ -154,7 +154,7 @@ impl Findings {
 
     /// Adds the findings of another ledger, without their positions, which do not apply to this one.
     pub fn append_of(&mut self, ledger: &str, other: Self) {
-        self.untold += other.untold;
+        self.omitted += other.omitted;
         for Finding { kind, position, evidence, .. } in other.told {
             let at = position.map_or_else(String::new, |position| format!(", entry {position}"));
             self.add(kind, Some(0), format!("`{ledger}`{at}: {evidence}"));
@@ -177,8 +177,8 @@ impl Findings {
     }
 
     #[must_use]
-    pub const fn untold(&self) -> u64 {
-        self.untold
+    pub const fn omitted(&self) -> u64 {
+        self.omitted
     }
 
     /// Returns the findings ordered by position, each with the last of `good_checkpoints` before it.

@@ -45,13 +45,13 @@ pub struct Timer {
 
 /// One moment of a timer that fell due. Ordered as firings are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fallen {
+pub struct DueFiring {
     pub due: Instant<Virtual>,
     pub position: u64,
     pub round: u32,
 }
 
-impl Fallen {
+impl DueFiring {
     /// Returns the id of the firing. It is derived from the fields, so every computation gives the same id.
     #[must_use]
     pub fn firing_id(&self, timeline: &TimelineId) -> FiringId {
@@ -74,7 +74,7 @@ pub struct Skipped {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FellDue {
     /// Firings, in the order in which they are offered.
-    pub fallen: Vec<Fallen>,
+    pub due_firing: Vec<DueFiring>,
     pub skipped: Vec<Skipped>,
 }
 
@@ -113,18 +113,18 @@ pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, fi
     let due_of = |number: usize, timer: &Timer| {
         let due = timer.next.filter(|next| *next <= upto)?;
         let is_before_end = end.is_none_or(|end| (due, timer.position) < end);
-        is_before_end.then_some(Reverse((Fallen { due, position: timer.position, round: timer.round }, number)))
+        is_before_end.then_some(Reverse((DueFiring { due, position: timer.position, round: timer.round }, number)))
     };
     let mut waiting: BinaryHeap<_> =
         timers.iter().enumerate().filter_map(|(number, timer)| due_of(number, timer)).collect();
-    while fell.fallen.len() < firings_max
-        && (work < FALL_DUE_WORK_MAX || (fell.fallen.is_empty() && fell.skipped.is_empty()))
+    while fell.due_firing.len() < firings_max
+        && (work < FALL_DUE_WORK_MAX || (fell.due_firing.is_empty() && fell.skipped.is_empty()))
         && let Some(Reverse((one, number))) = waiting.pop()
     {
         let timer = &mut timers[number];
         timer.next = timer.schedule.after_at_cost(one.due, &mut work);
         waiting.extend(due_of(number, timer));
-        fell.fallen.push(one);
+        fell.due_firing.push(one);
     }
     fell
 }
@@ -155,7 +155,7 @@ fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool, work: &mut Work
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Foreseen {
     /// The first firings, in the order in which they would be offered.
-    pub firings: Vec<Fallen>,
+    pub firings: Vec<DueFiring>,
     /// The number of firings, as far as they were counted.
     pub count: u64,
     /// The number of firings of each timer, by position.
@@ -179,7 +179,7 @@ pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (shown_max, count
             break;
         }
     }
-    foreseen.firings = fall_due(&mut timers, upto, Coming::OneByOne, shown_max).fallen;
+    foreseen.firings = fall_due(&mut timers, upto, Coming::OneByOne, shown_max).due_firing;
     foreseen
 }
 

@@ -7,7 +7,7 @@ use timenav_core::limits::DATA_BYTES_MAX;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
 use crate::ledger::changes::{ContentErased, DataKept, LedgerPosition};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::DataRecord;
 use crate::ports::vault::{RecordPlace, Vault, VaultError};
 use crate::requests::caller::Caller;
@@ -183,7 +183,7 @@ impl Engine {
     }
 
     fn vault(&self) -> Result<&dyn Vault, Refusal> {
-        self.doors().vault.as_deref().ok_or(Refusal::FeatureDisabled { what: "encryption" })
+        self.ports().vault.as_deref().ok_or(Refusal::FeatureDisabled { what: "encryption" })
     }
 }
 

@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::access::directory;
+use crate::clock::follower_registry::FollowerRegistry;
 use crate::clock::host_clock::HostClock;
-use crate::clock::roll::Roll;
 use crate::integrity::opening::loaded::Loaded;
 use crate::integrity::opening::{self, OpenError};
 use crate::integrity::scan_places::ScanPlaces;
@@ -24,7 +24,8 @@ use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::notes::keep_rotations;
 use crate::ledger::published::Published;
 use crate::paradoxes::view_board::Views;
-use crate::ports::doors::{Doors, uuid};
+use crate::ports::all::Ports;
+use crate::ports::all::uuid;
 use crate::ports::store::{Health, Store};
 use crate::ports::store_error::StoreError;
 use crate::read::live::Live;
@@ -34,9 +35,9 @@ use crate::requests::attempts::Attempts;
 use crate::requests::caller::{AuthFailure, Caller};
 use crate::requests::code::Code;
 use crate::requests::options::Options;
+use crate::requests::rate_limited_log::RateLimitedLog;
 use crate::requests::refusal::{Refusal, denial_code};
 use crate::requests::refused::CountedRefusals;
-use crate::requests::seldom::Seldom;
 use crate::requests::stats::{EngineStats, behind_seconds};
 use crate::writer::asked::Handed;
 use crate::writer::commit_times::CommitStats;
@@ -65,16 +66,16 @@ impl Engine {
     /// The store cannot be read, or is behind the checkpoints kept outside it.
     pub async fn open(
         store: Arc<dyn Store>,
-        doors: Doors,
+        ports: Ports,
         options: Options,
         keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
     ) -> Result<Self, OpenError> {
         let kept_clock = store.host_clock().await?;
-        let loaded = opening::loaded::load_or_begin(&*store, &doors, &options, keep_first_key).await?;
+        let loaded = opening::loaded::load_or_begin(&*store, &ports, &options, keep_first_key).await?;
         let Loaded { heads, ended, findings, newest_at_start, clock_offset, is_unseen } = loaded;
         // An interrupted rotation is recovered while both keys are available.
         let states = heads.all().map(|state| &**state);
-        keep_rotations(states, &*store, &doors, &options)
+        keep_rotations(states, &*store, &ports, &options)
             .await
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         // Until the host clock has been checked, the newest entry from before the start is the lower bound.
@@ -83,7 +84,7 @@ impl Engine {
             host_clock.compared(offset);
         }
         let known_at = (newest_at_start, host_clock);
-        let shared = Arc::new(Shared::new(doors, options, &heads, ended, known_at, store.has_others()));
+        let shared = Arc::new(Shared::new(ports, options, &heads, ended, known_at, store.has_others()));
         shared.following.is_unseen.store(is_unseen, Ordering::Release);
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
@@ -92,7 +93,7 @@ impl Engine {
             shared: Arc::clone(&shared),
             heads,
             runtime: Handle::current(),
-            failures: Seldom::default(),
+            failures: RateLimitedLog::default(),
         };
         let threads = Mutex::new(committer.start().map_err(OpenError::Thread)?);
         let engine = Self(Arc::new(Inner { shared, store, submissions: RwLock::new(Some(sender)), threads }));
@@ -128,7 +129,7 @@ impl Engine {
         if let Some(refusal) = shared.unfit() {
             return Err(refusal);
         }
-        if let Some(seconds) = shared.commit_times.stalled_seconds(shared.doors.clock.measured()) {
+        if let Some(seconds) = shared.commit_times.stalled_seconds(shared.ports.clock.measured()) {
             return Err(Refusal::Unavailable(format!("a write has been waiting for the store for {seconds} seconds")));
         }
         if let Some(offset) = shared.host_clock.apart() {
@@ -175,7 +176,7 @@ impl Engine {
 
     #[must_use]
     pub fn now(&self) -> Instant<Wall> {
-        self.doors().clock.now()
+        self.ports().clock.now()
     }
 
     /// Returns a new id with a type prefix. Ids sort by host time.
@@ -189,8 +190,8 @@ impl Engine {
         self.now().max(state.head.recorded_at)
     }
 
-    pub(crate) fn doors(&self) -> &Doors {
-        &self.0.shared.doors
+    pub(crate) fn ports(&self) -> &Ports {
+        &self.0.shared.ports
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -242,7 +243,7 @@ impl Engine {
         &self.0.shared
     }
 
-    pub(crate) fn roll(&self) -> &Roll {
+    pub(crate) fn roll(&self) -> &FollowerRegistry {
         &self.0.shared.roll
     }
 
@@ -258,7 +259,7 @@ impl Engine {
     /// contain a secret: they are keyed, so that a secret cannot be guessed offline from its fingerprint.
     #[must_use]
     pub fn fingerprint(&self, request_digest: &[u8; 32]) -> [u8; 32] {
-        self.doors().signer.authenticate("idempotency fingerprint", request_digest)
+        self.ports().signer.authenticate("idempotency fingerprint", request_digest)
     }
 
     pub(crate) fn directory(&self) -> Arc<Directory> {
@@ -317,7 +318,7 @@ impl Engine {
     }
 
     pub(crate) fn uuid(&self) -> [u8; 16] {
-        uuid(self.doors())
+        uuid(self.ports())
     }
 
     /// Checks that the caller's API key is still valid, or that their session has not ended.

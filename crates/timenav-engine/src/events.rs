@@ -1,10 +1,10 @@
-pub(crate) mod parties;
+pub(crate) mod effects;
+pub(crate) mod participants;
 pub(crate) mod event_columns;
 pub(crate) mod length_class;
 pub(crate) mod event_filter;
 pub(crate) mod event_content;
 pub(crate) mod location;
-pub(crate) mod becoming;
 pub(crate) mod places;
 pub(crate) mod event_search;
 pub(crate) mod commands;

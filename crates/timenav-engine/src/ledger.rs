@@ -1,9 +1,9 @@
+pub(crate) mod stored_statement;
 pub(crate) mod head;
 pub(crate) mod action;
 pub(crate) mod unknown_entry;
 pub(crate) mod payload;
 pub(crate) mod tree;
-pub(crate) mod stated;
 pub(crate) mod statement;
 pub(crate) mod notes;
 pub(crate) mod changes;

@@ -36,8 +36,8 @@ pub use clock::clocks::{
 };
 pub use clock::faults::{FaultRequest, FaultStep};
 pub use clock::followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
-pub use clock::foresight::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 pub use clock::host_clock::HostClockDoubt;
+pub use clock::preview::{ClockPreview, FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer};
 pub use clock::receipts::Receipt;
 pub use data::{Encrypted, Erased, ErasureRequest};
 pub use engine::Engine;
@@ -70,7 +70,7 @@ pub use integrity::scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use integrity::witnessed::{Cosigned, Evidence, WitnessState, WitnessStatus};
 pub use integrity::witnessing::{ComparedCheckpoint, WitnessedProof};
 pub use ledger::action::{Action, Topic};
-pub use ledger::changes::{LedgerPosition, LetGone};
+pub use ledger::changes::{LedgerPosition, PrunedContents};
 pub use ledger::entries::{ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, LedgerEntry};
 pub use ledger::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use ledger::import_id::{ImportId, NoImportId};
@@ -80,21 +80,17 @@ pub use ledger::proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, Sig
 pub use ledger::unknown_entry::UnknownEntry;
 pub use paradoxes::listing::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
 pub use paradoxes::view_board::VIEWS_BEHIND_MAX;
+pub use ports::all::Ports;
 pub use ports::archive::{
-    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEnd, KeptEvent, KeptOutcome, KeptRows, Orphan, ScanSource,
-    ServiceRows, Snapshot,
+    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot,
+    StoredEnd, StoredOutcome,
 };
-pub use ports::doors::Doors;
 pub use ports::entropy::Entropy;
 pub use ports::facts::{Asker, Facts, ToldRows, Wanted};
 pub use ports::gazetteer::{Gazetteer, KnownPlace};
 pub use ports::hint::{HINTED_TIMELINES_MAX, Hint};
-pub use ports::leasing_door::{
-    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
-    LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
-};
-pub use ports::one_fact::OneFact;
-pub use ports::outside::{KeptOutside, Outside, OutsideError};
+pub use ports::lookups::OneFact;
+pub use ports::outside::{ExternalCheckpoint, Outside, OutsideError};
 pub use ports::passwords::{PasswordMatch, Passwords};
 pub use ports::rows::{
     DataRecord, Described, ErasedContent, Erasure, EventEnd, EventPlace, EventRow, EventSpot, EventStretch,
@@ -102,6 +98,10 @@ pub use ports::rows::{
     SweepMark, SweepRow,
 };
 pub use ports::seen_events::{EventAt, SeenEvent, SeenEvents};
+pub use ports::shared_leases::{
+    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
+    LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
+};
 pub use ports::signer::Signer;
 pub use ports::store::{
     CarriedSeals, Commit, ConnectionsUse, EventQuery, EventsPassing, Health, Locked, Opened, Overridden, Pattern,
@@ -114,24 +114,24 @@ pub use ports::timer_rows::{
 };
 pub use ports::vault::{RecordPlace, Vault, VaultError};
 pub use ports::wall_clock::{BootClock, OriginBoot, WallClock};
-pub use ports::webhook_door::Webhooks;
+pub use ports::webhooks::Webhooks;
 pub use read::ledger_stream::{
     EntryMark, FiringNews, LedgerStream, News, Seen, Told, Waiting, WatchFirings, WatchLedger, WatchedParadoxes,
 };
 pub use read::live::{AccessChanges, Growth};
 pub use read::long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use read::pace::Pace;
-pub use replication::followers_door::{FollowerRow, SharedFollowers};
 pub use replication::replica::{Lag, ReplicaStats, TimekeepingStats};
+pub use replication::shared_followers::{FollowerRow, SharedFollowers};
 pub use requests::background::{Background, BackgroundTraces, BackgroundWork};
 pub use requests::caller::{AuthFailure, Caller, Credential};
 pub use requests::code::Code;
 pub use requests::expected::Expected;
 pub use requests::idempotency::Idempotency;
 pub use requests::options::{Acceptance, FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, Options, ReadLog};
+pub use requests::rate_limited_log::RateLimitedLog;
 pub use requests::refusal::Refusal;
 pub use requests::refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
-pub use requests::seldom::Seldom;
 pub use requests::stats::EngineStats;
 pub use timelines::bundles::{
     BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport,
@@ -143,7 +143,7 @@ pub use timelines::ends::TimelineEnd;
 pub use timelines::sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timenav_core::anchor::Anchor;
 pub use timenav_core::directory::{
-    ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, Shelves, User,
+    ApiKey, Directory, KeptPassword, PersistentMap, Secret, Secrets, Session, SessionSpans, User,
 };
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use timers::commands::{

@@ -1,5 +1,6 @@
 //! The path of a change: decide, project, commit, seal.
 
+pub(crate) mod batch_delay;
 pub(crate) mod commit_times;
 pub(crate) mod heads;
 pub(crate) mod project;
@@ -8,7 +9,6 @@ pub(crate) mod deciding;
 pub(crate) mod asked;
 pub(crate) mod group;
 pub(crate) mod gathering;
-pub(crate) mod lingering;
 pub(crate) mod locking;
 pub(crate) mod shared;
 pub(crate) mod committer;

@@ -3,7 +3,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use timenav_core::ids::UserId;
-use timenav_engine::{Engine, Seldom};
+use timenav_engine::{Engine, RateLimitedLog};
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::ConnectionCounts;
@@ -70,7 +70,7 @@ pub(crate) struct Reach {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) rates: Arc<Rates>,
     /// Limits how often unavailability is logged.
-    pub(crate) unavailable: Arc<Seldom>,
+    pub(crate) unavailable: Arc<RateLimitedLog>,
     pub(crate) refusals: Arc<Refusals>,
     pub(crate) rooms: Arc<Rooms>,
     pub(crate) requests: Arc<Shares<UserId>>,

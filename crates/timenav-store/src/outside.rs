@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Divergence, KeptOutside, Outside, OutsideError};
+use timenav_engine::{Divergence, ExternalCheckpoint, Outside, OutsideError};
 
 use self::evidence::EvidenceKeeper;
 
@@ -75,7 +75,7 @@ struct ReadRecord<'a> {
 }
 
 impl OpenFile {
-    fn read(&self) -> io::Result<Vec<KeptOutside>> {
+    fn read(&self) -> io::Result<Vec<ExternalCheckpoint>> {
         read_records(&self.file, self.end)
     }
 }
@@ -86,7 +86,7 @@ struct Records {
     end: u64,
 }
 
-fn read_records(file: &File, end: u64) -> io::Result<Vec<KeptOutside>> {
+fn read_records(file: &File, end: u64) -> io::Result<Vec<ExternalCheckpoint>> {
     let mut bytes = vec![0; usize::try_from(end).map_err(io::Error::other)?];
     file.read_exact_at(&mut bytes, 0)?;
     last_records(&bytes)
@@ -114,7 +114,7 @@ impl CheckpointFile {
     ///
     /// # Errors
     /// If the file cannot be read or is not a checkpoint file.
-    pub fn read_only(path: &Path) -> io::Result<Vec<KeptOutside>> {
+    pub fn read_only(path: &Path) -> io::Result<Vec<ExternalCheckpoint>> {
         Self::read_from(std::fs::read(path)?)
     }
 
@@ -122,7 +122,7 @@ impl CheckpointFile {
     ///
     /// # Errors
     /// If the contents are not those of a checkpoint file.
-    pub fn read_from(mut bytes: Vec<u8>) -> io::Result<Vec<KeptOutside>> {
+    pub fn read_from(mut bytes: Vec<u8>) -> io::Result<Vec<ExternalCheckpoint>> {
         bytes.truncate(records_end(&bytes));
         last_records(&bytes)
     }
@@ -135,7 +135,11 @@ impl Kept {
     }
 
     /// Writes these records to a new file and renames it over the old one.
-    fn rewrite<'a>(&self, open: &mut OpenFile, records: impl Iterator<Item = &'a KeptOutside>) -> io::Result<()> {
+    fn rewrite<'a>(
+        &self,
+        open: &mut OpenFile,
+        records: impl Iterator<Item = &'a ExternalCheckpoint>,
+    ) -> io::Result<()> {
         let mut bytes = Vec::new();
         for record in records {
             write_record(&mut bytes, record)?;
@@ -177,7 +181,7 @@ impl Kept {
 }
 
 impl Outside for CheckpointFile {
-    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn keep(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         let mut open = self.kept.open.lock();
         let mut bytes = Vec::with_capacity(checkpoints.len() * 384);
         for record in checkpoints.iter().filter(|record| !open.diverged.contains_key(&record.timeline)) {
@@ -189,7 +193,7 @@ impl Outside for CheckpointFile {
         Ok(())
     }
 
-    fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn replace(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         let mut open = self.kept.open.lock();
         self.kept.rewrite(&mut open, checkpoints.iter())?;
         open.diverged.clear();
@@ -200,7 +204,7 @@ impl Outside for CheckpointFile {
         Ok(self.evidence.keep(&self.kept, divergence, seen)?)
     }
 
-    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
+    fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.kept.path.display()));
         // Read outside the lock: this can be many megabytes, and commits must not wait for it.
         let Records { file, end } = self.kept.records().map_err(named)?;
@@ -209,7 +213,7 @@ impl Outside for CheckpointFile {
 }
 
 /// Returns the last record of each timeline. `bytes` holds complete records only.
-fn last_records(bytes: &[u8]) -> io::Result<Vec<KeptOutside>> {
+fn last_records(bytes: &[u8]) -> io::Result<Vec<ExternalCheckpoint>> {
     let mut last = BTreeMap::new();
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
         let record: ReadRecord<'_> = serde_json::from_slice(line).map_err(|error| damaged(number, &error))?;
@@ -219,10 +223,10 @@ fn last_records(bytes: &[u8]) -> io::Result<Vec<KeptOutside>> {
 }
 
 impl ReadRecord<'_> {
-    fn kept(&self) -> Result<KeptOutside, Box<dyn std::error::Error>> {
+    fn kept(&self) -> Result<ExternalCheckpoint, Box<dyn std::error::Error>> {
         let timeline = TimelineId::new(&self.timeline_id)?;
         let note: String = serde_json::from_str(self.checkpoint.get())?;
-        Ok(KeptOutside { timeline, note: note.into(), seal: self.seal.as_deref().and_then(read_seal) })
+        Ok(ExternalCheckpoint { timeline, note: note.into(), seal: self.seal.as_deref().and_then(read_seal) })
     }
 }
 
@@ -230,7 +234,7 @@ fn damaged(number: usize, error: &dyn std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1))
 }
 
-fn write_record(bytes: &mut Vec<u8>, kept: &KeptOutside) -> io::Result<()> {
+fn write_record(bytes: &mut Vec<u8>, kept: &ExternalCheckpoint) -> io::Result<()> {
     let seal = kept.seal.map(|seal| format!("{:032x}", u128::from_be_bytes(seal)));
     serde_json::to_writer(&mut *bytes, &Record { timeline_id: kept.timeline.as_str(), checkpoint: &kept.note, seal })?;
     bytes.push(b'\n');
@@ -238,7 +242,7 @@ fn write_record(bytes: &mut Vec<u8>, kept: &KeptOutside) -> io::Result<()> {
 }
 
 /// Parses a seal. A malformed seal counts as missing, and the signature is checked instead.
-fn read_seal(text: &str) -> Option<[u8; KeptOutside::SEAL_BYTES]> {
+fn read_seal(text: &str) -> Option<[u8; ExternalCheckpoint::SEAL_BYTES]> {
     u128::from_str_radix(text, 16).ok().map(u128::to_be_bytes)
 }
 
@@ -296,8 +300,12 @@ mod tests {
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["fourteen\n"]);
     }
 
-    fn kept(timeline: &str, checkpoint: &str) -> KeptOutside {
-        KeptOutside { timeline: id(timeline), note: checkpoint.into(), seal: Some([7; KeptOutside::SEAL_BYTES]) }
+    fn kept(timeline: &str, checkpoint: &str) -> ExternalCheckpoint {
+        ExternalCheckpoint {
+            timeline: id(timeline),
+            note: checkpoint.into(),
+            seal: Some([7; ExternalCheckpoint::SEAL_BYTES]),
+        }
     }
 
     fn keep(file: &CheckpointFile, timeline: &str, checkpoint: &str) {
@@ -381,7 +389,7 @@ mod tests {
         let last = CheckpointFile::open(&path).unwrap().last().unwrap();
         assert_eq!(
             last,
-            ["a", "b"].map(|name| KeptOutside { seal: None, ..kept(name, if name == "a" { "x" } else { "y" }) })
+            ["a", "b"].map(|name| ExternalCheckpoint { seal: None, ..kept(name, if name == "a" { "x" } else { "y" }) })
         );
     }
 

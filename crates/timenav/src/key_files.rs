@@ -141,7 +141,7 @@ pub(crate) fn read_api_key(path: &Path) -> io::Result<Zeroizing<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiring::doors::OsEntropy;
+    use crate::wiring::ports::OsEntropy;
 
     fn open(folder: &DataFolder, wanted: Option<&str>) -> Result<ServiceKey, String> {
         service_key(folder, wanted, &OsEntropy).map_err(|error| format!("{error:#}"))

@@ -22,7 +22,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks};
 use reqwest::Client;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Engine, Entropy as _, Seldom};
+use timenav_engine::{Engine, Entropy as _, RateLimitedLog};
 use timenav_http::{TraceCounts, TraceParent, TracedRequest, Traces};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{built, is_this_machine};
 use crate::config::{OtlpUrl, Settings};
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 pub(crate) use self::spans::Spans;
 
@@ -59,7 +59,8 @@ pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Opti
     let (waiting, spans) = mpsc::channel(SPANS_WAITING_MAX);
     let counts = Arc::<Counts>::default();
     let stopping = CancellationToken::new();
-    let sender = Sender { exporter, counts: Arc::clone(&counts), failures: Seldom::default(), engine: engine.clone() };
+    let sender =
+        Sender { exporter, counts: Arc::clone(&counts), failures: RateLimitedLog::default(), engine: engine.clone() };
     let task = tokio::spawn(sender.send_all(spans, stopping.clone()));
     let scope = InstrumentationScope::builder("timenav").with_version(env!("CARGO_PKG_VERSION")).build();
     let line = Arc::new(Line { entropy: OsEntropy, scope, waiting, counts });
@@ -237,7 +238,7 @@ fn system_time(instant: Instant<Wall>) -> SystemTime {
 struct Sender {
     exporter: SpanExporter,
     counts: Arc<Counts>,
-    failures: Seldom,
+    failures: RateLimitedLog,
     engine: Engine,
 }
 

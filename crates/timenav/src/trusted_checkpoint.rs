@@ -10,12 +10,12 @@ use anyhow::{Context as _, bail};
 use reqwest::{Client, Url};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey, sha256};
-use timenav_engine::KeptOutside;
+use timenav_engine::ExternalCheckpoint;
 use timenav_store::CheckpointFile;
 
 use crate::client::{built, is_this_machine};
 use crate::config::{KeptFrom, Settings, WitnessUrl};
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 
 /// Request timeout. The start waits for it.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) async fn kept_by_others(
     settings: &Settings,
     (key, own): (&VerifierKey, &Path),
-) -> anyhow::Result<Vec<KeptOutside>> {
+) -> anyhow::Result<Vec<ExternalCheckpoint>> {
     if !settings.join {
         return Ok(Vec::new());
     }
@@ -59,14 +59,14 @@ pub(crate) async fn kept_by_others(
 
 /// Returns the last checkpoint of `system` that a witness has cosigned, if any. A checkpoint not signed by `key` is an
 /// error: a lying witness must not prevent a start.
-async fn cosigned_by(witness: &WitnessUrl, key: &VerifierKey) -> anyhow::Result<Option<KeptOutside>> {
+async fn cosigned_by(witness: &WitnessUrl, key: &VerifierKey) -> anyhow::Result<Option<ExternalCheckpoint>> {
     let system = TimelineId::system();
     let log = sha256(&[key.name().as_bytes()]).to_hex();
     let url = witness.below(&[&log, "checkpoint"]);
     let Some(bytes) = fetch_found(&url).await? else { return Ok(None) };
     let note = std::str::from_utf8(&bytes).context("it is not text")?;
     Checkpoint::open(note.as_bytes(), key, verify_signature).context("this service has not signed it")?;
-    Ok(Some(KeptOutside { timeline: system, note: note.into(), seal: None }))
+    Ok(Some(ExternalCheckpoint { timeline: system, note: note.into(), seal: None }))
 }
 
 async fn fetch(url: &Url) -> anyhow::Result<Vec<u8>> {
@@ -100,12 +100,12 @@ async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
 }
 
 /// Reads checkpoints: a checkpoint file of a service, with one per line, or a single signed note.
-pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
+pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<ExternalCheckpoint>> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     parse_kept(bytes).with_context(|| path.display().to_string())
 }
 
-fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<KeptOutside>> {
+fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<ExternalCheckpoint>> {
     const IS_NONE: &str = "it is neither a file of checkpoints nor a signed checkpoint";
     if bytes.first() == Some(&b'{') {
         return CheckpointFile::read_from(bytes).map_err(|error: io::Error| error.into());
@@ -114,7 +114,7 @@ fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<KeptOutside>> {
     let checkpoint = Checkpoint::parse(note.text()).context(IS_NONE)?;
     let (_, timeline) = checkpoint.origin.rsplit_once('/').context(IS_NONE)?;
     let timeline = TimelineId::new(timeline).context(IS_NONE)?;
-    Ok(vec![KeptOutside { timeline, note: note.to_string().into(), seal: None }])
+    Ok(vec![ExternalCheckpoint { timeline, note: note.to_string().into(), seal: None }])
 }
 
 #[cfg(test)]

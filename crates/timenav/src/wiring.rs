@@ -6,21 +6,21 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::time::Span;
 use timenav_engine::{
-    Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, OpenError, Options, Signer, Store, VIEWS_RUNNING_MAX,
+    Acceptance, Engine, LONG_WORK_RUNNING_MAX, OpenError, Options, Ports, Signer, Store, VIEWS_RUNNING_MAX,
 };
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
-use self::doors::{HostClock, OsEntropy};
 use self::places::Places;
+use self::ports::{HostClock, OsEntropy};
 use crate::background::webhooks::Gate;
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private, unfinished_in};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::trusted_checkpoint::kept_by_others;
 
-pub(crate) mod doors;
+pub(crate) mod ports;
 pub(crate) mod places;
 pub(crate) mod surroundings;
 
@@ -95,7 +95,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     let log = origin(&parts.options.service_name, TimelineId::SYSTEM);
-    let key = VerifierKey::new(&log, parts.doors.signer.public_key())?;
+    let key = VerifierKey::new(&log, parts.ports.signer.public_key())?;
     parts.options.kept_by_others = kept_by_others(settings, (&key, &parts.checkpoints.file)).await?;
     parts.open(folder).await
 }
@@ -205,7 +205,7 @@ pub(crate) async fn accept_rollback(
     if parts.store.open().await?.heads.is_empty() {
         bail!("the database has no ledger: restore one first, or start with an empty data folder");
     }
-    let lost = Engine::losses(&*parts.store, &parts.doors, &parts.options).await?;
+    let lost = Engine::losses(&*parts.store, &parts.ports, &parts.options).await?;
     if is_written && !lost.is_empty() {
         parts.open(folder).await?.engine.close().await;
     }
@@ -224,7 +224,7 @@ async fn put_together(
 
 struct Parts {
     store: Arc<dyn Store>,
-    doors: Doors,
+    ports: Ports,
     webhooks: Option<Arc<Gate>>,
     options: Options,
     checkpoints: CheckpointPlace,
@@ -252,7 +252,7 @@ impl Parts {
         let sends_webhooks = !settings.webhook_allow_host.is_empty();
         let gate = || Arc::new(Gate::new(settings.webhook_allow_host.clone(), Arc::clone(&key.signer)));
         let webhooks = sends_webhooks.then(gate);
-        let doors = Doors {
+        let ports = Ports {
             webhooks: webhooks.clone().map(|gate| gate as _),
             long_work: long_work.handle()?,
             clock: Arc::new(HostClock::start()),
@@ -283,13 +283,13 @@ impl Parts {
             witness_wait: Span::from_micros(i64::from(settings.witnesses.wait.get()) * 1_000_000),
             ..Options::default()
         };
-        Ok(Self { store, doors, webhooks, options, checkpoints, long_work, is_replica: settings.replicas })
+        Ok(Self { store, ports, webhooks, options, checkpoints, long_work, is_replica: settings.replicas })
     }
 
     async fn open(self, folder: &DataFolder) -> anyhow::Result<Wired> {
-        let Self { store, doors, webhooks, options, checkpoints, long_work, is_replica } = self;
+        let Self { store, ports, webhooks, options, checkpoints, long_work, is_replica } = self;
         let admin_key = folder.admin_key();
-        let engine = match Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await {
+        let engine = match Engine::open(store, ports, options, |secret| keep_first_key(&admin_key, secret)).await {
             Err(OpenError::OutsideMissing { entries }) if is_replica => {
                 return Err(no_checkpoints(entries, &checkpoints.file));
             }

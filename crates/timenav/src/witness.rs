@@ -24,7 +24,7 @@ use timenav_core::ledger::{
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Signer, WallClock};
 
-use crate::wiring::doors::{HostClock, verify_signature};
+use crate::wiring::ports::{HostClock, verify_signature};
 
 pub(crate) use folder::WitnessFolder;
 pub(crate) use prefix::KnownPrefix;

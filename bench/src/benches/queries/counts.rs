@@ -10,11 +10,11 @@ use timenav_core::time::{Bucket, TimeRange, parse_duration};
 use timenav_engine::{AggregateEvents, Caller, Engine, GroupBy};
 use tokio::runtime::Runtime;
 
-use crate::doors;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 /// The minimum for counting by time or place: a scan of the index by time.
 const BARE: &str = "SELECT count(*), count(lat), max(day) FROM (
@@ -61,10 +61,10 @@ impl Subject {
     fn open(setting: &Setting) -> anyhow::Result<Self> {
         let events_count = setting.history_events();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = doors::kept_history(setting, events_count)?;
-        let (engine, caller, _) = runtime.block_on(doors::open(&folder))?;
+        let folder = ports::kept_history(setting, events_count)?;
+        let (engine, caller, _) = runtime.block_on(ports::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let bare = Connection::open_with_flags(doors::database_of(&folder), flags)?;
+        let bare = Connection::open_with_flags(ports::database_of(&folder), flags)?;
         // The same amount as each of the store's readers.
         bare.pragma_update(None, "cache_size", -8_192)?;
         let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";

@@ -11,11 +11,11 @@ use timenav_core::time::TimeRange;
 use timenav_engine::{Caller, Engine, MonitorEvents};
 use tokio::runtime::Runtime;
 
-use crate::doors;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::{Rounds, Spread};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 pub(in crate::benches) const FEW: u64 = 1_000;
 pub(in crate::benches) const WARM: usize = 32;
@@ -23,10 +23,10 @@ pub(in crate::benches) const COUNTED: usize = 512;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = if setting.quick { 200_000 } else { 1_000_000 };
-    let long = doors::kept_history(setting, events_count)?;
+    let long = ports::kept_history(setting, events_count)?;
     let short = || {
         let folder = setting.empty_folder("forks-short")?;
-        runtime()?.block_on(doors::make_history(&folder, FEW))?;
+        runtime()?.block_on(ports::make_history(&folder, FEW))?;
         setting.cores.measured(|| measure(&folder, forks))
     };
     let rounds = Rounds::measure(setting, short, || setting.cores.measured(|| measure(&long, forks)))?;
@@ -60,7 +60,7 @@ pub(in crate::benches) fn measure(
     work: impl FnOnce(&Runtime, &Engine, &Caller) -> anyhow::Result<f64>,
 ) -> anyhow::Result<f64> {
     let runtime = runtime()?;
-    let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
+    let (engine, caller, store) = runtime.block_on(ports::open(folder))?;
     let micros = work(&runtime, &engine, &caller);
     runtime.block_on(engine.close());
     drop((engine, store));

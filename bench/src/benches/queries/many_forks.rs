@@ -10,11 +10,11 @@ use timenav_engine::{Caller, Engine};
 use tokio::runtime::Runtime;
 
 use crate::benches::queries::forks::{COUNTED, FEW, WARM, measure, read_on, runtime};
-use crate::doors;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::{Rounds, Spread};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let count = if setting.quick { 1_000 } else { 10_000 };
@@ -73,8 +73,8 @@ fn kept_forks(setting: &Setting, count: usize) -> anyhow::Result<PathBuf> {
     setting.kept_folder(&format!("forks-{count}-v1"), |folder| {
         let runtime = runtime()?;
         runtime.block_on(async {
-            doors::make_history(folder, FEW).await?;
-            let (engine, caller, store) = doors::open(folder).await?;
+            ports::make_history(folder, FEW).await?;
+            let (engine, caller, store) = ports::open(folder).await?;
             for number in 0..count {
                 crate::measure::interrupt::check()?;
                 let name = TimelineId::new(&format!("fork-{number}"))?;

@@ -11,12 +11,12 @@ use timenav_engine::{Caller, Engine, EventQuery, Layer, MonitorEvents, Pattern, 
 use timenav_store::SqliteStore;
 use tokio::runtime::Runtime;
 
-use crate::doors;
 use crate::history::History;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::{Rounds, Spread};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::ports;
 
 const ITEMS: usize = 100;
 /// The minimum to find them: one range of the table, in its own order.
@@ -82,10 +82,10 @@ fn questions(count: u64) -> anyhow::Result<Vec<Question>> {
 impl Subject {
     fn open(setting: &Setting, events_count: u64) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = doors::kept_history(setting, events_count)?;
-        let (engine, caller, store) = runtime.block_on(doors::open(&folder))?;
+        let folder = ports::kept_history(setting, events_count)?;
+        let (engine, caller, store) = runtime.block_on(ports::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let bare = Connection::open_with_flags(doors::database_of(&folder), flags)?;
+        let bare = Connection::open_with_flags(ports::database_of(&folder), flags)?;
         // The same amount as each of the store's readers.
         bare.pragma_update(None, "cache_size", -8_192)?;
         let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";

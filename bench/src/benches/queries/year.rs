@@ -14,12 +14,12 @@ use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Caller, Engine, KeptFor, ReadLog, RetentionRequest, WallClock};
 
-use crate::doors;
 use crate::history::History;
 use crate::measure::interrupt;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
+use crate::ports;
 
 const POLLERS: i64 = 20;
 const EVENTS_A_DAY: i64 = 2_000;
@@ -114,7 +114,7 @@ fn entries_of(later: Weight, earlier: Weight) -> f64 {
 
 /// Returns the size of the events recorded after two months, which are never pruned.
 fn events_of(folder: &Path, months: &[(i64, Weight)]) -> anyhow::Result<f64> {
-    let connection = Connection::open_with_flags(doors::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let connection = Connection::open_with_flags(ports::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM entries JOIN events ON entry = (timeline << 40) + position";
     let all: f64 = connection.query_row(sum, [], |row| row.get::<_, i64>(0)).map(megabytes)?;
     let days = months.last().map_or(1, |(day, _)| *day);
@@ -126,7 +126,7 @@ fn events_of(folder: &Path, months: &[(i64, Weight)]) -> anyhow::Result<f64> {
 async fn live(folder: &Path, thinned: i64) -> anyhow::Result<Vec<(i64, Weight)>> {
     let clock = Arc::new(YearClock(AtomicI64::new(START_SECONDS * 1_000_000)));
     let (engine, caller, store) =
-        doors::open_at(folder, Arc::clone(&clock) as Arc<dyn WallClock>, ReadLog::Durable).await?;
+        ports::open_at(folder, Arc::clone(&clock) as Arc<dyn WallClock>, ReadLog::Durable).await?;
     let main = TimelineId::new(TimelineId::MAIN)?;
     let kept = KeptFor::Seconds(RETENTION_DAYS * 86_400);
     engine.set_retention(&caller, main.clone(), RetentionRequest { reads: kept, refusals: kept }, None).await?;
@@ -164,7 +164,7 @@ async fn record(engine: &Engine, caller: &Caller, numbers: std::ops::Range<i64>)
 }
 
 fn weigh(folder: &Path) -> anyhow::Result<Weight> {
-    let database = doors::database_of(folder);
+    let database = ports::database_of(folder);
     let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0)
         + (SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM contents), count(*) FROM entries";

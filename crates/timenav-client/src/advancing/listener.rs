@@ -243,12 +243,12 @@ struct Load {
     at_work: usize,
     /// Results being reported. If there are more of them than handlers may run, claiming stops. Otherwise a fast
     /// handler would accumulate firings on a slow service.
-    untold: usize,
+    unsettled: usize,
 }
 
 impl Load {
     const fn free(self, concurrency: usize) -> usize {
-        if self.untold <= concurrency { concurrency.saturating_sub(self.at_work) } else { 0 }
+        if self.unsettled <= concurrency { concurrency.saturating_sub(self.at_work) } else { 0 }
     }
 }
 
@@ -365,10 +365,10 @@ where
                 }
                 load.send_modify(|load| {
                     load.at_work -= 1;
-                    load.untold += 1;
+                    load.unsettled += 1;
                 });
                 desk.settle(held, failed.map(shortened)).await;
-                load.send_modify(|load| load.untold -= 1);
+                load.send_modify(|load| load.unsettled -= 1);
             });
         }
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::key::ApiKey;
 use super::session::Session;
-use super::shelves::Shelves;
+use crate::directory::persistent_map::PersistentMap;
 use crate::ids::{KeyId, SessionId, UserId};
 
 pub trait Secret {
@@ -50,15 +50,15 @@ impl Secret for Session {
 /// Credentials of one kind, indexed by id, secret digest, and user.
 #[derive(Clone, Debug)]
 pub struct Secrets<T: Secret> {
-    all: Shelves<T::Id, Arc<T>>,
+    all: PersistentMap<T::Id, Arc<T>>,
     /// By digest of the secret.
-    shown: Shelves<[u8; 32], Arc<T>>,
-    names: Shelves<UserId, Arc<BTreeSet<T::Id>>>,
+    shown: PersistentMap<[u8; 32], Arc<T>>,
+    names: PersistentMap<UserId, Arc<BTreeSet<T::Id>>>,
 }
 
 impl<T: Secret> Default for Secrets<T> {
     fn default() -> Self {
-        Self { shown: Shelves::default(), all: Shelves::default(), names: Shelves::default() }
+        Self { shown: PersistentMap::default(), all: PersistentMap::default(), names: PersistentMap::default() }
     }
 }
 
@@ -124,8 +124,8 @@ impl<T: Secret> Secrets<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shelves::SHELF_ENTRIES_MAX;
     use super::*;
+    use crate::directory::persistent_map::SHELF_ENTRIES_MAX;
     use crate::time::Instant;
 
     fn key(name: &str, hash: u8, user: &str) -> ApiKey {

@@ -63,7 +63,7 @@ pub use retention::sweep::{
     SweptEntry,
 };
 pub use retention::{
-    BelowFloor, ClockStep, LetGoClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
+    BelowFloor, ClockStep, PruneClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
 };
 pub use runs::{POSITION_RUNS_MAX, PositionRuns, RunsError};
 pub use salt::{Salt, payload_hash};

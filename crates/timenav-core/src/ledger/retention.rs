@@ -14,12 +14,12 @@ pub const SET_RETENTION_ACTION: &str = "set_retention";
 
 /// Entries that can be pruned after a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LetGoClass {
+pub enum PruneClass {
     Reads,
     Refusals,
 }
 
-impl LetGoClass {
+impl PruneClass {
     pub const ALL: [Self; 2] = [Self::Reads, Self::Refusals];
 
     /// Returns the class of an action; `None` if its entries are kept forever.
@@ -61,17 +61,17 @@ pub struct Retention {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this service is configured to keep {} for at least {floor_seconds} seconds", .class.field())]
 pub struct BelowFloor {
-    pub class: LetGoClass,
+    pub class: PruneClass,
     pub floor_seconds: u32,
 }
 
 impl Retention {
     /// Returns how long a class is kept; `None` is forever.
     #[must_use]
-    pub fn period(&self, class: LetGoClass) -> Option<Span> {
+    pub fn period(&self, class: PruneClass) -> Option<Span> {
         let seconds = match class {
-            LetGoClass::Reads => self.reads_seconds,
-            LetGoClass::Refusals => self.refusals_seconds,
+            PruneClass::Reads => self.reads_seconds,
+            PruneClass::Refusals => self.refusals_seconds,
         };
         seconds.and_then(|seconds| Span::from_secs(seconds.into()))
     }
@@ -84,7 +84,7 @@ impl Retention {
     pub fn check_floor(&self, floor_seconds: u32) -> Result<(), BelowFloor> {
         let of_class = |class| (class, self.period(class));
         let floor = Span::from_secs(floor_seconds.into());
-        let below = LetGoClass::ALL.map(of_class).into_iter().find(|(_, period)| period.is_some() && *period < floor);
+        let below = PruneClass::ALL.map(of_class).into_iter().find(|(_, period)| period.is_some() && *period < floor);
         below.map_or(Ok(()), |(class, _)| Err(BelowFloor { class, floor_seconds }))
     }
 
@@ -187,7 +187,7 @@ impl RetentionPolicies {
     /// A shorter policy therefore only applies to entries recorded after it. Before the first policy everything is kept
     /// forever.
     #[must_use]
-    pub fn deciding(&self, class: LetGoClass, position: u64, size: u64) -> Option<(u64, Span)> {
+    pub fn deciding(&self, class: PruneClass, position: u64, size: u64) -> Option<(u64, Span)> {
         let in_force = self.all.partition_point(|(policy, _)| *policy < position).checked_sub(1)?;
         let candidates = self.all[in_force..].iter().take_while(|(policy, _)| *policy < size);
         let mut longest: Option<(u64, Span)> = None;

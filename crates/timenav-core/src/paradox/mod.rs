@@ -36,7 +36,7 @@ pub use change::Delta;
 pub use kinds::{Grade, Kind, Severity};
 pub use list::{Heading, List};
 pub use query::{Ancestor, Standing};
-pub use record::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, TimerRecord, Version};
+pub use record::{AnchorSet, Cancelled, Intervention, Record, Stamp, TimerRecord, Version, VersionOrigin};
 pub use rules::stream::Jumped;
 pub use rules::uncertain::{Stretch, Uncertain, is_inverted};
 pub use settings::{

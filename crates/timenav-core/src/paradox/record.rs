@@ -4,7 +4,7 @@ use crate::clock::ClockMoved;
 use crate::event::{Cause, EventDraft};
 use crate::ids::{AnchorId, EventId, TimerId};
 use crate::time::{Instant, Virtual, Wall};
-use crate::timers::{Fallen, Schedule};
+use crate::timers::{DueFiring, Schedule};
 
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'a> {
@@ -38,12 +38,12 @@ pub struct Version<'a> {
     pub stamp: Stamp,
     /// The content. Its `event_id` is ignored.
     pub draft: &'a EventDraft,
-    pub came: Came,
+    pub came: VersionOrigin,
 }
 
 /// Why a version became current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum VersionOrigin {
     Recorded,
     Corrected,
     /// An intervention changed the event.
@@ -67,7 +67,7 @@ pub struct Intervention<'a> {
     pub stamp: Stamp,
     pub time: Instant<Virtual>,
     pub event_id: &'a EventId,
-    /// Whether it removes the event. A later [`Came::Restored`] undoes that.
+    /// Whether it removes the event. A later [`VersionOrigin::Restored`] undoes that.
     pub negates: bool,
     pub causes: &'a [Cause],
 }
@@ -112,7 +112,7 @@ pub enum TimerRecord<'a> {
         position: u64,
         firing_id: &'a EventId,
         /// The timer, the moment and the round.
-        fallen: Fallen,
+        due_firing: DueFiring,
     },
     /// A timer was canceled or got another schedule.
     Changed {
@@ -124,7 +124,7 @@ pub enum TimerRecord<'a> {
     },
     Superseded {
         position: u64,
-        fallen: Fallen,
+        due_firing: DueFiring,
     },
     /// A timer returned to a moment, in another round.
     Rearmed {

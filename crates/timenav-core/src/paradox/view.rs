@@ -1,7 +1,7 @@
 use super::cycles::{Cycles, Sides, reaches};
 use super::graph::{Graph, Rare, Row};
 use super::names::Names;
-use super::record::{Came, Cancelled, Intervention, Record, Stamp, Version};
+use super::record::{Cancelled, Intervention, Record, Stamp, Version, VersionOrigin};
 use super::settings::{PARTNERS_PER_EVENT_MAX, Settings};
 use super::site::{Found, Map, NONE, Site};
 use crate::event::{Cause, CauseKind, EventDraft, EventKind};
@@ -106,10 +106,10 @@ impl View {
         let event = self.node(event_id);
         let row = self.row(event, version);
         // An event recorded again after a return removed it has arrived before.
-        if *came == Came::Recorded && !self.graph.is_known(event) {
+        if *came == VersionOrigin::Recorded && !self.graph.is_known(event) {
             self.arrived(event, row.source, draft);
         }
-        if *came == Came::Restored || !self.graph.is_live(event) {
+        if *came == VersionOrigin::Restored || !self.graph.is_live(event) {
             self.restore(event);
         }
         self.replace(event, row, stamp.position);
@@ -136,7 +136,7 @@ impl View {
         let is_known = self.graph.is_known(event);
         // An event is recorded if it does not exist, or not anymore. All other changes require that it was recorded.
         let may_be_recorded = !is_known || !self.graph.is_live(event);
-        let comes_next = if *came == Came::Recorded { may_be_recorded } else { is_known };
+        let comes_next = if *came == VersionOrigin::Recorded { may_be_recorded } else { is_known };
         let follows = comes_next && self.graph.position(event) <= stamp.position;
         let assertion = |view: &mut Self, assertion: &crate::event::Assertion| {
             let subject_bytes = u32::try_from(assertion.subject.len()).unwrap_or(NONE).to_le_bytes();

@@ -194,10 +194,10 @@ fn findings_per_kind_are_limited() {
     for position in 0..FINDINGS_PER_KIND_MAX as u64 {
         findings.add(FindingKind::LeafMismatch, Some(position), "wrong");
     }
-    assert_eq!(findings.untold(), 0);
+    assert_eq!(findings.omitted(), 0);
     findings.add(FindingKind::LeafMismatch, Some(1_000), "one more");
     findings.add(FindingKind::SequenceGap, Some(1_001), "of another kind");
-    assert_eq!(findings.untold(), 1);
+    assert_eq!(findings.omitted(), 1);
     let told = findings.into_sorted(&[]);
     assert_eq!(told.len(), FINDINGS_PER_KIND_MAX + 1);
     assert_eq!(told.last().map(|finding| finding.kind), Some(FindingKind::SequenceGap));

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fallen, Timer, Timers};
+use super::{DueFiring, Timer, Timers};
 use crate::limits::{RESTORE_SCANNED_MAX, RESTORED_BYTES_MAX, RESTORED_FIRINGS_MAX, TIMERS_PER_TIMELINE_MAX};
 use crate::time::{Instant, Virtual};
 
@@ -51,9 +51,9 @@ pub struct Undo<D> {
     /// The highest round that each of them has had since.
     rounds: BTreeMap<u64, u32>,
     /// Firings that were pending, according to the entries.
-    pending: BTreeSet<Fallen>,
+    pending: BTreeSet<DueFiring>,
     /// Firings that did not exist.
-    made: BTreeSet<Fallen>,
+    made: BTreeSet<DueFiring>,
 }
 
 impl<D> Default for Undo<D> {
@@ -92,13 +92,13 @@ impl<D> Undo<D> {
     }
 
     /// Undoes the creation of a firing.
-    pub fn made(&mut self, fallen: Fallen) {
-        self.pending.remove(&fallen);
-        self.made.insert(fallen);
+    pub fn made(&mut self, due_firing: DueFiring) {
+        self.pending.remove(&due_firing);
+        self.made.insert(due_firing);
     }
 
-    pub fn settled(&mut self, fallen: Fallen) {
-        self.pending.insert(fallen);
+    pub fn settled(&mut self, due_firing: DueFiring) {
+        self.pending.insert(due_firing);
     }
 
     /// Returns the timers that were changed, by position. `None` for timers that did not exist.
@@ -108,10 +108,10 @@ impl<D> Undo<D> {
     }
 
     /// Returns the firings that were pending, given those that are pending `now`.
-    pub fn pending(&self, now: impl IntoIterator<Item = Fallen>) -> BTreeSet<Fallen> {
+    pub fn pending(&self, now: impl IntoIterator<Item = DueFiring>) -> BTreeSet<DueFiring> {
         let mut pending = self.pending.clone();
         pending.extend(now);
-        pending.retain(|fallen| !self.made.contains(fallen));
+        pending.retain(|due_firing| !self.made.contains(due_firing));
         pending
     }
 

@@ -32,26 +32,26 @@ fn due_firings_are_in_sorted_order() {
     let mut expected: Vec<(i64, u64)> = (0..50_u64).map(|number| ((number.cast_signed() * 37) % 23, number)).collect();
     expected.sort_unstable();
     expected.retain(|(due, _)| *due <= 20);
-    let mut fallen = Vec::new();
+    let mut due_firing = Vec::new();
     loop {
-        let some = fall_due(&mut timers, at(20), Coming::OneByOne, 7).fallen;
+        let some = fall_due(&mut timers, at(20), Coming::OneByOne, 7).due_firing;
         if some.is_empty() {
             break;
         }
-        fallen.extend(some.iter().map(|one| (one.due.micros(), one.position)));
+        due_firing.extend(some.iter().map(|one| (one.due.micros(), one.position)));
     }
-    assert_eq!(fallen, expected);
+    assert_eq!(due_firing, expected);
     assert!(timers.iter().all(|timer| timer.next.is_none_or(|next| next > at(20))));
 }
 
 #[test]
 fn firing_id_depends_on_timeline_timer_moment_and_round() {
     let main = TimelineId::main();
-    let one = Fallen { due: at(7), position: 3, round: 0 };
+    let one = DueFiring { due: at(7), position: 3, round: 0 };
     let others = [
-        (main.clone(), Fallen { due: at(8), ..one }),
-        (main.clone(), Fallen { position: 4, ..one }),
-        (main.clone(), Fallen { round: 1, ..one }),
+        (main.clone(), DueFiring { due: at(8), ..one }),
+        (main.clone(), DueFiring { position: 4, ..one }),
+        (main.clone(), DueFiring { round: 1, ..one }),
         (TimelineId::new("other").unwrap(), one),
     ];
     let ids: BTreeSet<String> = others.iter().map(|(of, one)| one.firing_id(of).to_string()).collect();
@@ -97,11 +97,11 @@ struct Model {
     host: i64,
     state: Timers,
     timers: BTreeMap<u64, Timer>,
-    firings: BTreeMap<Fallen, (FiringState, u64, Option<u64>)>,
-    outcomes: BTreeMap<Fallen, u32>,
+    firings: BTreeMap<DueFiring, (FiringState, u64, Option<u64>)>,
+    outcomes: BTreeMap<DueFiring, u32>,
     leases: Leases,
     position: u64,
-    log: Vec<Fallen>,
+    log: Vec<DueFiring>,
     cancelled: BTreeSet<u64>,
     /// The latest time before the clock went back.
     latest: i64,
@@ -153,18 +153,18 @@ impl Model {
     fn fire(&mut self, upto: i64) {
         let made = self.entry();
         let mut timers: Vec<Timer> = self.timers.values().cloned().collect();
-        let fallen = fall_due(&mut timers, at(upto), Coming::OneByOne, usize::MAX).fallen;
+        let due_firing = fall_due(&mut timers, at(upto), Coming::OneByOne, usize::MAX).due_firing;
         let advance = self.state.advance.as_ref().map(|advance| advance.position);
-        for one in &fallen {
+        for one in &due_firing {
             // P2: each firing is made once.
             assert!(self.firings.insert(*one, (FiringState::Pending, made, advance)).is_none(), "twice: {one:?}");
         }
-        self.journal.push(again::Entry::Fired(fallen.clone()));
-        self.state.fired(fallen.len() as u64);
+        self.journal.push(again::Entry::Fired(due_firing.clone()));
+        self.state.fired(due_firing.len() as u64);
         self.timers = timers.into_iter().map(|timer| (timer.position, timer)).collect();
         self.state.next = self.earliest();
         self.state.armed = self.timers.values().filter(|timer| timer.next.is_some()).count() as u64;
-        self.log.extend(fallen);
+        self.log.extend(due_firing);
     }
 
     fn tick(&mut self) {
@@ -233,7 +233,7 @@ impl Model {
 
     /// Acknowledges a firing, and moves the advance in the same step if its instant waits for nothing else. Returns
     /// whether it moved.
-    fn settle_and_step(&mut self, one: Fallen) -> bool {
+    fn settle_and_step(&mut self, one: DueFiring) -> bool {
         let (firing_ids, advance) = ([one.firing_id(&self.timeline)], self.state.advance.clone());
         self.leases.begin_settling(&self.timeline, &firing_ids);
         let open = advance.as_ref().map_or(0, |advance| advance.open);
@@ -277,16 +277,16 @@ impl Model {
         }
     }
 
-    fn claim(&mut self, max: usize) -> Vec<Fallen> {
+    fn claim(&mut self, max: usize) -> Vec<DueFiring> {
         let mark = self.leases.mark();
-        let pending: Vec<Fallen> =
+        let pending: Vec<DueFiring> =
             self.firings.iter().filter(|(_, one)| one.0 == FiringState::Pending).map(|(one, _)| *one).collect();
         let offers: Vec<Offer> =
             pending.iter().map(|one| Offer { firing_id: one.firing_id(&self.timeline), order_key: None }).collect();
         let ttl = Span::from_secs(LEASE_SECONDS_DEFAULT).unwrap();
         let by = (&lease("lease_a"), "worker", host(self.host));
         let claimed = self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), by);
-        let claimed: Vec<Fallen> =
+        let claimed: Vec<DueFiring> =
             claimed.expect("a fresh mark").into_iter().map(|(number, _)| pending[number]).collect();
         // P5: offered firings are due, and stay so if the clock goes back.
         let latest = at(self.now.max(self.latest));
@@ -294,7 +294,7 @@ impl Model {
         claimed
     }
 
-    fn settle(&mut self, one: Fallen, outcome: FiringState) {
+    fn settle(&mut self, one: DueFiring, outcome: FiringState) {
         let Some(firing) = self.firings.get_mut(&one).filter(|firing| firing.0 == FiringState::Pending) else { return };
         firing.0 = outcome;
         let (_, made, advance) = *firing;
@@ -306,7 +306,7 @@ impl Model {
         self.leases.settle(&one.firing_id(&self.timeline));
     }
 
-    fn fail(&mut self, one: Fallen) {
+    fn fail(&mut self, one: DueFiring) {
         if self.firings.get(&one).is_none_or(|firing| firing.0 != FiringState::Pending) {
             return;
         }
@@ -392,7 +392,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 fn walk(acts: &[Act], may_crash: bool) -> Model {
     let mut model = Model::new();
-    let mut hands: Vec<Fallen> = Vec::new();
+    let mut hands: Vec<DueFiring> = Vec::new();
     for act in acts {
         match act {
             Act::Set(by) => {
@@ -558,7 +558,7 @@ fn instant_with_too_many_firings_is_stuck() {
 fn leased_firings_are_limited() {
     let (timeline, queue) = (TimelineId::main(), QueueId::unnamed());
     let offer = |position: u64| {
-        let firing_id = Fallen { due: at(0), position, round: 0 }.firing_id(&timeline);
+        let firing_id = DueFiring { due: at(0), position, round: 0 }.firing_id(&timeline);
         Offer { firing_id, order_key: None }
     };
     let offers: Vec<Offer> = (0..=LEASES_MAX as u64).map(offer).collect();
@@ -575,7 +575,7 @@ fn leased_firings_are_limited() {
 #[test]
 fn firing_belongs_to_its_last_claimant() {
     let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::system());
-    let firing_id = Fallen { due: at(0), position: 0, round: 0 }.firing_id(&timeline);
+    let firing_id = DueFiring { due: at(0), position: 0, round: 0 }.firing_id(&timeline);
     let named = [firing_id.clone()];
     let offers = [Offer { firing_id: firing_id.clone(), order_key: None }];
     let (mut leases, ttl) = (Leases::default(), Span::from_secs(30).unwrap());
@@ -632,7 +632,7 @@ fn overdue_moments_fire_per_misfire_policy() {
     ] {
         let mut timers = [every_hour(misfire)];
         let fell = fall_due(&mut timers, at(3 * HOUR + 1), Coming::Together { now: at(3 * HOUR + 1), is_full }, 10);
-        let hours: Vec<i64> = fell.fallen.iter().map(|one| one.due.micros() / HOUR).collect();
+        let hours: Vec<i64> = fell.due_firing.iter().map(|one| one.due.micros() / HOUR).collect();
         assert_eq!(hours, fires, "{misfire:?}");
         let told = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
         assert_eq!(told, skipped, "{misfire:?}");
@@ -640,9 +640,9 @@ fn overdue_moments_fire_per_misfire_policy() {
         // A single moment is no misfire, and an advance reaches each one separately.
         let mut timers = [every_hour(misfire)];
         let alone = fall_due(&mut timers, at(HOUR), Coming::Together { now: at(HOUR), is_full: false }, 10);
-        assert_eq!((alone.fallen.len(), alone.skipped.len()), (1, 0), "{misfire:?}");
+        assert_eq!((alone.due_firing.len(), alone.skipped.len()), (1, 0), "{misfire:?}");
         let mut timers = [every_hour(misfire)];
-        assert_eq!(fall_due(&mut timers, at(3 * HOUR), Coming::OneByOne, 10).fallen.len(), 3, "{misfire:?}");
+        assert_eq!(fall_due(&mut timers, at(3 * HOUR), Coming::OneByOne, 10).due_firing.len(), 3, "{misfire:?}");
     }
 }
 
@@ -653,7 +653,7 @@ fn misfire_policy_applies_across_partial_batches() {
     for (misfire, fires) in [(Misfire::All, vec![1, 2, 3]), (Misfire::Once, vec![3]), (Misfire::Skip, vec![])] {
         let mut timers = [every_hour(misfire)];
         let upto = [HOUR, 2 * HOUR, 3 * HOUR];
-        let fell = upto.map(|upto| fall_due(&mut timers, at(upto), together, 10).fallen);
+        let fell = upto.map(|upto| fall_due(&mut timers, at(upto), together, 10).due_firing);
         let hours: Vec<i64> = fell.iter().flatten().map(|one| one.due.micros() / HOUR).collect();
         assert_eq!(hours, fires, "{misfire:?}");
         assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
@@ -688,13 +688,13 @@ fn fall_due_with_rare_rules_is_split_and_continues() {
         let whole = {
             let mut alone = vec![timer(1)];
             let fell = fall_due(&mut alone, now, Coming::Together { now, is_full }, 10);
-            (fell.fallen.len(), fell.skipped.len(), alone[0].next)
+            (fell.due_firing.len(), fell.skipped.len(), alone[0].next)
         };
         let (mut decisions, mut fired, mut skipped) = (0, 0, 0);
         while timers.iter().any(|timer| timer.next.is_some_and(|next| next <= now)) {
             let fell = fall_due(&mut timers, now, Coming::Together { now, is_full }, 512);
-            assert!(fell.fallen.len() + fell.skipped.len() > 0, "{misfire:?}: a decision that does nothing");
-            (decisions, fired, skipped) = (decisions + 1, fired + fell.fallen.len(), skipped + fell.skipped.len());
+            assert!(fell.due_firing.len() + fell.skipped.len() > 0, "{misfire:?}: a decision that does nothing");
+            (decisions, fired, skipped) = (decisions + 1, fired + fell.due_firing.len(), skipped + fell.skipped.len());
             timers.sort_by_key(|timer| (timer.next.is_none(), timer.next, timer.position));
         }
         assert!(decisions > 5, "{misfire:?}: {decisions}");
@@ -768,18 +768,18 @@ fn hold_delays_an_advance_without_a_firing() {
 fn step_joins_outcomes_only_if_nothing_else_holds_it() {
     let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::new("other").unwrap());
     let mut leases = Leases::default();
-    let fallen = |position: u64| Fallen { due: at(1), position, round: 0 }.firing_id(&timeline);
-    let offers: Vec<Offer> = (0..3).map(|one| Offer { firing_id: fallen(one), order_key: None }).collect();
+    let due_firing = |position: u64| DueFiring { due: at(1), position, round: 0 }.firing_id(&timeline);
+    let offers: Vec<Offer> = (0..3).map(|one| Offer { firing_id: due_firing(one), order_key: None }).collect();
     let (mark, ttl) = (leases.mark(), Span::from_secs(30).unwrap());
     let by = (&lease("lease_a"), "worker", host(0));
     let claimed = leases.claim((&timeline, &queue), (&offers[..2], mark), (9, ttl), by);
     assert_eq!(claimed.unwrap().len(), 2);
     let may = |leases: &mut Leases, open: u64| leases.begin_step_with_outcomes(&timeline, open, host(1));
     assert!(!may(&mut leases, 1), "nothing is on its way");
-    leases.begin_settling(&timeline, &[fallen(0), fallen(2)]);
+    leases.begin_settling(&timeline, &[due_firing(0), due_firing(2)]);
     assert!(!may(&mut leases, 2), "one of the two was handed out to nobody");
     assert!(!leases.begin_step_with_outcomes(&other, 1, host(1)), "they are another timeline's");
-    leases.begin_settling(&timeline, &[fallen(1)]);
+    leases.begin_settling(&timeline, &[due_firing(1)]);
     assert!(!may(&mut leases, 3));
     assert!(!may(&mut leases, 0), "there is nothing to wait for");
     let hold = Hold { lease_id: lease("lease_h"), owner: "ada".to_owned(), reason: "looks".to_owned(), until: host(9) };
@@ -789,6 +789,6 @@ fn step_joins_outcomes_only_if_nothing_else_holds_it() {
     assert!(may(&mut leases, 2) && leases.is_stepping(&timeline));
     assert_eq!(leases.hold(&timeline, |holds| holds.take(hold.clone(), false, host(1))), None);
     leases.end_step(&timeline);
-    leases.end_settling(&timeline, &[fallen(1)]);
+    leases.end_settling(&timeline, &[due_firing(1)]);
     assert!(!may(&mut leases, 2) && !leases.is_stepping(&timeline) && leases.settling(&timeline) == 2);
 }

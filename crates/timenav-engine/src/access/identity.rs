@@ -12,7 +12,7 @@ use crate::access::secrets::{key_digest, new_key_text};
 use crate::engine::Engine;
 use crate::ledger::changes::{KeyChanged, LedgerPosition, UserChanged};
 use crate::ledger::payload::Reading;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::requests::caller::{AuthFailure, Caller, Credential};
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
@@ -191,7 +191,7 @@ impl Engine {
             return Err(Refusal::invalid("label", format!("a label can have at most {LABEL_BYTES_MAX} bytes")));
         }
         let timeline_id = request.timeline_id.unwrap_or_else(TimelineId::main);
-        let secret = new_key_text(&*self.doors().entropy);
+        let secret = new_key_text(&*self.ports().entropy);
         let key_id = KeyId::new(&type_id("key", self.uuid())).map_err(|error| Refusal::id("key_id", error))?;
         let key = ApiKey {
             key_id,

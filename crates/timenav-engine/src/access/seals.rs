@@ -3,15 +3,15 @@
 
 use timenav_core::directory::{Directory, KeptPassword, Session};
 
-use crate::ports::doors::Doors;
+use crate::ports::all::Ports;
 use crate::ports::signer::Signer;
 use crate::ports::store::CarriedSeals;
 
-fn session_seal(doors: &Doors, session: &Session) -> [u8; 32] {
+fn session_seal(ports: &Ports, session: &Session) -> [u8; 32] {
     let Session { session_id, hash, user_id, created_at, renewed_at, expires_at } = session;
     let hash = data_encoding::HEXLOWER.encode(hash);
     let text = format!("{session_id} {hash} {user_id} {created_at} {renewed_at} {expires_at}");
-    doors.signer.authenticate("session row", text.as_bytes())
+    ports.signer.authenticate("session row", text.as_bytes())
 }
 
 fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
@@ -21,10 +21,10 @@ fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
 
 /// Returns whether the service has written every row of passwords and sessions. During a rotation of the signing key,
 /// the next key may have sealed passwords already.
-pub(crate) fn are_ours(directory: &Directory, seals: &CarriedSeals, doors: &Doors) -> bool {
+pub(crate) fn are_ours(directory: &Directory, seals: &CarriedSeals, ports: &Ports) -> bool {
     let mut are_ours = true;
     for (user_id, password) in directory.passwords.iter() {
-        let mut signers = std::iter::once(&doors.signer).chain(&doors.next_signer);
+        let mut signers = std::iter::once(&ports.signer).chain(&ports.next_signer);
         let seal = seals.passwords.get(user_id);
         if !signers.any(|signer| seal == Some(&password_seal(&**signer, password))) {
             tracing::error!(%user_id, "the password of `{user_id}` in the database was not written by this service");
@@ -32,7 +32,7 @@ pub(crate) fn are_ours(directory: &Directory, seals: &CarriedSeals, doors: &Door
         }
     }
     for session in directory.sessions.values() {
-        if seals.sessions.get(&session.session_id) != Some(&session_seal(doors, session)) {
+        if seals.sessions.get(&session.session_id) != Some(&session_seal(ports, session)) {
             let session_id = &session.session_id;
             tracing::error!(%session_id, "the session `{session_id}` in the database was not written by this service");
             are_ours = false;

@@ -308,7 +308,7 @@ impl Engine {
     }
 
     fn passwords(&self) -> Result<&dyn Passwords, Refusal> {
-        self.doors().passwords.as_deref().ok_or(Refusal::FeatureDisabled { what: "logging in" })
+        self.ports().passwords.as_deref().ok_or(Refusal::FeatureDisabled { what: "logging in" })
     }
 
     pub(crate) fn session_spans(&self) -> SessionSpans {
@@ -329,7 +329,7 @@ impl Engine {
     fn new_session_text(&self) -> String {
         loop {
             let mut random = Zeroizing::new([0; SECRET_RANDOM_BYTES]);
-            self.doors().entropy.fill(&mut *random);
+            self.ports().entropy.fill(&mut *random);
             // Too few usable characters occur practically never with this many bytes.
             if let Some(text) = session_text(&*random) {
                 return text;

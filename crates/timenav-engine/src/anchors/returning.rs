@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, Room, Undo, rounds_grow_by};
+use timenav_core::timers::{DueFiring, Room, Undo, rounds_grow_by};
 
 use crate::engine::Engine;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::is_same_timer;
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::requests::refusal::Refusal;
-use crate::timers::timers_then::TimerEntries;
+use crate::timers::timers_at::TimerEntries;
 use crate::writer::deciding::timers::restoring::{GoingBack, Restoring, TimerChanged};
 
 const BLOCK_TIMERS: usize = 1_000;
@@ -26,7 +26,7 @@ struct Then {
     rows: BTreeMap<u64, TimerRow>,
     /// Timers that do not exist now, because the fork did not inherit them.
     left: BTreeMap<u64, TimerRow>,
-    in_flight: BTreeMap<Fallen, FiringRow>,
+    in_flight: BTreeMap<DueFiring, FiringRow>,
 }
 
 impl Engine {
@@ -102,26 +102,26 @@ impl Engine {
     async fn firings_of_layers(
         &self,
         state: &TimelineState,
-        wanted: BTreeSet<Fallen>,
-        pending: &BTreeMap<Fallen, FiringRow>,
-    ) -> Result<BTreeMap<Fallen, FiringRow>, Refusal> {
+        wanted: BTreeSet<DueFiring>,
+        pending: &BTreeMap<DueFiring, FiringRow>,
+    ) -> Result<BTreeMap<DueFiring, FiringRow>, Refusal> {
         let layers = state.layers_now();
         let names = state.names_of(&layers);
         let mut found = BTreeMap::new();
-        let mut left: Vec<Fallen> = Vec::new();
-        for fallen in wanted {
-            match pending.get(&fallen) {
-                Some(row) => drop(found.insert(fallen, row.clone())),
-                None => left.push(fallen),
+        let mut left: Vec<DueFiring> = Vec::new();
+        for due_firing in wanted {
+            match pending.get(&due_firing) {
+                Some(row) => drop(found.insert(due_firing, row.clone())),
+                None => left.push(due_firing),
             }
         }
         for (layer, name) in layers.iter().zip(&names).rev() {
             for some in left.chunks(BLOCK_FIRINGS) {
-                let firing_ids = some.iter().map(|fallen| fallen.firing_id(&name.told())).collect();
+                let firing_ids = some.iter().map(|due_firing| due_firing.firing_id(&name.told())).collect();
                 let rows = self.store().timer_rows(layer.timeline, TimersWanted::Firings(firing_ids)).await?.firings;
-                found.extend(rows.into_iter().map(|row| (row.fallen, row)));
+                found.extend(rows.into_iter().map(|row| (row.due_firing, row)));
             }
-            left.retain(|fallen| !found.contains_key(fallen));
+            left.retain(|due_firing| !found.contains_key(due_firing));
         }
         if left.is_empty() { Ok(found) } else { Err(Refusal::Damaged("a firing is missing".to_owned())) }
     }
@@ -159,7 +159,7 @@ impl Then {
     ) -> Result<(), Refusal> {
         let (now, then) = (self.rows.get(&position), self.stood(position)?);
         let in_flight: Vec<&FiringRow> =
-            self.in_flight.values().filter(|firing| firing.fallen.position == position).collect();
+            self.in_flight.values().filter(|firing| firing.due_firing.position == position).collect();
         let is_same = match (now, &then) {
             (Some(now), Some(then)) => {
                 is_same_timer(now, then) && (now.next, now.is_cancelled) == (then.next, then.is_cancelled)
@@ -171,12 +171,12 @@ impl Then {
             return Ok(());
         }
         let highest = self.undo.highest_round(position, now.map(|row| row.round)).unwrap_or_default();
-        let rounds = in_flight.iter().map(|firing| firing.fallen.round).chain(then.as_ref().map(|row| row.round));
+        let rounds = in_flight.iter().map(|firing| firing.due_firing.round).chain(then.as_ref().map(|row| row.round));
         let more = rounds_grow_by(highest, rounds);
         let is = then.map(|row| TimerRow { round: row.round + more, ..row });
         let again = |firing: &FiringRow| {
-            let fallen = Fallen { round: firing.fallen.round + more, ..firing.fallen };
-            FiringRow { fallen, ..firing.clone() }
+            let due_firing = DueFiring { round: firing.due_firing.round + more, ..firing.due_firing };
+            FiringRow { due_firing, ..firing.clone() }
         };
         fired.extend(in_flight.into_iter().map(again));
         changed.push(TimerChanged { was: now.cloned(), is });

@@ -111,7 +111,7 @@ pub struct ClockChanges {
     timeline: TimelineId,
     growth: Growth,
     read: u64,
-    untold: VecDeque<ClockNews>,
+    pending: VecDeque<ClockNews>,
     last: Option<Clock>,
     /// The follower for whom a fault may be injected, and the fault that its listener knows.
     shown: Option<((UserId, FollowerName), Option<Fault>)>,
@@ -122,7 +122,7 @@ impl ClockChanges {
     #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
-            if let Some(news) = self.untold.pop_front() {
+            if let Some(news) = self.pending.pop_front() {
                 return Some(news);
             }
             // The timeline may have ended before this began to listen.
@@ -133,20 +133,20 @@ impl ClockChanges {
             let now = &state.head.clock;
             match now.generation.checked_sub(self.read)? {
                 // An advance has reached another instant.
-                0 if self.last.as_ref() != Some(now) => self.untold.push_back(ClockNews::of(now.clone())),
+                0 if self.last.as_ref() != Some(now) => self.pending.push_back(ClockNews::of(now.clone())),
                 0 => {
                     if self.is_otherwise_wrong(&state) {
-                        self.untold.push_back(ClockNews { clock: now.clone(), is_of_fault: true });
+                        self.pending.push_back(ClockNews { clock: now.clone(), is_of_fault: true });
                     }
                     continue;
                 }
-                1 => self.untold.push_back(ClockNews::of(now.clone())),
+                1 => self.pending.push_back(ClockNews::of(now.clone())),
                 _ => {
                     let (missed, reset) = self.engine.missed(&state, Some(self.read)).await.ok()?;
                     if reset {
                         return None;
                     }
-                    self.untold.extend(missed.into_iter().map(ClockNews::of));
+                    self.pending.extend(missed.into_iter().map(ClockNews::of));
                 }
             }
             self.read = now.generation;
@@ -181,7 +181,7 @@ impl Engine {
     pub(crate) fn view_clock(&self, timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> ClockView {
         let current_time = clock.now(host);
         // Otherwise the clock does not move until the host's clock has reached the last entry.
-        let boot = self.doors().clock.boot().filter(|_| host <= self.now());
+        let boot = self.ports().clock.boot().filter(|_| host <= self.now());
         let origin_boot = boot.map(|boot| boot.origin_of(&clock));
         ClockView { origin_boot, ..self.clock_reading(timeline_id, clock, current_time) }
     }
@@ -192,7 +192,7 @@ impl Engine {
         clock: Clock,
         current_time: Instant<Virtual>,
     ) -> ClockView {
-        let gazetteer = self.doors().gazetteer.as_deref();
+        let gazetteer = self.ports().gazetteer.as_deref();
         let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
         let local_time = zone.map(|zone| zone.local_time(current_time));
         ClockView { timeline_id, clock, current_time, local_time, advance: None, lag: None, origin_boot: None }
@@ -318,7 +318,7 @@ impl Engine {
         // Firings without an outcome are listed in the order in which they were created.
         let wanted = TimersWanted::PendingSince(0, 1);
         let oldest = self.store().timer_rows(state.head.key, wanted).await?.firings.pop();
-        Ok(oldest.map(|oldest| DeliveryLag { pending, oldest: oldest.fallen.due }))
+        Ok(oldest.map(|oldest| DeliveryLag { pending, oldest: oldest.due_firing.due }))
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.
@@ -378,10 +378,10 @@ impl Engine {
             missed.push(state.head.clock.clone());
         }
         let told = state.head.clock.generation;
-        let (engine, untold) = (self.clone(), VecDeque::new());
+        let (engine, pending) = (self.clone(), VecDeque::new());
         let last = Some(state.head.clock.clone());
         let shown = follower.as_ref().map(|follower| (follower.whose().clone(), None));
-        let mut changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold, last, shown };
+        let mut changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, pending, last, shown };
         // The first messages include the fault.
         changes.is_otherwise_wrong(&state);
         Ok((timeline, ClockStream { missed, reset, told, changes, follower }))

@@ -10,7 +10,7 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{FaultSaid, LedgerPosition};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{FaultSet, TimelineCreated, faults_of};
-use crate::ports::one_fact::OneFact;
+use crate::ports::lookups::OneFact;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::read;

@@ -7,9 +7,9 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::asked::{Answer, Asked, Handed, Pending, Reply, Submission};
+use crate::writer::batch_delay::hand_over;
 use crate::writer::deciding::Deciding;
 use crate::writer::deciding::repeated::{Again, Told};
-use crate::writer::lingering::hand_over;
 
 impl Engine {
     /// Submits a request, and returns when its outcome is durable and signed.

@@ -193,7 +193,7 @@ impl Engine {
     ) -> Result<(Tally, Option<EventPlace>), Refusal> {
         let needs = self.needs(&filter, &by);
         let bucket = if let GroupBy::Time(bucket) = by { Some(bucket) } else { None };
-        let mut tally = Tally::new(by, self.doors().gazetteer.clone(), Arc::clone(&filter));
+        let mut tally = Tally::new(by, self.ports().gazetteer.clone(), Arc::clone(&filter));
         if let Some(bucket) = bucket.filter(|_| needs == Needs::Spot) {
             let most = (bucket, events_max);
             match self.fold_stretches(caller, query.clone(), most, tally, Tally::add_stretch).await? {

@@ -21,7 +21,7 @@ use crate::ledger::payload::{EventsFound, NEWEST, Reading};
 use crate::ports::rows::{EventPlace, StoredEvent};
 use crate::ports::store::EventQuery;
 use crate::read::cursor::Cursor;
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::json;
@@ -175,7 +175,7 @@ impl Engine {
         caller: &Caller,
         request: MonitorEvents,
         read_as: fn(EventsFound) -> Reading,
-    ) -> Result<(EventPage, EventQuery, Look), Refusal> {
+    ) -> Result<(EventPage, EventQuery, ReadView), Refusal> {
         let timeline = caller.timeline(request.timeline);
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let mut found = EventsFound {
@@ -290,10 +290,10 @@ impl Engine {
         };
         let content: Arc<str> = event_content(&event_id, &draft).into();
         let mut salt = [0; Salt::BYTES];
-        self.doors().entropy.fill(&mut salt);
+        self.ports().entropy.fill(&mut salt);
         let salt = Salt::from_bytes(salt);
         let payload_hash = payload_hash(&salt, content.as_bytes());
-        let columns = columns_of(self.doors().gazetteer.as_deref(), &draft);
+        let columns = columns_of(self.ports().gazetteer.as_deref(), &draft);
         let is_named = draft.event_id.is_some();
         Ok(PreparedEvent { event_id, is_named, draft: Arc::new(draft), columns, content, salt, payload_hash })
     }

@@ -20,7 +20,7 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{EventsGone, LedgerPosition, ReadsGone};
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::store::EventQuery;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;

@@ -3,7 +3,7 @@ use timenav_core::place::{Cell, Point};
 use timenav_core::time::{Instant, Virtual};
 
 use crate::events::length_class::LengthClass;
-use crate::events::parties::parties_text;
+use crate::events::participants::parties_text;
 
 /// Computed only here: a store keeps the columns as they are, and a scan compares stored ones with them.
 #[derive(Clone, Debug, PartialEq)]

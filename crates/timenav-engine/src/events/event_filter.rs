@@ -11,7 +11,7 @@ use timenav_core::limits::{
 use timenav_core::words::WordQuery;
 
 use self::wanted::Wanted;
-use crate::events::parties::Parties;
+use crate::events::participants::Parties;
 use crate::requests::json::json;
 
 mod wanted;

@@ -6,7 +6,7 @@ use timenav_core::time::Bucket;
 
 use crate::engine::Engine;
 use crate::events::event_filter::EventFilter;
-use crate::events::parties::is_whole_event;
+use crate::events::participants::is_whole_event;
 use crate::ports::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
 use crate::ports::store::{EventQuery, EventsPassing};
 use crate::read::long_work::giving_way;

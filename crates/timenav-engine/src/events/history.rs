@@ -16,9 +16,9 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{EventCorrected, EventIntervened, LedgerPosition};
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::{KnownEvent, StoredEntry};
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::expected::Expected;
 use crate::requests::idempotency::Idempotency;
@@ -160,7 +160,7 @@ impl Engine {
         self.history_of(&look, known).await
     }
 
-    pub(crate) async fn history_of(&self, look: &Look, known: KnownEvent) -> Result<EventHistory, Refusal> {
+    pub(crate) async fn history_of(&self, look: &ReadView, known: KnownEvent) -> Result<EventHistory, Refusal> {
         let (layers, as_of) = (look.names(), look.position());
         let mut interventions = Vec::with_capacity(known.interventions.len());
         for (layer, position) in known.interventions.iter().copied() {

@@ -5,7 +5,7 @@ use timenav_core::place::{LocationQuery, Point, parse_location};
 use timenav_core::time::Zone;
 
 use crate::events::event_columns::EventColumns;
-use crate::ports::doors::Doors;
+use crate::ports::all::Ports;
 use crate::ports::gazetteer::Gazetteer;
 
 /// Returns the time zone of a location; `None` if it is unknown.
@@ -25,8 +25,8 @@ pub(crate) fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> O
 }
 
 /// Returns the time zone of a clock's location; UTC if it is unknown.
-pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
-    location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
+pub(crate) fn zone_of(ports: &Ports, location: Option<&str>) -> Zone {
+    location.and_then(|location| known_zone(ports.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
 }
 
 /// Returns the point to find an event by: its own, or the center of its named place, if that is a city.

@@ -13,7 +13,7 @@ use crate::events::event_content::event_draft;
 use crate::events::location::point_of;
 use crate::ledger::head::Layer;
 use crate::ports::gazetteer::KnownPlace;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::KnownEvent;
 use crate::ports::store::Pattern;
 use crate::requests::caller::Caller;
@@ -63,7 +63,7 @@ impl Engine {
             let location = standing.as_ref().and_then(|draft| self.place_of(draft));
             return Ok(Understood::Event { event_id, location });
         }
-        let place = self.doors().gazetteer.as_ref().and_then(|gazetteer| gazetteer.find(&text));
+        let place = self.ports().gazetteer.as_ref().and_then(|gazetteer| gazetteer.find(&text));
         Ok(match place {
             Some(place) => Understood::Place { text, place },
             None => Understood::Text(text),
@@ -84,7 +84,7 @@ impl Engine {
                 return Some((Understood::Text(location.to_owned()), Vec::new()));
             }
         };
-        let understood = match self.doors().gazetteer.as_ref()?.find(&text) {
+        let understood = match self.ports().gazetteer.as_ref()?.find(&text) {
             Some(place) => return Some((Understood::Place { text, place }, Vec::new())),
             None => Understood::Text(text),
         };
@@ -95,7 +95,7 @@ impl Engine {
 
     /// Examines a large number of names, in the caller's turn.
     pub(crate) async fn suggestions(&self, caller: &Caller, understood: &Understood) -> Result<Vec<String>, Refusal> {
-        let (Understood::Text(text), Some(gazetteer)) = (understood, &self.doors().gazetteer) else {
+        let (Understood::Text(text), Some(gazetteer)) = (understood, &self.ports().gazetteer) else {
             return Ok(Vec::new());
         };
         let (text, gazetteer) = (text.clone(), Arc::clone(gazetteer));
@@ -137,7 +137,7 @@ impl Engine {
             return Some(LocationQuery::Near { center: geo.point, radius_m });
         }
         let text = draft.location.as_ref()?;
-        let point = point_of(self.doors().gazetteer.as_deref(), draft);
+        let point = point_of(self.ports().gazetteer.as_deref(), draft);
         Some(point.map_or_else(|| LocationQuery::Named(text.clone()), near))
     }
 }

@@ -16,7 +16,7 @@ use crate::events::event_content::event_draft;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::payload::{Intervened, Reading};
 use crate::paradoxes::view_board::Kept;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::StoredEvent;
 use crate::ports::store::EventQuery;
 use crate::requests::caller::Caller;

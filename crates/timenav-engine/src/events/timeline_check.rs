@@ -18,7 +18,7 @@ use crate::ledger::payload::Reading;
 use crate::ledger::proofs::InclusionProof;
 use crate::paradoxes::view_board::Kept;
 use crate::ports::rows::{Described, KnownEvent};
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
@@ -117,7 +117,7 @@ impl Engine {
     async fn names_near(
         &self,
         caller: &Caller,
-        look: &Look,
+        look: &ReadView,
         name: &str,
     ) -> Result<Vec<(EventId, Option<String>)>, Refusal> {
         let (engine, layers, key) = (self.clone(), Arc::clone(&look.layers), name_key(name));
@@ -125,7 +125,7 @@ impl Engine {
         self.long_work().in_turn(caller, searching).await
     }
 
-    async fn surroundings(&self, caller: &Caller, look: &Look, event_id: EventId) -> Result<Surroundings, Refusal> {
+    async fn surroundings(&self, caller: &Caller, look: &ReadView, event_id: EventId) -> Result<Surroundings, Refusal> {
         let around = move |kept: &mut Kept| {
             let view = &kept.view;
             Surroundings {

@@ -9,8 +9,8 @@ use crate::integrity::divergence::Divergence;
 use crate::integrity::opening::OpenError;
 use crate::integrity::opening::accepted::Accepted;
 use crate::integrity::opening::loaded::load;
-use crate::ports::doors::Doors;
-use crate::ports::outside::{KeptOutside, Outside, OutsideError};
+use crate::ports::all::Ports;
+use crate::ports::outside::{ExternalCheckpoint, Outside, OutsideError};
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::requests::options::Options;
@@ -21,11 +21,11 @@ use crate::writer::deciding::logged::LogRollbackAccepted;
 struct Unwritten(Arc<dyn Outside>);
 
 impl Outside for Unwritten {
-    fn keep(&self, _: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn keep(&self, _: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         Ok(())
     }
 
-    fn replace(&self, _: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn replace(&self, _: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         Ok(())
     }
 
@@ -33,7 +33,7 @@ impl Outside for Unwritten {
         Ok(())
     }
 
-    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
+    fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError> {
         self.0.last()
     }
 }
@@ -45,11 +45,11 @@ impl Engine {
     /// # Errors
     /// The store cannot be read, or differs from what was signed in a way that cannot be accepted.
     #[boxed]
-    pub async fn losses(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Vec<String>, OpenError> {
-        let doors = Doors { outside: Arc::new(Unwritten(Arc::clone(&doors.outside))), ..doors.clone() };
+    pub async fn losses(store: &dyn Store, ports: &Ports, options: &Options) -> Result<Vec<String>, OpenError> {
+        let ports = Ports { outside: Arc::new(Unwritten(Arc::clone(&ports.outside))), ..ports.clone() };
         let accept_rollback = Some(options.accept_rollback.clone().unwrap_or_default());
         let options = Options { accept_rollback, ..options.clone() };
-        let loaded = load(store, &doors, &options).await?;
+        let loaded = load(store, &ports, &options).await?;
         Ok(loaded.findings.0.into_iter().map(|finding| finding.text).collect())
     }
 

@@ -140,7 +140,7 @@ impl Engine {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Scan, Refusal> {
         let (kept, unkept) = self.kept_checkpoints(&timeline).await?;
-        let signer = Arc::clone(&self.doors().signer);
+        let signer = Arc::clone(&self.ports().signer);
         let key = signer.ledger_key(&self.options().service_name, &timeline);
         let request = ScanRequest {
             source: self.store(),
@@ -148,9 +148,9 @@ impl Engine {
             depth,
             keys: key.map_err(|error| Refusal::Damaged(error.to_string()))?.into(),
             verify: &move |public, message, signature| signer.verify(public, message, signature),
-            gazetteer: self.doors().gazetteer.clone(),
+            gazetteer: self.ports().gazetteer.clone(),
             authority: &ReplayedAuthority::default(),
-            entropy: &*self.doors().entropy,
+            entropy: &*self.ports().entropy,
             kept,
             unkept,
         };
@@ -158,7 +158,7 @@ impl Engine {
         let mut scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         // The scanned tree is the one in the database, which may be newer than any signed checkpoint.
         if let (Some(tree), None) = (&scan.signed, &scan.checkpoint) {
-            scan.checkpoint = Some(note_of_scanned(tree, &*self.doors().signer)?.to_string());
+            scan.checkpoint = Some(note_of_scanned(tree, &*self.ports().signer)?.to_string());
         }
         if scan.tampering_detected() {
             let findings = scan.findings.len();
@@ -171,9 +171,9 @@ impl Engine {
     /// outside, which readers can only see after it was kept there. For `system`, this includes all timelines.
     async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<(Vec<KeptCheckpoint>, Vec<TimelineId>), Refusal> {
         let in_memory = self.state(timeline);
-        let in_memory = in_memory.map(|state| newest_note(&state, self.doors(), self.options())).transpose()?;
+        let in_memory = in_memory.map(|state| newest_note(&state, self.ports(), self.options())).transpose()?;
         let asked = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
-        let outside = Arc::clone(&self.doors().outside);
+        let outside = Arc::clone(&self.ports().outside);
         // It may be a long file.
         let last = tokio::task::spawn_blocking(move || outside.last()).await;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;

@@ -14,7 +14,7 @@ use crate::integrity::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::integrity::witnessed::Evidence;
 use crate::integrity::witnessing::ComparedCheckpoint;
 use crate::ledger::head::TimelineState;
-use crate::ledger::stated::signed_text;
+use crate::ledger::stored_statement::signed_text;
 use crate::requests::refusal::Refusal;
 
 impl Engine {
@@ -49,7 +49,7 @@ impl Engine {
         let divergence = Arc::new(divergence(signed, &state));
         let refusal = Refusal::Diverged(Arc::clone(&divergence));
         tracing::error!(%refusal, "nothing is written until a restart");
-        if let Err(error) = self.doors().outside.keep_divergence(&divergence, note) {
+        if let Err(error) = self.ports().outside.keep_divergence(&divergence, note) {
             tracing::error!(%error, "could not store both versions as evidence, will retry; keep the database");
         }
         // `system` must not be committed to anything more, either.

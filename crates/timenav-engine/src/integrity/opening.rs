@@ -20,8 +20,9 @@ use crate::ledger::head::{EndedTimeline, Fork, Head, Layer, TimelineKey, Timelin
 use crate::ledger::notes::newest_note;
 use crate::ledger::tree::root_at;
 use crate::ledger::unknown_entry::UnknownEntry;
-use crate::ports::doors::{Doors, uuid};
-use crate::ports::outside::{KeptOutside, OutsideError, system_last};
+use crate::ports::all::Ports;
+use crate::ports::all::uuid;
+use crate::ports::outside::{ExternalCheckpoint, OutsideError, system_last};
 use crate::ports::store::{Opened, Store};
 use crate::ports::store_error::StoreError;
 use crate::requests::actor::Actor;
@@ -203,17 +204,17 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
 pub(crate) async fn heads_of(
     store: &dyn Store,
     opened: Opened,
-    doors: &Doors,
+    ports: &Ports,
 ) -> Result<(Heads, Vec<EndedTimeline>), OpenError> {
     let Opened { heads, ended, mut directory, seals } = opened;
     let ended_rows = ended.iter().map(|ended| ended_row(&ended.id, ended.size, ended.root));
     let rows = Arc::new(DirectoryRows::of(&directory, ended_rows));
     let system = heads.iter().find(|head| head.id.is_system());
-    if let Some(system) = system.filter(|system| system.statement.is_empty() && !are_ours(&directory, &seals, doors)) {
+    if let Some(system) = system.filter(|system| system.statement.is_empty() && !are_ours(&directory, &seals, ports)) {
         return Err(OpenError::Rows { timeline: system.id.clone(), size: system.frontier.size() });
     }
     directory.version = system.map_or(0, |system| system.directory);
-    directory.leave_out_dead(doors.clock.now());
+    directory.leave_out_dead(ports.clock.now());
     let retired = directory.keys.values().filter(|key| !key.horizon.is_open()).count();
     if retired > 0 {
         tracing::warn!(retired, "API keys with a horizon no longer work: revoke them, and create keys without one");
@@ -236,7 +237,7 @@ pub(crate) async fn heads_of(
 async fn bootstrap(
     store: &dyn Store,
     heads: &mut Heads,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
     keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
 ) -> Result<(), OpenError> {
@@ -244,8 +245,8 @@ async fn bootstrap(
     let system = TimelineId::system();
     let main = TimelineId::main();
     let admin = UserId::new("admin").map_err(|error| failed(&error))?;
-    let key_id = KeyId::new(&type_id("key", uuid(doors))).map_err(|error| failed(&error))?;
-    let secret = new_key_text(&*doors.entropy);
+    let key_id = KeyId::new(&type_id("key", uuid(ports))).map_err(|error| failed(&error))?;
+    let secret = new_key_text(&*ports.entropy);
     let key = ApiKey {
         key_id,
         hash: key_digest(&secret),
@@ -254,7 +255,7 @@ async fn bootstrap(
         label: "made on the first start".to_owned(),
         scopes: None,
         horizon: Horizon::default(),
-        created_at: doors.clock.now(),
+        created_at: ports.clock.now(),
         expires_at: None,
         revoked_at: None,
     };
@@ -266,8 +267,8 @@ async fn bootstrap(
         by_service(&system, CreateKey(key)),
     ];
     let known = Known::default();
-    let host_clock = HostClock::known(doors.clock.now(), None);
-    let mut group = Group::new(heads, &known, (doors, options, FEATURE_LEVEL), &host_clock, SaltPool::default());
+    let host_clock = HostClock::known(ports.clock.now(), None);
+    let mut group = Group::new(heads, &known, (ports, options, FEATURE_LEVEL), &host_clock, SaltPool::default());
     group.decide_all(&mut submissions);
     if let Some(refusal) = group.refused() {
         return Err(failed(refusal));
@@ -277,12 +278,12 @@ async fn bootstrap(
     store.commit(commit).await?;
     heads.take_over(states.iter().cloned(), directory, rows);
     let sealed = |state: &Arc<TimelineState>| {
-        let note = newest_note(state, doors, options).map_err(|error| failed(&error))?;
-        Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
+        let note = newest_note(state, ports, options).map_err(|error| failed(&error))?;
+        Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
     };
     let mut checkpoints = states.iter().map(sealed).collect::<Result<Vec<_>, OpenError>>()?;
     system_last(&mut checkpoints);
-    Ok(doors.outside.keep(&checkpoints)?)
+    Ok(ports.outside.keep(&checkpoints)?)
 }
 
 fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
@@ -292,8 +293,8 @@ fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
 
 /// Logs a warning if the host's clock lags the ledgers, so that it was wrong before or is wrong now. Returns the
 /// host time of the newest entry.
-fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
-    let now = doors.clock.now();
+fn warn_of_host_clock(heads: &Heads, ports: &Ports) -> Instant<Wall> {
+    let now = ports.clock.now();
     let latest = now.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
     let ahead: Vec<_> = heads.all().filter(|state| state.head.recorded_at > latest).collect();
     let newest = heads.all().map(|state| state.head.recorded_at).max().unwrap_or(now);

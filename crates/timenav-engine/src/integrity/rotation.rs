@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::ledger::head::TimelineState;
 use crate::ledger::notes::{has_signed, keep_rotations, newest_note, signed_by_next};
 use crate::ledger::proofs::InclusionProof;
-use crate::ports::outside::{KeptOutside, OutsideError, system_last};
+use crate::ports::outside::{ExternalCheckpoint, OutsideError, system_last};
 use crate::ports::signer::Signer;
 use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
@@ -43,7 +43,7 @@ impl Engine {
     /// There is no next key, or a ledger cannot be written. Ledgers rotated so far stay so.
     #[boxed]
     pub async fn rotate_signing_key(&self) -> Result<Rotation, Refusal> {
-        let next = self.doors().next_signer.clone();
+        let next = self.ports().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
         self.end_every_session().await?;
         // `system` comes last: once it is rotated, every ledger is.
@@ -58,7 +58,7 @@ impl Engine {
         }
         self.keep_outside().await?;
         let states = self.states();
-        keep_rotations(states.iter().map(|state| &**state), self.store(), self.doors(), self.options()).await?;
+        keep_rotations(states.iter().map(|state| &**state), self.store(), self.ports(), self.options()).await?;
         let ledgers = states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
         Ok(Rotation { ledgers, rotated })
     }
@@ -118,16 +118,16 @@ impl Engine {
     /// Keeps checkpoints outside that a crash after a commit left out, because with the next key, all of them must be
     /// signed by it. This includes ended timelines, whose ledgers are not rotated any more.
     async fn keep_outside(&self) -> Result<(), Refusal> {
-        let (doors, options) = (self.doors().clone(), self.options().clone());
+        let (ports, options) = (self.ports().clone(), self.options().clone());
         let sealed = |state: &Arc<TimelineState>| {
-            let note = newest_note(state, &doors, &options)?;
-            Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
+            let note = newest_note(state, &ports, &options)?;
+            Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
         };
-        let heads = self.states().iter().map(sealed).collect::<Result<Vec<KeptOutside>, Refusal>>()?;
+        let heads = self.states().iter().map(sealed).collect::<Result<Vec<ExternalCheckpoint>, Refusal>>()?;
         let kept = tokio::task::spawn_blocking(move || {
             let unavailable = |error: OutsideError| Refusal::Unavailable(error.to_string());
-            let last = doors.outside.last().map_err(unavailable)?;
-            let mut last: BTreeMap<TimelineId, KeptOutside> =
+            let last = ports.outside.last().map_err(unavailable)?;
+            let mut last: BTreeMap<TimelineId, ExternalCheckpoint> =
                 last.into_iter().map(|kept| (kept.timeline.clone(), kept)).collect();
             let mut missing = Vec::new();
             for head in heads {
@@ -135,10 +135,10 @@ impl Engine {
                 missing.extend(kept.is_none_or(|kept| kept.note != head.note).then_some(head));
             }
             for ended in last.values() {
-                missing.extend(signed_by_next(ended, &doors, &options)?);
+                missing.extend(signed_by_next(ended, &ports, &options)?);
             }
             system_last(&mut missing);
-            if missing.is_empty() { Ok(()) } else { doors.outside.keep(&missing).map_err(unavailable) }
+            if missing.is_empty() { Ok(()) } else { ports.outside.keep(&missing).map_err(unavailable) }
         });
         kept.await.map_err(|error| Refusal::Unavailable(error.to_string()))?
     }

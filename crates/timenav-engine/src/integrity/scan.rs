@@ -6,10 +6,12 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{FindingKind, Findings, Mark, open_kept};
 
-use crate::ledger::stated::{carried_fault, open_newest};
+use crate::ledger::stored_statement::carried_fault;
+use crate::ledger::stored_statement::open_newest;
 use crate::ports::archive::Snapshot;
 use crate::ports::store_error::StoreError;
 
+pub(crate) mod pruned;
 mod authority;
 mod blocks;
 mod compared;
@@ -19,7 +21,6 @@ mod events;
 mod facts;
 mod hashing;
 mod powers;
-mod let_go;
 mod pass;
 mod replay;
 mod request;

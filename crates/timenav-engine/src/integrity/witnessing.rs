@@ -21,7 +21,7 @@ use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ledger::proofs::SignedCheckpoint;
 use crate::ledger::tree::{SignedTree, node_hashes, root_at};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::heads::CommitHeads;
@@ -217,7 +217,7 @@ impl Engine {
             self.witnessed().contradiction.lock().get_or_insert_with(|| contradiction.clone());
             return Err(Refusal::Damaged(contradiction));
         }
-        let signer = &self.doors().signer;
+        let signer = &self.ports().signer;
         let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
         let parsed = Note::parse(note.as_bytes()).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let by = witnesses.iter().filter_map(|witness| {
@@ -249,7 +249,7 @@ impl Engine {
         timeline: &TimelineId,
         note: &str,
     ) -> Result<Option<ComparedCheckpoint>, Refusal> {
-        let signer = &self.doors().signer;
+        let signer = &self.ports().signer;
         let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
         let key = signer.ledger_key(&self.options().service_name, timeline);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
@@ -369,7 +369,7 @@ impl Engine {
         self.hear_cosigned().await?;
         let cosigned = self.cosigned(&TimelineId::system()).ok_or(Refusal::FeatureDisabled { what: NO_COSIGNATURE })?;
         let (head, system) = (&look.state.head, self.system_state()?);
-        let key = self.doors().signer.ledger_key(&self.options().service_name, &system.head.id);
+        let key = self.ports().signer.ledger_key(&self.options().service_name, &system.head.id);
         let verifier_key = key.map_err(|error| Refusal::Damaged(error.to_string()))?.to_string();
         let not_yet = |covered: u64| {
             let detail = format!("witnesses vouch for {covered} entries of this timeline so far; ask again later");

@@ -25,7 +25,7 @@ pub(crate) use erasing::{EventsGone, ReadsGone};
 pub(crate) use faults::FaultSaid;
 pub(crate) use logged::Logged;
 pub(crate) use outcome::{OutcomeRecord, is_forgotten};
-pub use retention::LetGone;
+pub use retention::PrunedContents;
 pub(crate) use retention::{RetentionSet, Swept};
 pub(crate) use timers::{AdvancesHeld, FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 pub(crate) use undoing::ImportUndone;

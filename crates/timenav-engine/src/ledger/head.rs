@@ -89,7 +89,7 @@ pub struct EndedTimeline {
     /// Whether inherited events were changed on it.
     pub overrides: bool,
     pub due_at: Instant<Wall>,
-    pub is_let_go: bool,
+    pub is_pruned: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

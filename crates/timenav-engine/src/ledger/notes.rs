@@ -12,10 +12,10 @@ use timenav_core::ledger::{Checkpoint, LeafRecord, VerifierKey, origin};
 use crate::integrity::divergence::Divergence;
 use crate::ledger::action::Action;
 use crate::ledger::head::{Head, TimelineState};
-use crate::ledger::stated::open_newest;
-use crate::ledger::statement::{HowStated, how_stated};
-use crate::ports::doors::Doors;
-use crate::ports::outside::KeptOutside;
+use crate::ledger::statement::{StatementState, how_stated};
+use crate::ledger::stored_statement::open_newest;
+use crate::ports::all::Ports;
+use crate::ports::outside::ExternalCheckpoint;
 use crate::ports::signer::Signer;
 use crate::ports::store::{RotationNote, Store};
 use crate::requests::options::Options;
@@ -24,33 +24,33 @@ use crate::requests::refusal::Refusal;
 const ROTATIONS_MAX: usize = 1_024;
 
 /// Signs it if needed; the state must be committed. During a rotation, both keys sign.
-pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Options) -> Result<Arc<str>, Refusal> {
+pub(crate) fn newest_note(state: &TimelineState, ports: &Ports, options: &Options) -> Result<Arc<str>, Refusal> {
     if let Some(note) = state.note.get() {
         return Ok(Arc::clone(note));
     }
-    let next = doors.next_signer.as_deref().filter(|next| has_signed(state, *next, options));
+    let next = ports.next_signer.as_deref().filter(|next| has_signed(state, *next, options));
     let tree = Checkpoint {
         origin: origin(&options.service_name, state.head.id.as_str()),
         size: state.head.frontier.size(),
         root: state.root,
         extensions: Vec::new(),
     };
-    let note = sign(&tree, (&*doors.signer, next))?;
+    let note = sign(&tree, (&*ports.signer, next))?;
     Ok(Arc::clone(state.note.get_or_init(|| note)))
 }
 
 pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &Options) -> bool {
     // Head statements of other ledgers do not include the directory root.
     let directory_root = state.directory_root.unwrap_or(state.root);
-    how_stated(state, directory_root, &[signer], &options.service_name) != HowStated::Not
+    how_stated(state, directory_root, &[signer], &options.service_name) != StatementState::Not
 }
 
 /// Stores the signed trees of both sides if the store does not continue the known ledger, as evidence for whoever
 /// decides which one counts.
-pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, doors: &Doors, options: &Options) {
-    let seen = known.map(|seen| newest_note(seen, doors, options));
+pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, ports: &Ports, options: &Options) {
+    let seen = known.map(|seen| newest_note(seen, ports, options));
     let kept = match seen {
-        Some(Ok(note)) => doors.outside.keep_divergence(divergence, &note).map_err(|error| error.to_string()),
+        Some(Ok(note)) => ports.outside.keep_divergence(divergence, &note).map_err(|error| error.to_string()),
         Some(Err(refusal)) => Err(refusal.to_string()),
         None => Err("its earlier state is unknown".to_owned()),
     };
@@ -83,11 +83,11 @@ pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<
 /// # Errors
 /// The kept checkpoint is not signed by the current key.
 pub(crate) fn signed_by_next(
-    kept: &KeptOutside,
-    doors: &Doors,
+    kept: &ExternalCheckpoint,
+    ports: &Ports,
     options: &Options,
-) -> Result<Option<KeptOutside>, Refusal> {
-    let Some(next) = doors.next_signer.as_deref() else { return Ok(None) };
+) -> Result<Option<ExternalCheckpoint>, Refusal> {
+    let Some(next) = ports.next_signer.as_deref() else { return Ok(None) };
     let opened = |signer: &dyn Signer, is_sealed: bool| {
         let key = signer.ledger_key(&options.service_name, &kept.timeline)?;
         Checkpoint::open(kept.note.as_bytes(), &key, |public, message, signature| {
@@ -98,9 +98,9 @@ pub(crate) fn signed_by_next(
         return Ok(None);
     }
     let wrong = |error| Refusal::Damaged(format!("the stored checkpoint of `{}`: {error}", kept.timeline));
-    let tree = opened(&*doors.signer, kept.is_sealed(&*doors.signer)).map_err(wrong)?;
-    let note = sign(&tree, (&*doors.signer, Some(next)))?;
-    Ok(Some(KeptOutside::seal(kept.timeline.clone(), note, &*doors.signer)))
+    let tree = opened(&*ports.signer, kept.is_sealed(&*ports.signer)).map_err(wrong)?;
+    let note = sign(&tree, (&*ports.signer, Some(next)))?;
+    Ok(Some(ExternalCheckpoint::seal(kept.timeline.clone(), note, &*ports.signer)))
 }
 
 /// Returns the newest checkpoints of the timelines of a stopped service, as it would keep them outside the database:
@@ -113,7 +113,7 @@ pub fn newest_checkpoints(
     kept: impl Fn(&Head) -> Option<Arc<str>>,
     signer: &dyn Signer,
     service_name: &str,
-) -> Result<Vec<KeptOutside>, Refusal> {
+) -> Result<Vec<ExternalCheckpoint>, Refusal> {
     let newest = |head: &Head| {
         let key = signer.ledger_key(service_name, &head.id);
         let keys = key.map_err(|error| Refusal::Damaged(error.to_string()))?.into();
@@ -135,7 +135,7 @@ pub fn newest_checkpoints(
                 sign(&stated.ok_or_else(not)?, (signer, None))?
             }
         };
-        Ok(KeptOutside::seal(head.id.clone(), note, signer))
+        Ok(ExternalCheckpoint::seal(head.id.clone(), note, signer))
     };
     heads.iter().map(newest).collect()
 }
@@ -145,13 +145,13 @@ pub fn newest_checkpoints(
 pub(crate) async fn keep_rotations<'a>(
     states: impl Iterator<Item = &'a TimelineState>,
     store: &dyn Store,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<(), Refusal> {
-    let Some(next) = &doors.next_signer else { return Ok(()) };
+    let Some(next) = &ports.next_signer else { return Ok(()) };
     let mut notes = Vec::new();
     for state in
-        states.filter(|state| has_signed(state, &**next, options) && has_signed(state, &*doors.signer, options))
+        states.filter(|state| has_signed(state, &**next, options) && has_signed(state, &*ports.signer, options))
     {
         let Some(position) = state.head.frontier.size().checked_sub(1) else { continue };
         let last = store.leaves(state.head.key, position, 1).await?;
@@ -159,7 +159,7 @@ pub(crate) async fn keep_rotations<'a>(
         if action != Some(Action::RotateSigningKey) {
             continue;
         }
-        notes.push(RotationNote { timeline: state.head.key, position, note: newest_note(state, doors, options)? });
+        notes.push(RotationNote { timeline: state.head.key, position, note: newest_note(state, ports, options)? });
         if notes.len() == ROTATIONS_MAX {
             store.keep_rotations(std::mem::take(&mut notes)).await?;
         }

@@ -35,7 +35,7 @@ pub(crate) use faults::{FaultRecord, FaultSet, faults_of, faults_record, whose};
 pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use layers::{LaterEntry, LayerErased, is_layer_erased};
 pub(crate) use reads::{EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded};
-pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, fallen_of, fallen_record, is_same_timer};
+pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, due_firing_of, fallen_record, is_same_timer};
 pub(crate) use service::{HostClockAccepted, LostTree, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};

@@ -2,10 +2,10 @@ use crate::engine::Engine;
 use crate::ledger::head::TimelineState;
 use crate::ledger::notes::newest_note;
 use crate::ledger::payload::Reading;
-use crate::ledger::stated::signed_by;
 use crate::ledger::statement::{Covers, statement};
+use crate::ledger::stored_statement::signed_by;
 use crate::ledger::tree::{node_hashes, root_at};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use async_recursion::async_recursion as boxed;
@@ -62,7 +62,7 @@ impl Engine {
     #[boxed]
     pub async fn head_statement(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedHead, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::HeadStatement {}).await?;
-        let (state, service_name, signer) = (&look.state, &self.options().service_name, &self.doors().signer);
+        let (state, service_name, signer) = (&look.state, &self.options().service_name, &self.ports().signer);
         let key = signer.ledger_key(service_name, timeline).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // The statement may be by an earlier version that covered less. During a rotation, two keys have signed.
         let ed25519 = |key: &[u8; 32], text: &[u8], signature: &[u8; 64]| signer.verify(key, text, signature);
@@ -152,13 +152,13 @@ impl Engine {
     }
 
     pub(crate) fn newest_checkpoint(&self, state: &TimelineState) -> Result<SignedCheckpoint, Refusal> {
-        let key = self.doors().signer.ledger_key(&self.options().service_name, &state.head.id);
+        let key = self.ports().signer.ledger_key(&self.options().service_name, &state.head.id);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         Ok(SignedCheckpoint {
             origin: key.name().to_owned(),
             size: state.head.frontier.size(),
             root: state.root,
-            note: newest_note(state, self.doors(), self.options())?.to_string(),
+            note: newest_note(state, self.ports(), self.options())?.to_string(),
             verifier_key: key.to_string(),
         })
     }

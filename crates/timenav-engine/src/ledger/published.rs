@@ -24,7 +24,7 @@ pub(crate) struct Published {
     /// The rows that include ended timelines.
     rows: Arc<DirectoryRows>,
     /// Ended timelines whose contents are not pruned yet.
-    to_let_go: BTreeMap<TimelineKey, EndedTimeline>,
+    to_prune: BTreeMap<TimelineKey, EndedTimeline>,
     pending: Pending,
 }
 
@@ -89,8 +89,8 @@ impl Published {
                 }
             }
         }
-        if !ended.is_let_go {
-            self.to_let_go.insert(ended.key, ended);
+        if !ended.is_pruned {
+            self.to_prune.insert(ended.key, ended);
         }
     }
 
@@ -128,11 +128,11 @@ impl Published {
     /// Only returns timelines without forks. Adopted layers are pruned after the contents of their fork.
     pub(crate) fn due(&self, host: Instant<Wall>) -> Option<EndedTimeline> {
         let forked: HashSet<TimelineKey> =
-            self.to_let_go.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();
+            self.to_prune.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();
         let is_last = |ended: &EndedTimeline| ended.id.came_with().is_none() || !forked.contains(&ended.key);
         let is_due =
             |ended: &&EndedTimeline| ended.due_at <= host && !self.heirs.contains_key(&ended.key) && is_last(ended);
-        self.to_let_go.values().find(is_due).cloned()
+        self.to_prune.values().find(is_due).cloned()
     }
 
     /// Removes the expiry of a timeline that was not created with one.
@@ -144,7 +144,7 @@ impl Published {
     }
 
     pub(crate) fn forget(&mut self, key: TimelineKey) {
-        self.to_let_go.remove(&key);
+        self.to_prune.remove(&key);
     }
 
     pub(crate) fn get(&self, id: &TimelineId) -> Option<&Arc<TimelineState>> {

@@ -15,7 +15,9 @@ use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts
 
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::timers_text;
-use crate::ledger::stated::{Stated, kept, signed_by};
+use crate::ledger::stored_statement::StoredStatement;
+use crate::ledger::stored_statement::kept;
+use crate::ledger::stored_statement::signed_by;
 use crate::ports::signer::Signer;
 use crate::requests::options::LEVEL_OF_HELD;
 use crate::requests::refusal::Refusal;
@@ -36,7 +38,7 @@ impl Covers {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HowStated {
+pub(crate) enum StatementState {
     Whole,
     /// It matches in the scope of earlier versions. The rest is only in entries.
     AsFormerly,
@@ -105,7 +107,7 @@ pub(crate) fn how_stated(
     directory_root: Hash,
     signers: &[&dyn Signer],
     service_name: &str,
-) -> HowStated {
+) -> StatementState {
     let is_stated = |covers| {
         let statement = statement(state, Some(directory_root), service_name, covers);
         is_sealed(&state.head.statement, &statement, signers)
@@ -115,18 +117,18 @@ pub(crate) fn how_stated(
         !head.is_handed_over && head.origins.is_empty() && head.retention.as_slice().is_empty()
     };
     if is_stated(Covers::All) {
-        HowStated::Whole
+        StatementState::Whole
     } else if !holds_nothing() && is_stated(Covers::Former) {
-        HowStated::AsFormerly
+        StatementState::AsFormerly
     } else {
-        HowStated::Not
+        StatementState::Not
     }
 }
 
 /// Returns whether one of these keys has signed a statement, given its stored form.
 pub(crate) fn is_sealed(kept: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
     // Verifiers with only the public key rely on the stored text, so it must match.
-    if Stated::read(kept).is_some_and(|stated| stated.statement != *statement) {
+    if StoredStatement::read(kept).is_some_and(|stated| stated.statement != *statement) {
         return false;
     }
     let text = statement.to_text();

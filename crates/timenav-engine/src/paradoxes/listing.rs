@@ -9,7 +9,7 @@ use timenav_core::paradox::{Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Para
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall, Zone};
 
 use crate::engine::Engine;
-use crate::events::becoming::preview;
+use crate::events::effects::preview;
 use crate::events::history::{IntervenedEvent, InterventionRequest};
 use crate::events::location::zone_of;
 use crate::ledger::action::Action;
@@ -161,7 +161,7 @@ impl Engine {
     ) -> Result<(), Refusal> {
         let layers = state.layers_now();
         let (host, clock) = (self.host(state), &state.head.clock);
-        let zone = zone_of(self.doors(), clock.location.as_deref());
+        let zone = zone_of(self.ports(), clock.location.as_deref());
         let asked = self.what_would_be(&layers, request, (host, clock.now(host)), &zone).await?;
         let made = self.with_view(caller, &layers, move |kept| asked.delta(kept)).await?;
         match made.made.iter().find(|paradox| !paradox.is_observation) {
@@ -203,7 +203,7 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Intervene, read).await?;
         // Only observations depend on the clock, and they are not returned.
         let clock_at = look.state.head.clock.now(look.host);
-        let zone = zone_of(self.doors(), look.state.head.clock.location.as_deref());
+        let zone = zone_of(self.ports(), look.state.head.clock.location.as_deref());
         let asked = self.what_would_be(&look.layers, &request, (look.host, clock_at), &zone).await?;
         let (before, after) = (asked.before.clone(), asked.after.clone());
         let downstream = downstream_of(request.event_id.clone());

@@ -16,7 +16,7 @@ use crate::ledger::head::Layer;
 use crate::paradoxes::view_board::Kept;
 use crate::ports::archive::EntryRow;
 use crate::read::long_work::giving_way;
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
@@ -81,7 +81,7 @@ impl Engine {
     pub(crate) async fn view_of<T: Send + 'static>(
         &self,
         caller: &Caller,
-        look: &Look,
+        look: &ReadView,
         what: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(&look.layers));

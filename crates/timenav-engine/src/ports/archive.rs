@@ -49,7 +49,7 @@ pub struct Orphan {
 }
 
 #[derive(Clone, Debug)]
-pub struct KeptOutcome {
+pub struct StoredOutcome {
     pub record: IdempotencyRecord,
     /// The timeline that deletes it at its end, if any.
     pub goes_with: Option<String>,
@@ -142,12 +142,12 @@ pub struct KeptRows {
     pub version: Option<KeptEvent>,
     /// Whether the position at which that version ended belongs to a later version or an intervention.
     pub is_end_told: bool,
-    pub before: Option<KeptEnd>,
+    pub before: Option<StoredEnd>,
     pub intervention_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeptEnd {
+pub struct StoredEnd {
     pub until: Option<u64>,
 }
 
@@ -215,7 +215,7 @@ pub trait ScanSource: Send + Sync {
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError>;
 
     /// Returns outcomes in key order, starting after `after`.
-    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError>;
+    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<StoredOutcome>, StoreError>;
 
     /// Returns the whole leaf of each of these entries, if it exists, including those of ended timelines.
     async fn leaves_named(&self, entries: Vec<(TimelineId, u64)>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;

@@ -8,8 +8,9 @@ use timenav_core::directory::{ApiKey, KeptPassword};
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::ledger::head::{EndedTimeline, Layer, TimelineKey};
-use crate::ports::leasing_door::{AtWork, AtWorkWanted};
 use crate::ports::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
+use crate::ports::shared_leases::AtWork;
+use crate::ports::shared_leases::AtWorkWanted;
 use crate::ports::timer_rows::{TimersFound, TimersWanted};
 
 /// Queries answered from one snapshot. Each field is a list of queries; the result has a value for each, in the same

@@ -19,7 +19,7 @@ impl From<std::io::Error> for OutsideError {
 const SEAL_LABEL: &str = "kept checkpoint";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptOutside {
+pub struct ExternalCheckpoint {
     pub timeline: TimelineId,
     pub note: Arc<str>,
     /// An authentication code under a key derived from the signing key, which proves that the service has created or
@@ -28,7 +28,7 @@ pub struct KeptOutside {
     pub seal: Option<[u8; Self::SEAL_BYTES]>,
 }
 
-impl KeptOutside {
+impl ExternalCheckpoint {
     pub const SEAL_BYTES: usize = 16;
 
     pub(crate) fn seal(timeline: TimelineId, note: Arc<str>, signer: &dyn Signer) -> Self {
@@ -42,10 +42,10 @@ impl KeptOutside {
     }
 }
 
-fn seal_of(note: &str, signer: &dyn Signer) -> [u8; KeptOutside::SEAL_BYTES] {
+fn seal_of(note: &str, signer: &dyn Signer) -> [u8; ExternalCheckpoint::SEAL_BYTES] {
     let code = signer.authenticate(SEAL_LABEL, note.as_bytes());
-    let mut seal = [0; KeptOutside::SEAL_BYTES];
-    seal.copy_from_slice(&code[..KeptOutside::SEAL_BYTES]);
+    let mut seal = [0; ExternalCheckpoint::SEAL_BYTES];
+    seal.copy_from_slice(&code[..ExternalCheckpoint::SEAL_BYTES]);
     seal
 }
 
@@ -59,13 +59,13 @@ pub trait Outside: Send + Sync + 'static {
     ///
     /// # Errors
     /// The result is undefined; the service stops writing.
-    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError>;
+    fn keep(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError>;
 
     /// Atomically replaces all checkpoints: if an operator accepts a rollback of the database, or if seals are missing.
     ///
     /// # Errors
     /// The previous checkpoints are still there.
-    fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError>;
+    fn replace(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError>;
 
     /// Keeps evidence of a divergence: the signed checkpoint that this service has seen (`seen`), and the tree in the
     /// store. `seen` remains the timeline's last checkpoint, across restarts, until [`Outside::replace`]. Otherwise a
@@ -79,10 +79,10 @@ pub trait Outside: Send + Sync + 'static {
     ///
     /// # Errors
     /// They cannot be read.
-    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError>;
+    fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError>;
 }
 
 /// Moves that of `system` to the end. It implies which timelines exist, so theirs must be kept before.
-pub(crate) fn system_last(checkpoints: &mut [KeptOutside]) {
+pub(crate) fn system_last(checkpoints: &mut [ExternalCheckpoint]) {
     checkpoints.sort_by_key(|kept| kept.timeline.is_system());
 }

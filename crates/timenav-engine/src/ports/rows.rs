@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, EventId, InterventionId, TimelineId};
-use timenav_core::ledger::{LetGoClass, Salt};
+use timenav_core::ledger::{PruneClass, Salt};
 use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
 
@@ -61,7 +61,7 @@ pub struct SweepRow {
 pub struct SweepMark {
     /// Position of the policy in force for the entries.
     pub policy: u64,
-    pub class: LetGoClass,
+    pub class: PruneClass,
     /// Everything of the class after the policy and before this position was named by a sweep.
     pub until: u64,
 }

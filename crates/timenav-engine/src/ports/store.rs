@@ -15,14 +15,14 @@ use crate::ledger::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::ports::archive::{Orphan, ScanSource};
 use crate::ports::facts::{Asker, Facts, ToldRows, Wanted};
 use crate::ports::hint::Hint;
-use crate::ports::leasing_door::SharedLeases;
 use crate::ports::rows::{
     DataRecord, Described, Erasure, EventEnd, EventPlace, EventRow, EventSpot, EventStretches, IdempotencyRecord,
     InterventionRow, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
+use crate::ports::shared_leases::SharedLeases;
 use crate::ports::store_error::StoreError;
 use crate::ports::timer_rows::TimerRows;
-use crate::replication::followers_door::SharedFollowers;
+use crate::replication::shared_followers::SharedFollowers;
 use crate::requests::options::FEATURE_LEVEL;
 use crate::writer::commit_times::OnWritten;
 
@@ -423,7 +423,7 @@ pub trait Upkeep: Send + Sync + 'static {
     /// the timeline is then marked, and erased data is in no database log any more.
     ///
     /// Does nothing to a timeline that has not ended.
-    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
+    async fn prune_ended(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
 
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError>;
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerRow {
@@ -44,7 +44,7 @@ pub struct TimerMove {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiringRow {
     /// Timer, due time and round.
-    pub fallen: Fallen,
+    pub due_firing: DueFiring,
     pub firing_id: FiringId,
     pub timer_id: TimerId,
     pub queue: QueueId,
@@ -61,7 +61,7 @@ pub struct FiringRow {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiringEnd {
-    pub fallen: Fallen,
+    pub due_firing: DueFiring,
     pub state: FiringState,
     pub settled: u64,
     pub reason: Option<String>,
@@ -142,9 +142,9 @@ pub enum TimersWanted {
     /// Firings of the timer at a position, the newest first.
     FiringsOf(u64, usize),
     /// Firings of the timer at a position in order, after a given one.
-    FiringsOfAfter(u64, Option<Fallen>, usize),
+    FiringsOfAfter(u64, Option<DueFiring>, usize),
     /// Pending firings in order, after a given one.
-    PendingAfter(Option<Fallen>, usize),
+    PendingAfter(Option<DueFiring>, usize),
     /// Pending firings of a queue in the order of delivery.
     Pending(QueueId, usize),
     /// Pending firings created by an entry at or after a position.
@@ -152,7 +152,7 @@ pub enum TimersWanted {
     /// Firings of the advance that began at a position, with due times in a range.
     OfAdvance(u64, Instant<Virtual>, Instant<Virtual>, usize),
     /// Firings in order, after a given one.
-    FiringsAfter(Option<Fallen>, usize),
+    FiringsAfter(Option<DueFiring>, usize),
     /// The advance with that id, if it has ended.
     Advance(AdvanceId),
     /// Advances by position, after a given one.

@@ -86,7 +86,7 @@ impl Engine {
         message.push(b'\n');
         message.extend_from_slice(query.as_bytes());
         let mut mac = [0; MAC_BYTES];
-        mac.copy_from_slice(&self.doors().signer.authenticate(LABEL, &message)[..MAC_BYTES]);
+        mac.copy_from_slice(&self.ports().signer.authenticate(LABEL, &message)[..MAC_BYTES]);
         mac
     }
 }

@@ -17,7 +17,7 @@ use crate::events::event_filter::EventFilter;
 use crate::ledger::action::{Action, Topic};
 use crate::ledger::head::TimelineKey;
 use crate::ledger::payload::{ClockTold, Corrected, EventsWatched, Reading};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::EventVersion;
 use crate::ports::timer_rows::FiringRow;
 use crate::read::live::Growth;

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 
 use crate::engine::Engine;
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::replication::followers_door::FollowerRow;
+use crate::replication::shared_followers::FollowerRow;
 use crate::replication::sharing::Sharing;
 use crate::requests::options::LEVEL_OF_SHARED_FOLLOWERS;
 use crate::requests::refusal::Refusal;
@@ -47,7 +47,7 @@ impl Engine {
         let followers = self.roll().followers();
         let here = followers.followed_here().flat_map(|timeline| followers.there(timeline));
         let here = here.map(|follower| (follower.timeline.clone(), follower.follower_id.clone()));
-        self.roll().untold().extend(here);
+        self.roll().pending().extend(here);
     }
 
     /// Reports a follower to other services: it is new, has confirmed a change, or is gone.
@@ -58,7 +58,7 @@ impl Engine {
         if !self.has_others() {
             return Ok(());
         }
-        self.roll().untold().insert((timeline.clone(), follower_id.clone()));
+        self.roll().pending().insert((timeline.clone(), follower_id.clone()));
         self.tell_followers().await
     }
 
@@ -66,7 +66,7 @@ impl Engine {
         if !self.has_others() {
             return;
         }
-        self.roll().untold().insert((timeline.clone(), follower_id.clone()));
+        self.roll().pending().insert((timeline.clone(), follower_id.clone()));
         // Without a runtime, the service has shut down.
         if let Ok(runtime) = Handle::try_current() {
             let engine = self.clone();
@@ -93,12 +93,12 @@ impl Engine {
 
     async fn tell_untold(&self, service: &str) -> Result<(), Refusal> {
         let _telling = self.roll().telling().lock().await;
-        let untold = std::mem::take(&mut *self.roll().untold());
-        if untold.is_empty() {
+        let pending = std::mem::take(&mut *self.roll().pending());
+        if pending.is_empty() {
             return Ok(());
         }
         let (mut there, mut gone) = (Vec::new(), Vec::new());
-        for (timeline, follower_id) in &untold {
+        for (timeline, follower_id) in &pending {
             let follower = self.roll().followers().here(timeline, follower_id).cloned();
             match (follower, self.state(timeline)) {
                 (Some(follower), Some(state)) => there.push(row_of(follower, service, state.head.key)),
@@ -108,7 +108,7 @@ impl Engine {
         }
         let told = self.store().tell_followers(there, gone).await;
         if told.is_err() {
-            self.roll().untold().extend(untold);
+            self.roll().pending().extend(pending);
         }
         Ok(told?)
     }

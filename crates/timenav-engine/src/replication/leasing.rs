@@ -12,7 +12,11 @@ use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::ports::leasing_door::{LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted};
+use crate::ports::shared_leases::LEASE_LASTS_MICROS_MAX;
+use crate::ports::shared_leases::LeaseChanges;
+use crate::ports::shared_leases::LeaseRow;
+use crate::ports::shared_leases::LeasesFound;
+use crate::ports::shared_leases::LeasesWanted;
 use crate::ports::signer::Signer;
 use crate::ports::timer_rows::FiringRow;
 use crate::requests::refusal::Refusal;
@@ -181,7 +185,7 @@ pub(crate) struct AttemptsEnded {
 
 impl Engine {
     fn rows_of(&self, state: &TimelineState) -> Rows {
-        let signer = Arc::clone(&self.doors().signer);
+        let signer = Arc::clone(&self.ports().signer);
         Rows { key: state.head.key, timeline: state.head.id.clone(), signer }
     }
 

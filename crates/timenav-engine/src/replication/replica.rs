@@ -110,7 +110,7 @@ impl Engine {
         let newest = self.state(&TimelineId::system()).filter(|_| self.has_others());
         let newest = newest.and_then(|system| self.host_clock().to_compare(system.head.recorded_at));
         let was_apart = self.host_clock().apart().is_some();
-        let Some(offset) = compare(self.store(), self.doors(), newest, max_millis).await? else { return Ok(()) };
+        let Some(offset) = compare(self.store(), self.ports(), newest, max_millis).await? else { return Ok(()) };
         self.host_clock().compared(offset);
         match (was_apart, offset.fault().is_some()) {
             (false, true) => tracing::error!("{offset}; the service is not ready until they agree"),

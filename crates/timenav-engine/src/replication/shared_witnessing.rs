@@ -152,7 +152,7 @@ impl Engine {
             Ok(Some(ComparedCheckpoint { checkpoint, contradiction: None, .. })) => checkpoint,
         };
         let key = self.system_key()?;
-        let signer = &self.doors().signer;
+        let signer = &self.ports().signer;
         let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
         let trusted = self.witnessed().trusted.get().into_iter().flatten();
         let lines = trusted.filter_map(|witness| {
@@ -185,7 +185,7 @@ impl Engine {
     }
 
     fn system_key(&self) -> Result<VerifierKey, Refusal> {
-        let key = self.doors().signer.ledger_key(&self.options().service_name, &TimelineId::system());
+        let key = self.ports().signer.ledger_key(&self.options().service_name, &TimelineId::system());
         key.map_err(|error| Refusal::Damaged(error.to_string()))
     }
 

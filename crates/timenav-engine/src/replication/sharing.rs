@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 
-use crate::ports::leasing_door::{Keeper, LISTENING_TOLD_MICROS};
+use crate::ports::shared_leases::Keeper;
+use crate::ports::shared_leases::LISTENING_TOLD_MICROS;
 
 /// The known timekeepers. The database is authoritative: each step checks there. Each timeline with timers is in one of
 /// these.

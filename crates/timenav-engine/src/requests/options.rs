@@ -8,7 +8,7 @@ use timenav_core::time::Span;
 
 use timenav_core::directory::SessionSpans;
 
-use crate::ports::outside::KeptOutside;
+use crate::ports::outside::ExternalCheckpoint;
 
 /// The feature level of this version. It is incremented when a version writes something that the previous one would
 /// misread, or changes tables. Such a version writes according to the level of the database, so that both can run side
@@ -51,7 +51,7 @@ pub struct Acceptance {
     /// The reason; may be empty.
     pub reason: String,
     /// Signed checkpoints kept by other services whose loss is accepted too.
-    pub kept: Vec<KeptOutside>,
+    pub kept: Vec<ExternalCheckpoint>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub struct Options {
     /// Whether another service has written the store, so that no checkpoint is kept outside here yet.
     pub joins: bool,
     /// Checkpoints kept by other services, for a service that joins.
-    pub kept_by_others: Vec<KeptOutside>,
+    pub kept_by_others: Vec<ExternalCheckpoint>,
     /// Maximum offset between the host's clock and the database's, in milliseconds; 0 to skip the comparison.
     pub host_clock_offset_millis_max: u32,
     /// How many witnesses must vouch for a change before the response is sent; 0 for none.

@@ -16,7 +16,7 @@ use crate::ledger::notes::newest_note;
 use crate::ledger::payload::{DataEncrypted, LaterEntry, LayerErased, Reading, is_layer_erased};
 use crate::ledger::tree::node_hashes;
 use crate::ports::archive::{EntryRow, EntryRows};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::read::long_work::give_way_after;
 use crate::requests::caller::Caller;
 use crate::requests::json::read;
@@ -114,7 +114,7 @@ impl Engine {
         };
         let writing = Writing {
             layers: layers.iter().zip(names.iter().cloned()).map(layer).collect(),
-            note: newest_note(&state, self.doors(), self.options())?.to_string(),
+            note: newest_note(&state, self.ports(), self.options())?.to_string(),
             next: Next::Header,
             hash: RunningHash::default(),
             pending: VecDeque::new(),
@@ -205,7 +205,7 @@ impl Writing {
             .layers
             .last()
             .ok_or_else(|| Refusal::Damaged("the timeline is missing from its own layers".to_owned()))?;
-        let key = engine.doors().signer.ledger_key(&engine.options().service_name, &own.id);
+        let key = engine.ports().signer.ledger_key(&engine.options().service_name, &own.id);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         Ok(Header {
             created_at: Cow::Owned(engine.now().to_string()),
@@ -381,7 +381,7 @@ async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRo
     let nodes = inclusion_nodes(row.position, state.head.frontier.size());
     let nodes = nodes.map_err(|error| Refusal::Damaged(error.to_string()))?;
     let hashes = node_hashes(engine.store(), key, &nodes).await?;
-    let checkpoint = newest_note(&state, engine.doors(), engine.options())?.to_string();
+    let checkpoint = newest_note(&state, engine.ports(), engine.options())?.to_string();
     Ok(TlogProof { extra: row.leaf.clone(), index: row.position, hashes, checkpoint })
 }
 

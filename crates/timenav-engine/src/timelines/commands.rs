@@ -180,7 +180,7 @@ impl Engine {
             of,
             fork: Fork { of: last.timeline, size },
             root: tree.root_at(self.store(), last.as_of).await?,
-            checkpoint: newest_note(&forked, self.doors(), self.options())?,
+            checkpoint: newest_note(&forked, self.ports(), self.options())?,
             events_count,
             clock,
             at,
@@ -272,7 +272,7 @@ impl Engine {
         let role = directory::standing(&self.directory(), caller, Some(&state), host).role;
         let role_end = role.and_then(|_| state.head.permissions.role_end(&caller.user_id, host));
         let forked_from = state.lineage.last().cloned();
-        let checkpoint = newest_note(&state, self.doors(), self.options())?;
+        let checkpoint = newest_note(&state, self.ports(), self.options())?;
         Ok(TimelineView { state, checkpoint, clock, forked_from, role, role_end })
     }
 }

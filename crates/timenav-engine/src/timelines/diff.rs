@@ -7,15 +7,15 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{EventId, TimelineId, TimerId};
 use timenav_core::limits::DIFF_ENTRIES_MAX;
 use timenav_core::time::Instant;
-use timenav_core::timers::Fallen;
+use timenav_core::timers::DueFiring;
 
 use crate::engine::Engine;
 use crate::ledger::head::{Layer, TimelineKey};
 use crate::ledger::payload::Reading;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::{EventVersion, KnownEvent};
 use crate::read::cursor::Cursor;
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
@@ -181,7 +181,7 @@ impl Engine {
                 Ok((Found { timers, ..Found::default() }, last.map(|last| last.to_string())))
             }
             DiffOf::Firings => {
-                let after = after.map(|after| fallen(&after).ok_or(Refusal::Cursor)).transpose()?;
+                let after = after.map(|after| due_firing(&after).ok_or(Refusal::Cursor)).transpose()?;
                 let layers = (&layers_a[..], &layers_b[..]);
                 let (firings, last) = self.firings_apart(layers, *parting, after, items_max).await?;
                 let last = last.map(|last| format!("{} {}", last.due.micros(), last.position));
@@ -246,7 +246,7 @@ impl Engine {
 }
 
 impl DiffSide {
-    fn of(look: &Look) -> Self {
+    fn of(look: &ReadView) -> Self {
         Self { timeline_id: look.timeline(), as_of: look.position(), layers: look.names() }
     }
 }
@@ -298,10 +298,10 @@ fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Vec<(TimelineKey, u6
     [of(a), of(b)].concat()
 }
 
-fn fallen(text: &str) -> Option<Fallen> {
+fn due_firing(text: &str) -> Option<DueFiring> {
     let (due, position) = text.split_once(' ')?;
     let due = Instant::from_micros(due.parse().ok()?)?;
-    Some(Fallen { due, position: position.parse().ok()?, round: u32::MAX })
+    Some(DueFiring { due, position: position.parse().ok()?, round: u32::MAX })
 }
 
 fn check_length(stretches: &[(TimelineKey, u64, u64)]) -> Result<(), Refusal> {

@@ -9,7 +9,7 @@ use crate::ledger::changes::{LedgerPosition, TimelineOver};
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::payload::TimelineCreated;
 use crate::ledger::tree::{node_hashes, root_at};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::read;
@@ -89,7 +89,7 @@ impl Engine {
         loop {
             let due = self.published().read().due(now);
             let Some(ended) = due else { return Ok(()) };
-            self.let_go(&ended).await?;
+            self.prune_ended(&ended).await?;
         }
     }
 
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Prunes events, anchors, sealed data, and payloads and salts of entries; leaves and the tree stay.
-    async fn let_go(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
+    async fn prune_ended(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
         // Only destroy the tree that was recorded as ended, regardless of the row.
         if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {
             tracing::error!(timeline_id = %ended.id, "an ended timeline does not match what was signed; its contents \
@@ -133,7 +133,7 @@ impl Engine {
         }
         let mut from = Some(0);
         while let Some(at) = from {
-            from = self.store().let_go(ended, at, PRUNE_ROWS_MAX).await?;
+            from = self.store().prune_ended(ended, at, PRUNE_ROWS_MAX).await?;
         }
         self.published().write().forget(ended.key);
         tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of an ended timeline were deleted");

@@ -9,17 +9,17 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    LeafRecord, LetGoClass, Retention, SWEEP_ACTION, Sweep, SweepDraft, SweepOffer, SweptEntry, leaf_hash, payload_hash,
+    LeafRecord, PruneClass, Retention, SWEEP_ACTION, Sweep, SweepDraft, SweepOffer, SweptEntry, leaf_hash, payload_hash,
 };
 use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 
 use crate::clock::host_clock::HostClockDoubt;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{LedgerPosition, LetGone, Swept};
+use crate::ledger::changes::{LedgerPosition, PrunedContents, Swept};
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::Reading;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::SweepMark;
 use crate::read::long_work::give_way_after;
 use crate::requests::background::Background;
@@ -28,7 +28,7 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::asked::Answer;
 use crate::writer::deciding::repeated::Again;
-use crate::writer::deciding::timelines::retention::{KeptFor, LetGo, SetRetention};
+use crate::writer::deciding::timelines::retention::{KeptFor, PrunePayloads, SetRetention};
 use crate::writer::deciding::{Aim, alone};
 
 pub const SWEEP_POSITIONS_MAX: u64 = 10_000;
@@ -49,7 +49,7 @@ pub struct RetentionRequest {
 #[derive(Clone, Debug)]
 pub struct Pruned {
     pub retention: Retention,
-    pub let_go: Option<LetGone>,
+    pub pruned: Option<PrunedContents>,
     /// For a dry run, what the next sweep would prune.
     pub foreseen: Option<ForeseenSweep>,
     /// Contents deleted only now that an earlier sweep had named.
@@ -63,7 +63,7 @@ pub struct Pruned {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeseenSweep {
-    pub class: LetGoClass,
+    pub class: PruneClass,
     pub count: u64,
     /// All of it was recorded before this host time.
     pub cutoff: Instant<Wall>,
@@ -72,14 +72,14 @@ pub struct ForeseenSweep {
 impl Pruned {
     const fn nothing(retention: Retention) -> Self {
         let (has_more, replayed) = (false, false);
-        Self { retention, let_go: None, foreseen: None, finished: 0, waits: None, has_more, ledger: None, replayed }
+        Self { retention, pruned: None, foreseen: None, finished: 0, waits: None, has_more, ledger: None, replayed }
     }
 
     /// There may always be more after a sweep.
     fn swept(answer: &Answer<Swept>) -> Self {
-        let Swept { let_go, finished, retention } = answer.change;
-        let (let_go, ledger) = (Some(let_go), Some(answer.ledger));
-        Self { let_go, finished, has_more: true, ledger, replayed: answer.replayed, ..Self::nothing(retention) }
+        let Swept { pruned, finished, retention } = answer.change;
+        let (pruned, ledger) = (Some(pruned), Some(answer.ledger));
+        Self { pruned, finished, has_more: true, ledger, replayed: answer.replayed, ..Self::nothing(retention) }
     }
 }
 
@@ -154,7 +154,7 @@ impl Engine {
             self.admit(caller, &TimelineId::system(), Demand::Operate, OPERATION).await?;
         }
         let pruned = self.prune_once(caller, &timeline, accept_host_clock, idempotency).await?;
-        if pruned.let_go.is_some() {
+        if pruned.pruned.is_some() {
             return Ok(pruned);
         }
         // A prune request without matches writes no other entry, so it is logged as a read.
@@ -252,7 +252,7 @@ impl Engine {
             let Chosen { sweep, has_more } = self.choose(&state, false).await?;
             let Some((sweep, mark)) = sweep else { return Ok((None, has_more)) };
             let size = self.has_others().then(|| state.head.frontier.size());
-            let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark, size, finished };
+            let deciding = PrunePayloads { sweep, policies: state.head.retention.clone(), mark, size, finished };
             let answer = match asking {
                 Some((caller, idempotency)) => self.submit(caller, timeline.clone(), deciding, idempotency).await,
                 None => self.submit_service(timeline.clone(), deciding).await,
@@ -261,7 +261,7 @@ impl Engine {
                 Err(Refusal::ChangedMeanwhile) => {}
                 answer => {
                     let answer = answer?;
-                    self.finish(state.head.key, answer.change.let_go.position).await?;
+                    self.finish(state.head.key, answer.change.pruned.position).await?;
                     return Ok((Some(answer), true));
                 }
             }
@@ -278,7 +278,7 @@ impl Engine {
         let starts = policies.as_slice().iter().map(|(position, _)| *position);
         let ends = starts.clone().skip(1).chain([size]);
         for (policy, end) in starts.zip(ends) {
-            for class in LetGoClass::ALL {
+            for class in PruneClass::ALL {
                 let Some((_, period)) = policies.deciding(class, policy + 1, size) else { continue };
                 let mark = marks.iter().find(|mark| (mark.policy, mark.class) == (policy, class));
                 let first = mark.map_or(policy + 1, |mark| mark.until);
@@ -356,7 +356,7 @@ impl Engine {
             while at <= *last {
                 for leaf in self.leaves_between(key, at, (last + 1).min(at + BLOCK_ENTRIES)).await? {
                     let (record, recorded_at) = entry_at(&leaf, at)?;
-                    let is_due = LetGoClass::of(&record.action) == Some(sweep.class) && recorded_at < sweep.cutoff;
+                    let is_due = PruneClass::of(&record.action) == Some(sweep.class) && recorded_at < sweep.cutoff;
                     if !is_due {
                         return Err(damaged("it lists an entry that must not be pruned"));
                     }

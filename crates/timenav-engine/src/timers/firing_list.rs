@@ -3,13 +3,13 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
 use timenav_core::limits::FIRINGS_SCANNED_MAX;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
 use crate::engine::Engine;
 use crate::ledger::head::TimelineKey;
 use crate::ledger::payload::Reading;
 use crate::ports::timer_rows::{FiringRow, TimersWanted};
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
@@ -66,7 +66,7 @@ impl Engine {
             // The cursor's field for the ledger size stores the round here.
             let round = u32::try_from(cursor.as_of).map_err(|_| Refusal::Cursor)?;
             let due = Instant::from_micros(cursor.micros).ok_or(Refusal::Cursor)?;
-            after = Some(Fallen { due, position: cursor.position, round });
+            after = Some(DueFiring { due, position: cursor.position, round });
         }
         let (mut firings, mut looked, mut is_all) = (Vec::new(), 0, false);
         while !is_all && firings.len() <= items_max && looked < FIRINGS_SCANNED_MAX {
@@ -78,7 +78,7 @@ impl Engine {
                     is_all = true;
                     break;
                 }
-                after = Some(row.fallen);
+                after = Some(row.due_firing);
                 if search.fits(&row) {
                     firings.push(row);
                 }
@@ -89,7 +89,7 @@ impl Engine {
         }
         let has_more = firings.len() > items_max;
         firings.truncate(items_max);
-        let last = if has_more { firings.last().map(|row| row.fallen) } else { after.filter(|_| !is_all) };
+        let last = if has_more { firings.last().map(|row| row.due_firing) } else { after.filter(|_| !is_all) };
         let next_cursor =
             last.map(|last| self.cursor(caller, &query, last.round.into(), last.due.micros(), last.position));
         Ok(FiringPage { timeline_id: look.timeline(), firings, next_cursor })
@@ -98,9 +98,9 @@ impl Engine {
     /// Returns the resolved filter, and the firing to start after.
     async fn firings_looked_through(
         &self,
-        look: &Look,
+        look: &ReadView,
         filter: FiringFilter,
-    ) -> Result<(Search, Option<Fallen>), Refusal> {
+    ) -> Result<(Search, Option<DueFiring>), Refusal> {
         let FiringFilter { timer_id, advance_id, state, queue } = filter;
         let key = look.state.head.key;
         let timer = match timer_id {
@@ -118,7 +118,7 @@ impl Engine {
                 let (position, receipt) = self.told_of_advance(&look.state, &advance_id).await?;
                 let before = receipt.from.micros().checked_sub(1).and_then(Instant::from_micros);
                 // After all firings of the previous due time.
-                let last = |due| Fallen { due, position: i64::MAX.unsigned_abs(), round: u32::MAX };
+                let last = |due| DueFiring { due, position: i64::MAX.unsigned_abs(), round: u32::MAX };
                 after = before.map(last);
                 Some((position, receipt.reached))
             }
@@ -139,7 +139,7 @@ impl FiringFilter {
 }
 
 impl Search {
-    fn wanted(&self, after: Option<Fallen>) -> TimersWanted {
+    fn wanted(&self, after: Option<DueFiring>) -> TimersWanted {
         match (self.timer, self.state) {
             (Some(position), _) => TimersWanted::FiringsOfAfter(position, after, BLOCK_FIRINGS),
             (None, Some(FiringState::Pending)) => TimersWanted::PendingAfter(after, BLOCK_FIRINGS),
@@ -149,7 +149,7 @@ impl Search {
 
     /// Returns whether this and all later firings are beyond the instant that the advance has reached.
     fn is_past(&self, firing: &FiringRow) -> bool {
-        self.advance.is_some_and(|(_, reached)| firing.fallen.due > reached)
+        self.advance.is_some_and(|(_, reached)| firing.due_firing.due > reached)
     }
 
     fn fits(&self, firing: &FiringRow) -> bool {

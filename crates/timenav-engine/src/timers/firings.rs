@@ -13,7 +13,8 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LedgerPosition};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Webhook;
-use crate::ports::leasing_door::{LeasesWanted, OFFERED_BUSY_MAX};
+use crate::ports::shared_leases::LeasesWanted;
+use crate::ports::shared_leases::OFFERED_BUSY_MAX;
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::replication::leasing::{AttemptsEnded, attempt_of};
 use crate::requests::actor::Actor;
@@ -199,10 +200,10 @@ impl Engine {
         }
         let attempts = firings.iter().map(attempt_of).collect();
         let mut held = HandedOver { engine: self, timeline: &state.head.id, attempts };
-        let positions = firings.iter().map(|(firing, _)| firing.fallen.position).collect();
+        let positions = firings.iter().map(|(firing, _)| firing.due_firing.position).collect();
         let timers = self.store().timer_rows(state.head.key, TimersWanted::At(positions)).await?.timers;
         let of_timer = |firing: &FiringRow| {
-            let timer = timers.iter().find(|timer| timer.position == firing.fallen.position);
+            let timer = timers.iter().find(|timer| timer.position == firing.due_firing.position);
             let is_sent = firing.queue.as_str() == QueueId::OF_WEBHOOKS;
             let webhook = |timer: &TimerRow| if is_sent { timer.webhook() } else { None };
             timer.map_or_else(|| ("null".into(), None), |timer| (Arc::clone(&timer.payload), webhook(timer)))

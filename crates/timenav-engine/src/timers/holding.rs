@@ -15,9 +15,13 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::AdvancesHeld;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Reading;
-use crate::ports::leasing_door::{
-    AtWorkWanted, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, told_of,
-};
+use crate::ports::shared_leases::AtWorkWanted;
+use crate::ports::shared_leases::LEASE_LASTS_MICROS_MAX;
+use crate::ports::shared_leases::LeaseChanges;
+use crate::ports::shared_leases::LeaseRow;
+use crate::ports::shared_leases::LeasesFound;
+use crate::ports::shared_leases::LeasesWanted;
+use crate::ports::shared_leases::told_of;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;

@@ -2,7 +2,7 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{FiringId, TimelineId};
 use timenav_core::limits::FIRINGS_PER_REQUEST_MAX;
-use timenav_core::timers::Fallen;
+use timenav_core::timers::DueFiring;
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
@@ -33,13 +33,13 @@ impl Engine {
         let missing = || Refusal::NotFound { what: "firing", id: firing_id.to_string() };
         let wanted = TimersWanted::Firings(vec![firing_id.clone()]);
         let firing = self.store().timer_rows(state.head.key, wanted).await?.firings.pop().ok_or_else(missing)?;
-        let position = firing.fallen.position;
+        let position = firing.due_firing.position;
         let timer = self.store().timer_rows(state.head.key, TimersWanted::At(vec![position])).await?.timers.pop();
-        let latest = timer.map_or(firing.fallen.round, |timer| timer.round);
+        let latest = timer.map_or(firing.due_firing.round, |timer| timer.round);
         let named = state.head.id.told();
         // The last rounds, if there are many.
-        let rounds = (firing.fallen.round + 1..=latest).rev().take(FIRINGS_PER_REQUEST_MAX);
-        let later = rounds.map(|round| Fallen { round, ..firing.fallen }.firing_id(&named)).collect();
+        let rounds = (firing.due_firing.round + 1..=latest).rev().take(FIRINGS_PER_REQUEST_MAX);
+        let later = rounds.map(|round| DueFiring { round, ..firing.due_firing }.firing_id(&named)).collect();
         let redeliver = Redeliver { firing_id, position, later };
         let answer = self.submit(caller, timeline, redeliver, idempotency).await?;
         Ok(FiringAnswer {

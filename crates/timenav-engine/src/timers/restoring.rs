@@ -8,7 +8,7 @@ use timenav_core::clock::{self, ClockCommand};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, FiringState, Room, Timer};
+use timenav_core::timers::{DueFiring, FiringState, Room, Timer};
 
 use crate::engine::Engine;
 use crate::events::location::zone_of;
@@ -86,7 +86,7 @@ impl Engine {
         let (clock, host) = (&state.head.clock, self.host(&state));
         let now = clock.now(host);
         // Errors of the clock are reported when the change is decided.
-        let Ok(moved) = clock::decide(clock, command, &zone_of(self.doors(), clock.location.as_deref()), host) else {
+        let Ok(moved) = clock::decide(clock, command, &zone_of(self.ports(), clock.location.as_deref()), host) else {
             return Ok(None);
         };
         let Some(destination) = moved.map(|moved| moved.moment.at).filter(|destination| *destination < now) else {
@@ -105,22 +105,22 @@ impl Engine {
         let mut candidates: BTreeMap<u64, Candidate> = BTreeMap::new();
         let mut superseded = Vec::new();
         // Start after all firings at the target itself.
-        let mut after = Fallen { due: destination, position: i64::MAX.unsigned_abs(), round: u32::MAX };
+        let mut after = DueFiring { due: destination, position: i64::MAX.unsigned_abs(), round: u32::MAX };
         while timers.last.is_some() {
             let wanted = TimersWanted::FiringsAfter(Some(after), BLOCK_ROWS);
             let firings = self.store().timer_rows(key, wanted).await?.firings;
             let Some(last) = firings.last() else { break };
-            after = last.fallen;
+            after = last.due_firing;
             room.look(firings.len())?;
-            let positions: BTreeSet<u64> = firings.iter().map(|firing| firing.fallen.position).collect();
+            let positions: BTreeSet<u64> = firings.iter().map(|firing| firing.due_firing.position).collect();
             let unknown = positions.into_iter().filter(|position| !candidates.contains_key(position)).collect();
             for row in self.timers_at(key, unknown, &mut room).await? {
                 candidates.insert(row.position, Candidate::of(row)?);
             }
             for firing in firings {
                 // Firings of removed timers do not recur.
-                let Some(candidate) = candidates.get_mut(&firing.fallen.position) else { continue };
-                if candidate.take(firing.fallen.due, destination) && firing.state == FiringState::Pending {
+                let Some(candidate) = candidates.get_mut(&firing.due_firing.position) else { continue };
+                if candidate.take(firing.due_firing.due, destination) && firing.state == FiringState::Pending {
                     room.firing()?;
                     superseded.push(firing);
                 }
@@ -151,7 +151,7 @@ impl Engine {
         &self,
         key: TimelineKey,
         room: &mut Room,
-    ) -> Result<BTreeMap<Fallen, FiringRow>, Refusal> {
+    ) -> Result<BTreeMap<DueFiring, FiringRow>, Refusal> {
         let (mut found, mut made) = (BTreeMap::new(), 0);
         loop {
             let rows = self.store().timer_rows(key, TimersWanted::PendingSince(made, BLOCK_FIRINGS)).await?.firings;
@@ -159,7 +159,7 @@ impl Engine {
             // One entry creates fewer firings than are read at a time, so the next ones are from a later entry.
             made = rows.last().map_or(made, |last| last.made);
             for row in rows {
-                if found.insert(row.fallen, row).is_none() {
+                if found.insert(row.due_firing, row).is_none() {
                     room.firing()?;
                 }
             }

@@ -18,7 +18,7 @@ use timenav_core::timers::{Advance, AdvanceState, FiringState};
 use crate::engine::Engine;
 use crate::ledger::changes::{LookUp, Reach};
 use crate::ledger::head::TimelineState;
-use crate::ports::leasing_door::Keeper;
+use crate::ports::shared_leases::Keeper;
 use crate::ports::timer_rows::TimersWanted;
 use crate::requests::background::{Background, BackgroundTraces};
 use crate::requests::refusal::Refusal;
@@ -357,7 +357,7 @@ impl Engine {
         let mut firings = self.store().timer_rows(key, open).await?.firings;
         let of_instant = TimersWanted::OfAdvance(advance.position, here, here, max);
         firings.extend(self.store().timer_rows(key, of_instant).await?.firings);
-        let last = firings.iter().max_by_key(|firing| (firing.made, firing.fallen));
+        let last = firings.iter().max_by_key(|firing| (firing.made, firing.due_firing));
         let count = advance.at_instant;
         Ok(last.map(|last| format!("the timer `{}` (the last of {count} to fire at this instant)", last.timer_id)))
     }

@@ -59,11 +59,11 @@ impl Engine {
     pub fn webhook_sealed_for(&self, timeline: &TimelineId, claimed: &ClaimedFiring) -> Option<Vec<TimelineId>> {
         let Some(state) = self.state(timeline) else { return Some(vec![timeline.clone()]) };
         let timers = &state.head.timers;
-        if claimed.firing.fallen.position >= timers.base.max(timers.sends_from) {
+        if claimed.firing.due_firing.position >= timers.base.max(timers.sends_from) {
             return Some(vec![timeline.clone()]);
         }
         let ancestors = state.lineage.iter().rev();
-        let is_sent = claimed.firing.fallen.position >= timers.sends_from;
+        let is_sent = claimed.firing.due_firing.position >= timers.sends_from;
         is_sent.then(|| std::iter::once(timeline).chain(ancestors).cloned().collect())
     }
 
@@ -80,7 +80,7 @@ impl Engine {
         claimed: &ClaimedFiring,
     ) -> Result<Option<&'static str>, Refusal> {
         let mut sender = self.state(timeline);
-        while let Some(fork) = sender.filter(|fork| claimed.firing.fallen.position < fork.head.timers.base) {
+        while let Some(fork) = sender.filter(|fork| claimed.firing.due_firing.position < fork.head.timers.base) {
             let forked = fork.lineage.last();
             if let Some(forked) = forked {
                 // Permissions acknowledged by another service must count here too.
@@ -175,7 +175,7 @@ impl Engine {
         timeline: &TimelineId,
         WebhookTarget { url, secret }: WebhookTarget,
     ) -> Result<(WebhookTarget, Option<String>), Refusal> {
-        let Some(door) = &self.doors().webhooks else {
+        let Some(door) = &self.ports().webhooks else {
             let detail = "this service sends no webhooks: its operator can allow hosts with --webhook-allow-host; claim the \
                 firings from a queue instead";
             return Err(Refusal::invalid("deliver/to", detail));

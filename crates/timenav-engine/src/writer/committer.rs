@@ -16,20 +16,21 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::integrity::opening::moved::{Moved, SomeMoved};
-use crate::integrity::opening::told::Untold;
+use crate::integrity::opening::told::ReloadReason;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::notes::keep_both;
 use crate::ports::store::{Locked, Store};
 use crate::ports::store_error::StoreError;
+use crate::requests::rate_limited_log::RateLimitedLog;
 use crate::requests::refusal::Refusal;
-use crate::requests::seldom::Seldom;
 use crate::writer::asked::{Handed, Submission, Told};
+use crate::writer::batch_delay::LINGER;
+use crate::writer::batch_delay::collect;
 use crate::writer::deciding::catching_up::CatchUp;
 use crate::writer::draft::SaltPool;
 use crate::writer::gathering::known;
 use crate::writer::group::{Finished, Group};
 use crate::writer::heads::Heads;
-use crate::writer::lingering::{LINGER, collect};
 use crate::writer::locking::{is_nothing, to_lock};
 use crate::writer::sealing::{Sealed, keep_newest, seal_all, seal_together};
 use crate::writer::shared::{Committed, Shared};
@@ -53,7 +54,7 @@ pub(crate) struct Committer {
     pub(crate) heads: Heads,
     pub(crate) runtime: Handle,
     /// When a failure of the store was last logged: any client can trigger another attempt.
-    pub(crate) failures: Seldom,
+    pub(crate) failures: RateLimitedLog,
 }
 
 impl Committer {
@@ -124,7 +125,7 @@ impl Committer {
                 }
             }
         }
-        let now = shared.doors.clock.now();
+        let now = shared.ports.clock.now();
         if let Some(untold) = self.failures.tell(now) {
             tracing::error!(
                 untold,
@@ -184,7 +185,7 @@ impl Committer {
         }
         shared.note_commit(committed.is_ok());
         committed.map_err(|error| {
-            if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
+            if let Some(untold) = self.failures.tell(shared.ports.clock.now()) {
                 tracing::error!(%error, untold, "a group could not be committed");
             }
             match error {
@@ -226,7 +227,7 @@ impl Committer {
         let shared = Arc::clone(&self.shared);
         let known = self.runtime.block_on(known(&*self.store, &self.heads, submissions));
         let known = known.map_err(|error| self.not_read(error))?;
-        let outside = (&shared.doors, &shared.options, shared.level.load(Ordering::Relaxed));
+        let outside = (&shared.ports, &shared.options, shared.level.load(Ordering::Relaxed));
         let mut group = Group::new(&self.heads, &known, outside, &shared.host_clock, salts);
         group.decide_all(submissions);
         // Only an invalid key or origin leads here, and startup has checked both.
@@ -247,7 +248,7 @@ impl Committer {
     }
 
     fn not_read(&self, error: StoreError) -> Refusal {
-        if let Some(untold) = self.failures.tell(self.shared.doors.clock.now()) {
+        if let Some(untold) = self.failures.tell(self.shared.ports.clock.now()) {
             tracing::error!(%error, untold, "the store cannot be read");
         }
         error.into()
@@ -323,7 +324,7 @@ impl Committer {
     }
 
     fn catch_up_with_all(&mut self) -> Result<(), NotCommitted> {
-        let now = self.shared.doors.clock.now();
+        let now = self.shared.ports.clock.now();
         let sizes = self.runtime.block_on(self.store.sizes()).map_err(|error| self.not_read(error))?;
         self.shared.following.note_lag(&self.heads, &sizes);
         let sizes: HashMap<TimelineKey, u64> = sizes.into_iter().collect();
@@ -341,10 +342,10 @@ impl Committer {
         &mut self,
         moved: &[TimelineKey],
         to_grow: &BTreeSet<TimelineKey>,
-    ) -> Result<Option<Untold>, NotCommitted> {
+    ) -> Result<Option<ReloadReason>, NotCommitted> {
         match self.some_moved(moved) {
             Ok(SomeMoved::Moved(moved)) => self.go_on(Ok(moved), to_grow).map(|()| None),
-            Ok(SomeMoved::Untold(untold)) => Ok(Some(untold)),
+            Ok(SomeMoved::ReloadReason(untold)) => Ok(Some(untold)),
             Err(refusal) => self.go_on(Err(refusal), to_grow).map(|()| None),
         }
     }
@@ -358,7 +359,7 @@ impl Committer {
     }
 
     /// Slow if there are many timelines.
-    fn load(&mut self, untold: Untold) -> Result<(), NotCommitted> {
+    fn load(&mut self, untold: ReloadReason) -> Result<(), NotCommitted> {
         self.shared.following.loads.fetch_add(1, Ordering::Relaxed);
         tracing::info!(reason = %untold, "reloading all timelines to apply the commits of other writers");
         let moved = self.heads_moved();
@@ -392,7 +393,7 @@ impl Committer {
                 let told = match refusal {
                     Refusal::Diverged(divergence) => {
                         let known = self.heads.get(&divergence.timeline).map(|known| &**known);
-                        keep_both(&divergence, known, &shared.doors, &shared.options);
+                        keep_both(&divergence, known, &shared.ports, &shared.options);
                         Refusal::Diverged(divergence)
                     }
                     refusal => Refusal::Unavailable(refusal.to_string()),

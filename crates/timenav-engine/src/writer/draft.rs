@@ -15,11 +15,12 @@ use crate::access::directory::DirectoryChange;
 use crate::ledger::action::Action;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::AttemptRecord;
-use crate::ports::doors::Doors;
-use crate::ports::leasing_door::{AtWork, AtWorkWanted};
+use crate::ports::all::Ports;
 use crate::ports::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
+use crate::ports::shared_leases::AtWork;
+use crate::ports::shared_leases::AtWorkWanted;
 use crate::ports::timer_rows::{TimerRows, TimersFound, TimersWanted};
 use crate::ports::wall_clock::Host;
 use crate::requests::actor::Actor;
@@ -170,8 +171,8 @@ impl<'a> Draft<'a> {
         self.timeline
     }
 
-    pub(crate) const fn doors(&self) -> &'a Doors {
-        self.ground.doors
+    pub(crate) const fn ports(&self) -> &'a Ports {
+        self.ground.ports
     }
 
     pub(crate) const fn options(&self) -> &'a Options {
@@ -299,7 +300,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn hashed(&mut self, payload: String) -> (Salt, Hash, Vec<u8>) {
-        let salt = self.salts.next(self.ground.doors);
+        let salt = self.salts.next(self.ground.ports);
         let hash = payload_hash(&salt, payload.as_bytes());
         (salt, hash, payload.into_bytes())
     }

@@ -5,8 +5,8 @@ use timenav_core::ids::{EventId, TimelineId};
 
 use crate::ledger::head::{Layer, TimelineKey, TimelineState};
 use crate::ports::facts::{Asker, Facts, Wanted};
-use crate::ports::leasing_door::AtWorkWanted;
 use crate::ports::rows::KnownEvent;
+use crate::ports::shared_leases::AtWorkWanted;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::writer::asked::Submission;

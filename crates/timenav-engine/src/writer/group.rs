@@ -17,7 +17,7 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{LedgerPosition, OutcomeRecord, is_forgotten};
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::statement::{self, Covers};
-use crate::ports::doors::Doors;
+use crate::ports::all::Ports;
 use crate::ports::signer::Signer;
 use crate::ports::store::{Commit, TimelineCommit};
 use crate::ports::timer_rows::TimersWanted;
@@ -41,7 +41,7 @@ mod tests;
 pub(crate) struct Group<'a> {
     heads: &'a Heads,
     known: &'a Known,
-    doors: &'a Doors,
+    ports: &'a Ports,
     options: &'a Options,
     level: u64,
     host_clock: &'a HostClock,
@@ -90,15 +90,15 @@ impl<'a> Group<'a> {
     pub(crate) fn new(
         heads: &'a Heads,
         known: &'a Known,
-        (doors, options, level): (&'a Doors, &'a Options, u64),
+        (ports, options, level): (&'a Ports, &'a Options, u64),
         host_clock: &'a HostClock,
         salts: SaltPool,
     ) -> Self {
-        let (accepted, now) = (Accepted::nothing(heads), doors.clock.now());
+        let (accepted, now) = (Accepted::nothing(heads), ports.clock.now());
         Self {
             heads,
             known,
-            doors,
+            ports,
             options,
             level,
             host_clock,
@@ -208,16 +208,16 @@ impl<'a> Group<'a> {
         {
             self.write_reads_of(&timeline, full);
         }
-        let Self { accepted, salts, doors, .. } = self;
+        let Self { accepted, salts, ports, .. } = self;
         let gathered = accepted.reads.entry(timeline).or_insert_with(|| {
-            let salt = salts.next(doors);
+            let salt = salts.next(ports);
             GatheredReads { host, salt, reads: ReadsDraft::new(salt) }
         });
         gathered.reads.push(&read).map_err(|error| Refusal::Damaged(format!("a read cannot be logged: {error}")))
     }
 
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
-        self.now = self.doors.clock.now();
+        self.now = self.ports.clock.now();
         self.check_live(submission)?;
         if let Some(asked) = submission.idempotency
             && let Some(outcome) = self.repeated(asked, earlier, submission)?
@@ -335,9 +335,9 @@ impl<'a> Group<'a> {
     }
 
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
-        let Self { heads, known, doors, options, level, host_clock, accepted, salts, now, .. } = self;
+        let Self { heads, known, ports, options, level, host_clock, accepted, salts, now, .. } = self;
         let (sure, for_expiry) = (host_clock.sure(*now), host_clock.for_expiry(*now));
-        (Ground { heads, known, accepted, doors, options, level: *level, now: *now, sure, for_expiry }, salts)
+        (Ground { heads, known, accepted, ports, options, level: *level, now: *now, sure, for_expiry }, salts)
     }
 
     pub(crate) fn refused(&self) -> Option<&Refusal> {
@@ -349,7 +349,7 @@ impl<'a> Group<'a> {
     /// # Errors
     /// A tree cannot be signed, or a read cannot be logged.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
-        let Self { heads, doors, options, level, host_clock, salts, accepted, decided, untold, .. } = self;
+        let Self { heads, ports, options, level, host_clock, salts, accepted, decided, untold, .. } = self;
         if let Some(refusal) = untold {
             return Err(refusal);
         }
@@ -364,9 +364,9 @@ impl<'a> Group<'a> {
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
         let (mut entries_count, covers) = (0, Covers::at(level));
         for (id, mut step) in steps {
-            let next = doors.next_signer.as_deref().filter(|_| step.is_signed_by_next);
+            let next = ports.next_signer.as_deref().filter(|_| step.is_signed_by_next);
             step.state.head.directory = directory.version;
-            sign(&mut step.state, (&*doors.signer, next), rows.root(), (&options.service_name, covers))?;
+            sign(&mut step.state, (&*ports.signer, next), rows.root(), (&options.service_name, covers))?;
             entries_count += step.entries.len() as u64;
             let (committed, state) = committed(step);
             commit.timelines.push(committed);
@@ -379,7 +379,7 @@ impl<'a> Group<'a> {
         let relied: BTreeSet<&TimelineId> = aimed.filter(|aimed| !states.contains_key(*aimed)).collect();
         let size = |timeline: &TimelineId| heads.get(timeline).map(|state| state.head.frontier.size());
         commit.relied = relied.into_iter().map(|timeline| (timeline.clone(), size(timeline))).collect();
-        let now = doors.clock.now();
+        let now = ports.clock.now();
         let mut told: Vec<Option<Result<Told, Refusal>>> = Vec::with_capacity(decided.len());
         for (decided, submission) in decided.into_iter().zip(submissions) {
             let Some(Decided { outcome, idempotency }) = decided else {

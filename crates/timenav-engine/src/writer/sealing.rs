@@ -8,7 +8,7 @@ use timenav_core::ids::TimelineId;
 
 use crate::ledger::head::TimelineState;
 use crate::ledger::notes::newest_note;
-use crate::ports::outside::{KeptOutside, system_last};
+use crate::ports::outside::{ExternalCheckpoint, system_last};
 use crate::requests::background::Background;
 use crate::requests::refusal::Refusal;
 use crate::writer::asked::{Asked, Told};
@@ -33,7 +33,7 @@ pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 }
 
 pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
-    let (began, measured) = (shared.doors.clock.now(), shared.doors.clock.measured());
+    let (began, measured) = (shared.ports.clock.now(), shared.ports.clock.measured());
     let waiting = shared.commit_times.begin_seal(measured);
     let kept = match shared.failure() {
         None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
@@ -41,7 +41,7 @@ pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
         Some(refusal) => Err(refusal),
     };
     if sealing.iter().any(|sealed| sealed.committed.entries_count > 0) {
-        shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.doors.clock.measured());
+        shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.ports.clock.measured());
     }
     drop(waiting);
     shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
@@ -58,16 +58,16 @@ pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
 pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
     let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
     let sealed = |(id, state): (&TimelineId, &TimelineState)| {
-        let note = newest_note(state, &shared.doors, &shared.options);
+        let note = newest_note(state, &shared.ports, &shared.options);
         let note = note.map_err(|refusal| refusal.to_string())?;
-        Ok(KeptOutside::seal(id.clone(), note, &*shared.doors.signer))
+        Ok(ExternalCheckpoint::seal(id.clone(), note, &*shared.ports.signer))
     };
     let mut checkpoints = newest.into_iter().map(sealed).collect::<Result<Vec<_>, String>>()?;
     if checkpoints.is_empty() {
         return Ok(());
     }
     system_last(&mut checkpoints);
-    shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string())
+    shared.ports.outside.keep(&checkpoints).map_err(|error| error.to_string())
 }
 
 fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {

@@ -9,14 +9,15 @@ use timenav_core::ids::{TimelineId, type_id};
 use timenav_core::time::{Instant, Wall};
 
 use crate::access::directory_rows::DirectoryRows;
+use crate::clock::follower_registry::FollowerRegistry;
 use crate::clock::host_clock::HostClock;
-use crate::clock::roll::Roll;
 use crate::integrity::scan_places::ScanPlaces;
 use crate::integrity::witnessed::Witnessed;
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::published::Published;
 use crate::paradoxes::view_board::Views;
-use crate::ports::doors::{Doors, uuid};
+use crate::ports::all::Ports;
+use crate::ports::all::uuid;
 use crate::ports::store::Store;
 use crate::read::live::Live;
 use crate::read::long_work::LongWork;
@@ -27,9 +28,9 @@ use crate::requests::options::{FEATURE_LEVEL, Options};
 use crate::requests::refusal::Refusal;
 use crate::requests::refused::CountedRefusals;
 use crate::timers::timing::Timing;
+use crate::writer::batch_delay::BatchDelay;
 use crate::writer::commit_times::CommitTimes;
 use crate::writer::heads::Heads;
-use crate::writer::lingering::Bell;
 
 pub(crate) struct Committed {
     pub(crate) states: Vec<Arc<TimelineState>>,
@@ -41,7 +42,7 @@ pub(crate) struct Committed {
 
 /// State shared by the committer, the sealer and all readers.
 pub(crate) struct Shared {
-    pub(crate) doors: Doors,
+    pub(crate) ports: Ports,
     pub(crate) options: Options,
     pub(crate) live: Live,
     pub(crate) attempts: Attempts,
@@ -51,7 +52,7 @@ pub(crate) struct Shared {
     pub(crate) long_work: LongWork,
     /// Timelines left to sweep in this round. Locked while sweeping.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
-    pub(crate) bell: Bell,
+    pub(crate) bell: BatchDelay,
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
     pub(crate) directory: ArcSwap<Directory>,
@@ -70,7 +71,7 @@ pub(crate) struct Shared {
     pub(crate) tending: tokio::sync::Mutex<()>,
     pub(crate) witnessed: Witnessed,
     pub(crate) timing: Arc<Timing>,
-    pub(crate) roll: Roll,
+    pub(crate) roll: FollowerRegistry,
     pub(crate) background: OnceLock<Arc<dyn BackgroundTraces>>,
 }
 
@@ -82,12 +83,12 @@ impl Shared {
         has_failed: bool,
     ) {
         let Some(traces) = self.background.get() else { return };
-        let (ended, timeline_id) = (self.doors.clock.now(), timeline.cloned());
+        let (ended, timeline_id) = (self.ports.clock.now(), timeline.cloned());
         traces.done(BackgroundWork { what, timeline_id, began, ended, has_failed });
     }
 
     pub(crate) fn new(
-        doors: Doors,
+        ports: Ports,
         options: Options,
         heads: &Heads,
         ended: Vec<EndedTimeline>,
@@ -99,18 +100,18 @@ impl Shared {
         for ended in ended {
             published.end(ended);
         }
-        let mut timing = if has_others { Timing::shared(type_id("service", uuid(&doors))) } else { Timing::default() };
-        if doors.webhooks.is_some() {
+        let mut timing = if has_others { Timing::shared(type_id("service", uuid(&ports))) } else { Timing::default() };
+        if ports.webhooks.is_some() {
             timing.send_webhooks();
         }
         heads.all().for_each(|state| timing.published(None, state));
         let going = heads.all().filter(|state| state.head.timers.advance.is_some());
-        going.for_each(|state| timing.leases().resume(&state.head.id, doors.clock.now()));
+        going.for_each(|state| timing.leases().resume(&state.head.id, ports.clock.now()));
         heads.all().for_each(|state| _ = published.insert(Arc::clone(state)));
-        let long_work = LongWork::new(doors.long_work.clone());
-        let following = Following::since(doors.clock.now());
+        let long_work = LongWork::new(ports.long_work.clone());
+        let following = Following::since(ports.clock.now());
         Self {
-            doors,
+            ports,
             options,
             live: Live::default(),
             attempts: Attempts::default(),
@@ -119,7 +120,7 @@ impl Shared {
             scans: ScanPlaces::default(),
             long_work,
             sweeping: tokio::sync::Mutex::default(),
-            bell: Bell::default(),
+            bell: BatchDelay::default(),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(published),
             directory: ArcSwap::new(Arc::clone(heads.directory())),
@@ -135,7 +136,7 @@ impl Shared {
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
             timing: Arc::new(timing),
-            roll: Roll::default(),
+            roll: FollowerRegistry::default(),
             background: OnceLock::new(),
         }
     }

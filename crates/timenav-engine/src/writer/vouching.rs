@@ -5,7 +5,7 @@
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::LetGoClass;
+use timenav_core::ledger::PruneClass;
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
@@ -15,7 +15,7 @@ use crate::writer::deciding::Asking;
 
 /// Log entries (reads, rejections, scans) are not relied on, nor are sessions: a user can log in again.
 fn is_relied_on(action: Action) -> bool {
-    LetGoClass::of(action.word()).is_none()
+    PruneClass::of(action.word()).is_none()
         && !matches!(action, Action::DetectTampering | Action::LogIn | Action::RenewSession)
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Timers {
     tidy_at: usize,
 }
 
-enum Had {
+enum FdOwner {
     By(OwnedFd),
     ByNobody,
     /// An inaccessible process may have it.
@@ -186,24 +186,24 @@ impl Timer {
     /// Returns whether the run may have the timer: its creator may have ended, and left it to a child.
     fn is_had(&mut self) -> bool {
         match self.look_for() {
-            Had::By(process) => self.process = Some(process),
-            Had::Unseen => self.process = None,
-            Had::ByNobody => return false,
+            FdOwner::By(process) => self.process = Some(process),
+            FdOwner::Unseen => self.process = None,
+            FdOwner::ByNobody => return false,
         }
         true
     }
 
-    fn look_for(&self) -> Had {
-        let mut had = Had::ByNobody;
+    fn look_for(&self) -> FdOwner {
+        let mut had = FdOwner::ByNobody;
         for pid in descendants() {
             match self.is_among_those_of(pid) {
                 Ok(true) => {
                     let process = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
                     if let Some(process) = process {
-                        return Had::By(process);
+                        return FdOwner::By(process);
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => had = Had::Unseen,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => had = FdOwner::Unseen,
                 Ok(false) | Err(_) => {}
             }
         }

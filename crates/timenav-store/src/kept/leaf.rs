@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use timenav_core::ledger::{LeafRecord, LetGoClass, ReadsEntry, rebuilt_leaf};
+use timenav_core::ledger::{LeafRecord, PruneClass, ReadsEntry, rebuilt_leaf};
 
 /// Prefix of read entries. No other entry has it.
 const OF_READS: &[u8] = b"{\"action\":\"reads\",";
@@ -34,5 +34,5 @@ pub(crate) fn whole<'a>(kept: &'a [u8], told: &str, seq: u64) -> Cow<'a, [u8]> {
 pub(crate) fn may_go(kept: &[u8]) -> bool {
     let Some(rest) = kept.strip_prefix(ACTION) else { return is_short(kept) };
     let word = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
-    std::str::from_utf8(word).is_ok_and(|action| LetGoClass::of(action).is_some())
+    std::str::from_utf8(word).is_ok_and(|action| PruneClass::of(action).is_some())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
-use timenav_engine::{Divergence, KeptOutside};
+use timenav_engine::{Divergence, ExternalCheckpoint};
 
 use super::{FILE_MODE, Kept, sync_folder, write_record};
 
@@ -126,7 +126,7 @@ impl Kept {
     fn pin(&self, open: &mut super::OpenFile, divergence: &Divergence, seen: &str) -> io::Result<()> {
         let timeline = &divergence.timeline;
         let mut record = Vec::new();
-        write_record(&mut record, &KeptOutside { timeline: timeline.clone(), note: seen.into(), seal: None })?;
+        write_record(&mut record, &ExternalCheckpoint { timeline: timeline.clone(), note: seen.into(), seal: None })?;
         self.append(open, &record)?;
         open.diverged.insert(timeline.clone(), seen.to_owned());
         Ok(())

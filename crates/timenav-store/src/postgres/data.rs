@@ -66,7 +66,7 @@ pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
             }
         }
         if !events.is_empty() {
-            contents::let_go(batch, timeline, &positions);
+            contents::prune(batch, timeline, &positions);
             batch.add(ERASE_EVENTS, values![timeline.0, events, positions.into_iter().map(sql).collect::<Vec<_>>()]);
         }
     }

@@ -59,7 +59,7 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
             ended.fork.map(|fork| sql(fork.size)),
             ended.overrides,
             ended.due_at.micros(),
-            ended.is_let_go,
+            ended.is_pruned,
         ],
     );
 }
@@ -81,12 +81,12 @@ fn ended(row: &Row) -> Result<EndedTimeline, Failed> {
         fork: heads::fork(row, 5)?,
         overrides: get(row, 7)?,
         due_at: instant(get(row, 8)?)?,
-        is_let_go: get(row, 9)?,
+        is_pruned: get(row, 9)?,
     })
 }
 
 /// Prunes up to `items_max` rows of a timeline. Returns the position to continue from, or `None` once nothing is left.
-pub(super) async fn let_go(
+pub(super) async fn prune(
     connections: &Connections,
     ended: &EndedTimeline,
     from: u64,
@@ -100,7 +100,7 @@ pub(super) async fn let_go(
             let message = format!("timeline `{}` has ended, but is still active", ended.id);
             return Err(StoreError::Damaged(message).into());
         }
-        let_go_some(&writing, ended, from, items_max).await
+        prune_some(&writing, ended, from, items_max).await
     };
     match done.await {
         Ok(next) => writing.commit(connections, None).await.map(|()| next),
@@ -111,7 +111,7 @@ pub(super) async fn let_go(
     }
 }
 
-async fn let_go_some(
+async fn prune_some(
     writing: &Writing,
     ended: &EndedTimeline,
     from: u64,
@@ -119,7 +119,7 @@ async fn let_go_some(
 ) -> Result<Option<u64>, Failed> {
     let (on, key) = (writing.on()?, ended.key);
     let mut batch = Batch::default();
-    contents::let_go_some(&mut batch, key, from, items_max);
+    contents::prune_some(&mut batch, key, from, items_max);
     let found = batch.run(on).await?;
     let last: Option<i64> = found.first().and_then(|rows| rows.first()).map_or(Ok(None), |row| get(row, 0))?;
     if let Some(last) = last {

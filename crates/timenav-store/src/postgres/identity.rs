@@ -4,7 +4,7 @@ use timenav_core::access::Scope;
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 use timenav_core::time::Instant;
-use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, Shelves, User};
+use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, PersistentMap, Secrets, Session, User};
 use tokio_postgres::Row;
 
 use super::ends;
@@ -99,7 +99,7 @@ fn insert_key<'a>(batch: &mut Batch<'a>, key: &'a ApiKey) {
 
 /// Returns the directory, optionally with revoked keys.
 pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Directory, Failed> {
-    let mut users = Shelves::default();
+    let mut users = PersistentMap::default();
     for row in rows(on, SELECT_USERS, &[]).await? {
         let user = user(&row)?;
         users.insert(user.user_id.clone(), user);
@@ -108,7 +108,7 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     for row in rows(on, SELECT_KEYS, &[&with_stopped_keys]).await? {
         keys.put(api_key(&row)?);
     }
-    let mut passwords = Shelves::default();
+    let mut passwords = PersistentMap::default();
     for row in rows(on, SELECT_PASSWORDS, &[]).await? {
         let password = password(&row)?;
         passwords.insert(password.user_id.clone(), Arc::new(password));

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Commit, Idempotency, IdempotencyRecord, KeptOutcome, StoreError};
+use timenav_engine::{Commit, Idempotency, IdempotencyRecord, StoreError, StoredOutcome};
 use tokio_postgres::Row;
 
 use super::values::{Failed, bytes, get, id, instant, number, sql, text};
@@ -126,10 +126,10 @@ pub(super) async fn of_events(
 }
 
 /// Returns outcomes in key order, starting after `after`.
-pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, Failed> {
+pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<StoredOutcome>, Failed> {
     let after = after.map_or_else(Vec::new, |key| key.to_vec());
     let found = rows(on, SELECT_PAGE, &[&after, &sql(rows_max as u64)]).await?;
-    let kept = |row: &Row| Ok(KeptOutcome { record: outcome(row)?, goes_with: get(row, 6)? });
+    let kept = |row: &Row| Ok(StoredOutcome { record: outcome(row)?, goes_with: get(row, 6)? });
     found.iter().map(kept).collect()
 }
 

@@ -304,8 +304,8 @@ impl Store for PostgresStore {
 
 #[async_trait]
 impl Upkeep for PostgresStore {
-    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
-        Ok(ends::let_go(&self.connections, ended, from, items_max).await?)
+    async fn prune_ended(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+        Ok(ends::prune(&self.connections, ended, from, items_max).await?)
     }
 
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
@@ -314,7 +314,7 @@ impl Upkeep for PostgresStore {
 
     async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
         let mut batch = Batch::default();
-        retention::let_go(&mut batch, timeline, &positions, finished);
+        retention::prune(&mut batch, timeline, &positions, finished);
         Ok(self.write(batch).await?)
     }
 

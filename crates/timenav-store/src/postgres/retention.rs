@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
+use timenav_core::ledger::{PruneClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{SweepMark, SweepRow, TimelineKey};
 
@@ -48,8 +48,8 @@ pub(super) fn insert_sweeps(batch: &mut Batch<'_>, timeline: TimelineKey, sweeps
 
 pub(super) fn mark(batch: &mut Batch<'_>, timeline: TimelineKey, mark: SweepMark) {
     let statement = match mark.class {
-        LetGoClass::Reads => MARK_READS,
-        LetGoClass::Refusals => MARK_REFUSALS,
+        PruneClass::Reads => MARK_READS,
+        PruneClass::Refusals => MARK_REFUSALS,
     };
     batch.add(statement, values![timeline.0, sql(mark.policy), sql(mark.until)]);
 }
@@ -58,7 +58,7 @@ pub(super) async fn marks(on: &Object, timeline: TimelineKey) -> Result<Vec<Swee
     let mut marks = Vec::new();
     for row in rows(on, SELECT_MARKS, &[&timeline.0]).await? {
         let policy = number(&row, 0)?;
-        for (class, column) in [(LetGoClass::Reads, 1), (LetGoClass::Refusals, 2)] {
+        for (class, column) in [(PruneClass::Reads, 1), (PruneClass::Refusals, 2)] {
             if let Some(until) = get::<Option<i64>>(&row, column)?.map(count).transpose()? {
                 marks.push(SweepMark { policy, class, until });
             }
@@ -77,8 +77,8 @@ pub(super) async fn sweeps(on: &Object, timeline: TimelineKey, end: u64) -> Resu
     found.iter().map(|row| number(row, 0)).collect()
 }
 
-pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64], finished: Option<u64>) {
-    contents::let_go(batch, timeline, positions);
+pub(super) fn prune(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64], finished: Option<u64>) {
+    contents::prune(batch, timeline, positions);
     if let Some(sweep) = finished {
         batch.add(FINISH_SWEEP, values![timeline.0, sql(sweep)]);
     }

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::Instant;
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 use timenav_engine::{
     AdvanceRow, FiringRow, TimelineKey, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
@@ -160,9 +160,9 @@ fn put_firings<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]
             INSERT_FIRINGS,
             values![
                 fired().map(|(key, _)| key).collect::<Vec<_>>(),
-                fired().map(|(_, one)| one.fallen.due.micros()).collect::<Vec<_>>(),
-                fired().map(|(_, one)| sql(one.fallen.position)).collect::<Vec<_>>(),
-                fired().map(|(_, one)| i64::from(one.fallen.round)).collect::<Vec<_>>(),
+                fired().map(|(_, one)| one.due_firing.due.micros()).collect::<Vec<_>>(),
+                fired().map(|(_, one)| sql(one.due_firing.position)).collect::<Vec<_>>(),
+                fired().map(|(_, one)| i64::from(one.due_firing.round)).collect::<Vec<_>>(),
                 fired().map(|(_, one)| one.firing_id.as_str()).collect::<Vec<_>>(),
                 fired().map(|(_, one)| one.timer_id.as_str()).collect::<Vec<_>>(),
                 fired().map(|(_, one)| one.queue.as_str()).collect::<Vec<_>>(),
@@ -181,9 +181,9 @@ fn put_firings<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]
             SETTLE_FIRINGS,
             values![
                 settled().map(|(key, _)| key).collect::<Vec<_>>(),
-                settled().map(|(_, one)| one.fallen.due.micros()).collect::<Vec<_>>(),
-                settled().map(|(_, one)| sql(one.fallen.position)).collect::<Vec<_>>(),
-                settled().map(|(_, one)| i64::from(one.fallen.round)).collect::<Vec<_>>(),
+                settled().map(|(_, one)| one.due_firing.due.micros()).collect::<Vec<_>>(),
+                settled().map(|(_, one)| sql(one.due_firing.position)).collect::<Vec<_>>(),
+                settled().map(|(_, one)| i64::from(one.due_firing.round)).collect::<Vec<_>>(),
                 settled().map(|(_, one)| number_of(one.state)).collect::<Vec<_>>(),
                 settled().map(|(_, one)| sql(one.settled)).collect::<Vec<_>>(),
                 settled().map(|(_, one)| one.reason.as_deref().map(str::as_bytes)).collect::<Vec<_>>(),
@@ -269,7 +269,7 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
 }
 
 /// Returns the sort key after which firings are read: due time, position and round.
-fn place(after: Option<Fallen>) -> (i64, i64, i64) {
+fn place(after: Option<DueFiring>) -> (i64, i64, i64) {
     after.map_or((i64::MIN, -1, -1), |one| (one.due.micros(), sql(one.position), i64::from(one.round)))
 }
 
@@ -308,7 +308,7 @@ fn timer(row: &Row) -> Result<TimerRow, Failed> {
 /// Decodes a firing from the first columns of a row, in the order of `firings!`.
 pub(super) fn firing(row: &Row) -> Result<FiringRow, Failed> {
     Ok(FiringRow {
-        fallen: Fallen { due: instant(get(row, 0)?)?, position: number(row, 1)?, round: round(row, 2)? },
+        due_firing: DueFiring { due: instant(get(row, 0)?)?, position: number(row, 1)?, round: round(row, 2)? },
         firing_id: id(FiringId::new(get(row, 3)?))?,
         timer_id: id(TimerId::new(get(row, 4)?))?,
         queue: id(QueueId::new(get(row, 5)?))?,

@@ -58,7 +58,7 @@ pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasur
         ErasedContent::Event(event_id) => {
             transaction.prepare_cached(ERASE_EVENT)?.execute(params![timeline.0, event_id.as_str(), position])?;
             let key = entry_key(timeline, erasure.position);
-            contents::let_go(transaction, key, key)?;
+            contents::prune(transaction, key, key)?;
         }
         ErasedContent::Reads(left) => contents::leave(transaction, entry_key(timeline, erasure.position), left)?,
     }

@@ -51,7 +51,7 @@ pub(super) fn end(transaction: &Transaction<'_>, ended: &EndedTimeline) -> rusql
         ended.fork.map(|fork| sql(fork.size)),
         ended.overrides,
         ended.due_at.micros(),
-        ended.is_let_go,
+        ended.is_pruned,
     ])?;
     Ok(())
 }
@@ -86,12 +86,12 @@ fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
         fork: fork.transpose()?,
         overrides: row.get(7).map_err(failed)?,
         due_at: instant(number(8)?)?,
-        is_let_go: row.get(9).map_err(failed)?,
+        is_pruned: row.get(9).map_err(failed)?,
     })
 }
 
 /// Prunes up to `items_max` rows of a timeline. Returns the position to continue from, or `None` once nothing is left.
-pub(super) fn let_go(
+pub(super) fn prune(
     connection: &mut Connection,
     ended: &EndedTimeline,
     from: u64,
@@ -104,7 +104,7 @@ pub(super) fn let_go(
     if standing.is_some() {
         return Err(StoreError::Damaged(format!("timeline `{}` has ended, but is still active", ended.id)));
     }
-    let next = let_go_some(&transaction, ended, from, items_max).map_err(failed)?;
+    let next = prune_some(&transaction, ended, from, items_max).map_err(failed)?;
     transaction.commit().map_err(failed)?;
     if next.is_none() {
         data::forget_log(connection);
@@ -112,7 +112,7 @@ pub(super) fn let_go(
     Ok(next)
 }
 
-fn let_go_some(
+fn prune_some(
     transaction: &Transaction<'_>,
     ended: &EndedTimeline,
     from: u64,
@@ -120,7 +120,7 @@ fn let_go_some(
 ) -> rusqlite::Result<Option<u64>> {
     let (key, items) = (ended.key, sql(items_max as u64));
     let bounds = [entry_key(key, from.min(POSITION_MAX)), entry_key(key, POSITION_MAX)];
-    if let Some(last) = contents::let_go_some(transaction, bounds, items_max)? {
+    if let Some(last) = contents::prune_some(transaction, bounds, items_max)? {
         return Ok(Some(last.abs_diff(entry_key(key, 0)) + 1));
     }
     for delete in DELETE_SOME {

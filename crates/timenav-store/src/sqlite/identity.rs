@@ -5,7 +5,7 @@ use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 use timenav_engine::{
-    ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, Secrets, Session, Shelves, StoreError, User,
+    ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, PersistentMap, Secrets, Session, StoreError, User,
 };
 
 use super::ends;
@@ -106,7 +106,7 @@ pub(super) fn working(connection: &Connection) -> Result<Directory, StoreError> 
 }
 
 fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, StoreError> {
-    let mut users = Shelves::default();
+    let mut users = PersistentMap::default();
     each(connection, SELECT_USERS, |row| {
         let user = user(row)?;
         users.insert(user.user_id.clone(), user);
@@ -117,7 +117,7 @@ fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, St
         keys.put(api_key(row)?);
         Ok(())
     })?;
-    let mut passwords = Shelves::default();
+    let mut passwords = PersistentMap::default();
     each(connection, SELECT_PASSWORDS, |row| {
         let password = password(row)?;
         passwords.insert(password.user_id.clone(), Arc::new(password));

@@ -1,7 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{IdempotencyRecord, KeptOutcome, StoreError};
+use timenav_engine::{IdempotencyRecord, StoreError, StoredOutcome};
 
 use super::values::{POSITION_MAX, bytes, failed, id, instant, sql};
 use crate::kept::leaf;
@@ -42,7 +42,7 @@ pub(super) fn page(
     connection: &Connection,
     after: Option<[u8; 32]>,
     rows_max: usize,
-) -> Result<Vec<KeptOutcome>, StoreError> {
+) -> Result<Vec<StoredOutcome>, StoreError> {
     let select = format!("{SELECT} WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2");
     let mut select = connection.prepare_cached(&select).map_err(failed)?;
     let mut rows = select.query(params![after, sql(rows_max as u64)]).map_err(failed)?;
@@ -50,7 +50,7 @@ pub(super) fn page(
     while let Some(row) = rows.next().map_err(failed)? {
         let record = outcome(row)?;
         let goes_with = told_of(&record.outcome);
-        found.push(KeptOutcome { record, goes_with });
+        found.push(StoredOutcome { record, goes_with });
     }
     Ok(found)
 }

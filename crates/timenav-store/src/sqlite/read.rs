@@ -233,9 +233,9 @@ impl SharedFollowers for SqliteStore {}
 
 #[async_trait]
 impl Upkeep for SqliteStore {
-    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+    async fn prune_ended(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
         let ended = ended.clone();
-        self.write(move |connection| ends::let_go(connection, &ended, from, items_max)).await
+        self.write(move |connection| ends::prune(connection, &ended, from, items_max)).await
     }
 
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
@@ -243,7 +243,7 @@ impl Upkeep for SqliteStore {
     }
 
     async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
-        self.write(move |connection| retention::let_go(connection, timeline, &positions, finished)).await
+        self.write(move |connection| retention::prune(connection, timeline, &positions, finished)).await
     }
 
     async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {

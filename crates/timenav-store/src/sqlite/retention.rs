@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
+use timenav_core::ledger::{PruneClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{StoreError, SweepMark, SweepRow, TimelineKey};
 
@@ -47,8 +47,8 @@ pub(super) fn insert_sweep(
 
 pub(super) fn mark(connection: &Connection, timeline: TimelineKey, mark: SweepMark) -> rusqlite::Result<()> {
     let statement = match mark.class {
-        LetGoClass::Reads => MARK_READS,
-        LetGoClass::Refusals => MARK_REFUSALS,
+        PruneClass::Reads => MARK_READS,
+        PruneClass::Refusals => MARK_REFUSALS,
     };
     let row = params![timeline.0, sql(mark.policy), sql(mark.until)];
     connection.prepare_cached(statement)?.execute(row).map(|_| ())
@@ -60,7 +60,7 @@ pub(super) fn marks(connection: &Connection, timeline: TimelineKey) -> Result<Ve
     let mut marks = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let policy = count(row.get(0).map_err(failed)?)?;
-        for (class, column) in [(LetGoClass::Reads, 1), (LetGoClass::Refusals, 2)] {
+        for (class, column) in [(PruneClass::Reads, 1), (PruneClass::Refusals, 2)] {
             let until: Option<i64> = row.get(column).map_err(failed)?;
             if let Some(until) = until.map(count).transpose()? {
                 marks.push(SweepMark { policy, class, until });
@@ -82,7 +82,7 @@ pub(super) fn sweeps(connection: &Connection, timeline: TimelineKey, end: u64) -
     rows.map(|row| row.map_err(failed).and_then(count)).collect()
 }
 
-pub(super) fn let_go(
+pub(super) fn prune(
     connection: &mut Connection,
     timeline: TimelineKey,
     positions: &[u64],
@@ -91,7 +91,7 @@ pub(super) fn let_go(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     for run in positions.chunk_by(|one, next| one + 1 == *next) {
         let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-        contents::let_go(&transaction, entry_key(timeline, *first), entry_key(timeline, *last)).map_err(failed)?;
+        contents::prune(&transaction, entry_key(timeline, *first), entry_key(timeline, *last)).map_err(failed)?;
     }
     if let Some(sweep) = finished {
         transaction.execute(FINISH_SWEEP, params![timeline.0, sql(sweep)]).map_err(failed)?;

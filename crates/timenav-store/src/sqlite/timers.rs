@@ -2,7 +2,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::Instant;
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 use timenav_engine::{
     AdvanceRow, FiringRow, StoreError, TimelineKey, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
@@ -73,7 +73,7 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
         update.execute(params![timeline.0, position, next, one.round, one.is_cancelled])?;
     }
     for firing in fired {
-        let Fallen { due, position, round } = firing.fallen;
+        let DueFiring { due, position, round } = firing.due_firing;
         transaction.prepare_cached(INSERT_FIRING)?.execute(params![
             timeline.0,
             due.micros(),
@@ -91,7 +91,7 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
         ])?;
     }
     for end in settled {
-        let Fallen { due, position, round } = end.fallen;
+        let DueFiring { due, position, round } = end.due_firing;
         let key = (timeline.0, due.micros(), sql(position));
         let mut settle = transaction.prepare_cached(SETTLE_FIRING)?;
         settle.execute(params![key.0, key.1, key.2, round, number(end.state), sql(end.settled), end.reason])?;
@@ -225,7 +225,7 @@ pub(super) fn few(wanted: &TimersWanted, rows_max: usize) -> Option<TimersWanted
 }
 
 /// Returns the sort key after which firings are read: due time, position and round.
-fn place(after: Option<Fallen>) -> [i64; 3] {
+fn place(after: Option<DueFiring>) -> [i64; 3] {
     after.map_or([i64::MIN, -1, -1], |one| [one.due.micros(), sql(one.position), i64::from(one.round)])
 }
 
@@ -293,7 +293,7 @@ fn firing(row: &Row<'_>) -> Result<FiringRow, StoreError> {
     let text = |at: usize| row.get::<_, String>(at).map_err(failed);
     let position_or_none = |at: usize| row.get::<_, Option<i64>>(at).map_err(failed)?.map(count).transpose();
     Ok(FiringRow {
-        fallen: Fallen {
+        due_firing: DueFiring {
             due: instant(row.get(0).map_err(failed)?)?,
             position: count(row.get(1).map_err(failed)?)?,
             round: row.get(2).map_err(failed)?,

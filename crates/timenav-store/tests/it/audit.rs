@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use sha2::Sha256;
 use timenav_core::ids::DataId;
 use timenav_core::ledger::{
-    Checkpoint, EventsErased, Hash, KeptReads, LeafRecord, LetGoClass, Read, ReadParameters, Salt,
+    Checkpoint, EventsErased, Hash, KeptReads, LeafRecord, PruneClass, Read, ReadParameters, Salt,
 };
 use timenav_core::ledger::{VerifierKey, origin, payload_hash};
 use timenav_core::place::LocationQuery;
@@ -21,8 +21,8 @@ use timenav_engine::{
     Signer as _, Store, StoredEntry, scan,
 };
 
-use crate::doors::CountingEntropy;
 use crate::house::House;
+use crate::ports::CountingEntropy;
 use crate::sample::layer;
 
 /// One entry in a form convenient for tests.
@@ -355,7 +355,7 @@ async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64])
     });
     let swept: BTreeSet<u64> = runs.flatten().collect();
     for line in lines.iter().filter(|line| swept.contains(&line.seq)) {
-        let class = LetGoClass::of(&line.action);
+        let class = PruneClass::of(&line.action);
         assert!(class.is_some(), "a sweep names an entry that is kept forever: {line:?}");
     }
     let erased: Vec<u64> = entries_erased.iter().filter(|position| !swept.contains(position)).copied().collect();

@@ -32,7 +32,7 @@ pub(crate) struct FaultyStore {
     /// Number of commits that succeed before the next ones fail.
     commits_left: AtomicUsize,
     /// Number of prunings that succeed before the next ones fail.
-    let_go_left: AtomicUsize,
+    prune_left: AtomicUsize,
     reads_fail: AtomicBool,
     /// Blocks commits.
     gate: Semaphore,
@@ -76,7 +76,7 @@ impl FaultyStore {
             inner,
             commits_fail: AtomicBool::new(false),
             commits_left: AtomicUsize::new(usize::MAX),
-            let_go_left: AtomicUsize::new(usize::MAX),
+            prune_left: AtomicUsize::new(usize::MAX),
             reads_fail: AtomicBool::new(false),
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
@@ -141,8 +141,8 @@ impl FaultyStore {
     }
 
     /// Allows this many prunings, and fails later ones.
-    pub(crate) fn let_go_at_most(&self, count: usize) {
-        self.let_go_left.store(count, Ordering::SeqCst);
+    pub(crate) fn prune_at_most(&self, count: usize) {
+        self.prune_left.store(count, Ordering::SeqCst);
     }
 
     /// Allows this many commits, and fails later ones.
@@ -528,12 +528,12 @@ impl Upkeep for FaultyStore {
         self.reading()?.stray_arrivals().await
     }
 
-    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+    async fn prune_ended(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
         let one_less = |left: usize| left.checked_sub(1);
         self.commits_left
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
             .map_err(|_| StoreError::Unavailable("the disk is full".to_owned()))?;
-        self.inner.let_go(ended, from, items_max).await
+        self.inner.prune_ended(ended, from, items_max).await
     }
 
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
@@ -542,7 +542,7 @@ impl Upkeep for FaultyStore {
 
     async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
         let one_less = |left: usize| left.checked_sub(1);
-        if self.let_go_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
+        if self.prune_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
             return Err(StoreError::Unavailable("the power is gone".to_owned()));
         }
         self.inner.sweep(timeline, positions, finished).await

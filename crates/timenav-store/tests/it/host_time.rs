@@ -5,8 +5,8 @@ use std::sync::Arc;
 use timenav_core::time::Span;
 use timenav_engine::{NewTimeline, OpenError, Refusal, Store, WallClock as _};
 
-use crate::doors::FakeClock;
 use crate::house::{Home, House};
+use crate::ports::FakeClock;
 use crate::sample::{hour, timeline_id, user_id};
 
 const SECOND: i64 = 1_000_000;

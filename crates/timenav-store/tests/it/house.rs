@@ -9,7 +9,7 @@ use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_core::scan::Depth;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, ScanSource, Seen, Store, TimelineKey,
+    ApiKeyRequest, Caller, Engine, Gazetteer, OpenError, Options, Ports, Refusal, ScanSource, Seen, Store, TimelineKey,
     Topic, Vault, WatchLedger, WatchedParadoxes, Webhooks,
 };
 use timenav_store::{SqliteArchive, SqliteStore};
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 
 use crate::audit::{self, Line};
 use crate::cluster;
-use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
+use crate::ports::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
 use crate::sample::{timeline_id, user_id};
 
 /// The environment of the engine, which outlives each [`Home`] opened in it.
@@ -182,8 +182,8 @@ impl House {
         }
     }
 
-    pub(crate) fn doors(&self) -> Doors {
-        Doors {
+    pub(crate) fn ports(&self) -> Ports {
+        Ports {
             clock: Arc::clone(&self.clock) as _,
             entropy: Arc::clone(&self.entropy) as _,
             signer: Arc::clone(&self.signer) as _,
@@ -203,7 +203,7 @@ impl House {
             Ok(())
         };
         // Boxed, because otherwise the futures of tests would be large.
-        let engine = Box::pin(Engine::open(Arc::clone(&store), self.doors(), self.options.clone(), keep)).await?;
+        let engine = Box::pin(Engine::open(Arc::clone(&store), self.ports(), self.options.clone(), keep)).await?;
         let key = self.first_keys.lock().last().cloned().expect("a store that was ever opened has a first key");
         let admin = engine.authenticate(&key).expect("the first key works");
         Ok(Home { house: self, engine, store, admin })

@@ -8,7 +8,7 @@ mod sample;
 mod conformance;
 
 mod audit;
-mod doors;
+mod ports;
 mod faulty_store;
 mod host_time;
 mod house;

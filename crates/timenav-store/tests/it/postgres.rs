@@ -341,15 +341,15 @@ fn contents_are_pruned_in_batches_and_leaves_kept() {
         fork: None,
         overrides: false,
         due_at: host(6),
-        is_let_go: false,
+        is_pruned: false,
     };
-    let refused = wait_for(store.let_go(&ended, 0, 2));
+    let refused = wait_for(store.prune_ended(&ended, 0, 2));
     assert!(matches!(refused, Err(StoreError::Damaged(_))), "it has not ended: {refused:?}");
     let directory = vec![DirectoryChange::EndTimeline(ended.clone())];
     wait_for(store.commit(Commit { directory, ..Commit::default() })).unwrap();
     let (mut from, mut times) = (Some(0), 0);
     while let Some(next) = from {
-        from = wait_for(store.let_go(&ended, next, 2)).unwrap();
+        from = wait_for(store.prune_ended(&ended, next, 2)).unwrap();
         times += 1;
     }
     // Two entries and one, an event, an anchor, and a read that finds nothing.
@@ -357,7 +357,7 @@ fn contents_are_pruned_in_batches_and_leaves_kept() {
     assert_eq!(wait_for(store.leaves(key, 0, 9)).unwrap().len(), 5);
     assert_eq!(wait_for(store.event_rows_count(key, 9)).unwrap(), (0, 0));
     let opened = wait_for(store.open()).unwrap();
-    assert!(opened.heads.is_empty() && opened.ended[0].is_let_go, "{:?}", opened.ended);
+    assert!(opened.heads.is_empty() && opened.ended[0].is_pruned, "{:?}", opened.ended);
 }
 
 /// However many versions an event has on a later layer, a page reads one of them. The server counts the rows.

@@ -52,8 +52,8 @@ use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
 use crate::audit::payload_hash_of;
-use crate::doors::{CountingEntropy, OneCity};
 use crate::house::{Home, House, Template};
+use crate::ports::{CountingEntropy, OneCity};
 use crate::sample::{event_id, host, moment, password, timeline_id, user_id, users};
 
 /// The number of `main` in the database.
@@ -389,7 +389,7 @@ fn sign_note(house: &House, connection: &Connection, timeline: i64, name: &str, 
 }
 
 /// Signs the state of `main` from its rows, for the existing tree, like versions before feature level 7.
-async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
+async fn restate(house: &House, signer: &crate::ports::SeedSigner) {
     let opened = house.store().open().await.unwrap();
     let head = opened.heads.iter().find(|head| head.id.as_str() == "main").unwrap();
     let facts = TimelineFacts {

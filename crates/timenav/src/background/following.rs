@@ -18,7 +18,7 @@ use crate::boot::Kernel;
 use crate::client::{Client, EventStream, Sign, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
-use crate::wiring::doors::counted;
+use crate::wiring::ports::counted;
 use confirming::Applied;
 pub(crate) use opening::Opening;
 use told::{HostClock, Told};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Engine, Hint, Seldom};
+use timenav_engine::{Engine, Hint, RateLimitedLog};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ const ROWS_APART_MIN: Duration = Duration::from_secs(1);
 
 /// Compares the host's clock with that of a remote database, and detects rollbacks while there are no requests.
 pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     while timeout(COMPARE_EVERY, closing.cancelled()).await.is_err() {
         let compared = tokio::select! {
             biased;
@@ -48,7 +48,7 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
 
 /// Runs whenever the directory was updated from entries: no other check detects foreign writes to these rows.
 pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     while !closing.is_cancelled() {
         let began = tokio::select! {
             biased;
@@ -77,7 +77,7 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
     }
-    let (failures, mut looked_at) = (Seldom::default(), None);
+    let (failures, mut looked_at) = (RateLimitedLog::default(), None);
     while !closing.is_cancelled() {
         let timelines = engine.stats().timelines;
         let every = apart(timelines, APART_EACH_UNTOLD).max(LOOK_EVERY);

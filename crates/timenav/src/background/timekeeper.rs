@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::Duration;
 
-use timenav_engine::{Engine, Seldom};
+use timenav_engine::{Engine, RateLimitedLog};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +18,7 @@ pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
     }
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     loop {
         let told = tokio::select! {
             biased;

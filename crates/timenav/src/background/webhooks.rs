@@ -16,7 +16,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::WEBHOOKS_PER_TIMELINE_MAX;
-use timenav_engine::{ClaimedFiring, Engine, Refusal, Seldom};
+use timenav_engine::{ClaimedFiring, Engine, RateLimitedLog, Refusal};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -68,7 +68,7 @@ async fn run(engine: Engine, sender: Arc<Sender>, closing: CancellationToken) {
 
 /// Sends the firings of one timeline until it ends. Cancel-safe: the rest is sent after the next start.
 async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
-    let (mut under_way, failures) = (JoinSet::new(), Seldom::default());
+    let (mut under_way, failures) = (JoinSet::new(), RateLimitedLog::default());
     loop {
         let room = WEBHOOKS_PER_TIMELINE_MAX.saturating_sub(under_way.len());
         let claimed = tokio::select! {
@@ -97,7 +97,7 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
     }
 }
 
-fn warn(engine: &Engine, failures: &Seldom, timeline: &TimelineId, refusal: &Refusal) {
+fn warn(engine: &Engine, failures: &RateLimitedLog, timeline: &TimelineId, refusal: &Refusal) {
     if let Some(suppressed) = failures.tell(engine.now()) {
         tracing::warn!(%timeline, %refusal, suppressed, "outcomes of webhooks cannot be recorded; the webhooks will be \
                                                      sent again");

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::WitnessKey;
-use timenav_engine::{Cosigned, Engine, Evidence, Refusal, Seldom, SignedCheckpoint, WitnessState, WitnessStatus};
+use timenav_engine::{
+    Cosigned, Engine, Evidence, RateLimitedLog, Refusal, SignedCheckpoint, WitnessState, WitnessStatus,
+};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -96,7 +98,7 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
         tokio::spawn(listen(engine.clone(), Arc::clone(&kept), closing.clone()));
     }
     let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     // Every service shows the existing state before anything is added, so that witnesses can detect a rollback.
     let (mut commits, mut is_wanted) = (false, true);
     loop {
@@ -168,7 +170,7 @@ async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> R
 
 /// Stores cosignatures obtained by other services on the database here too.
 async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     while timeout(LISTEN_EVERY, closing.cancelled()).await.is_err() {
         let heard = tokio::select! {
             biased;
@@ -237,7 +239,7 @@ async fn recall_heads(engine: &Engine) {
 
 /// Compares the remaining recorded heads in the background: there may be years of them.
 async fn recall_more(engine: Engine, closing: CancellationToken) {
-    let (failures, was_right) = (Seldom::default(), !engine.contradicts_itself());
+    let (failures, was_right) = (RateLimitedLog::default(), !engine.contradicts_itself());
     loop {
         let recalled = tokio::select! {
             biased;

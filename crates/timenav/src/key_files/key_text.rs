@@ -11,7 +11,7 @@ use timenav_core::ledger::{SignerKey, VerifierKey};
 use timenav_engine::{Entropy, Signer};
 use zeroize::Zeroizing;
 
-use crate::wiring::doors::FileSigner;
+use crate::wiring::ports::FileSigner;
 
 /// Prefix of a line that named an SSH agent, which early versions supported.
 const AGENT_START: &str = "AGENT+KEY ";
@@ -57,7 +57,7 @@ impl KeyText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiring::doors::OsEntropy;
+    use crate::wiring::ports::OsEntropy;
 
     #[test]
     fn key_text_of_new_key_reads_back() {

@@ -107,7 +107,7 @@ fn remove(path: &std::path::Path) -> anyhow::Result<()> {
 mod tests {
     use super::*;
     use crate::key_files::service_key;
-    use crate::wiring::doors::OsEntropy;
+    use crate::wiring::ports::OsEntropy;
 
     fn read(folder: &DataFolder, current: &ServiceKey) -> Result<NextKeyFile, String> {
         NextKeyFile::read(folder, current).map_err(|error| format!("{error:#}"))

@@ -6,7 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 use timenav_engine::WallClock as _;
 use timenav_http::ProcessStats;
 
-use crate::wiring::doors::HostClock;
+use crate::wiring::ports::HostClock;
 
 /// When the process started, in seconds since 1970.
 static STARTED: OnceLock<f64> = OnceLock::new();

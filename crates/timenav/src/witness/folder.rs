@@ -11,7 +11,7 @@ use timenav_engine::Signer;
 
 use crate::data_folder::{LOCK_FILE, hold, replace_secret, write_secret};
 use crate::key_files::{make_signing_key, read_signing_key};
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 const KEY_FILE: &str = "witness.key";
 /// The logs with a cosigned checkpoint, one per line, so that a missing file is noticed.

@@ -332,13 +332,13 @@ fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
 #[test]
 fn bundle_verification_reports_the_number_of_pruned_payloads() {
     let mut service = Service::start();
-    let let_go = crate::verifier::let_some_go(&mut service);
+    let pruned = crate::verifier::let_some_go(&mut service);
     let away = Away::new();
     away.export(&service, "main", "a");
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
     let (verifies, said) = away.verify("a", &key, &[]);
     assert!(verifies, "{said:?}");
-    let told = format!("of these, pruned: {let_go}\n");
+    let told = format!("of these, pruned: {pruned}\n");
     assert!(said[0].contains(&told) && (said[1].is_empty() || said[1].contains(&told)), "{said:?}");
     service.audit();
 }

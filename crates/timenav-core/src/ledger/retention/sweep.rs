@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::ledger::Hash;
 use crate::ledger::canonical::{Malformed, Scanner, Writer};
-use crate::ledger::retention::LetGoClass;
+use crate::ledger::retention::PruneClass;
 use crate::ledger::runs::PositionRuns;
 use crate::time::{Instant, Wall};
 
@@ -37,7 +37,7 @@ pub struct SweptEntry<'a> {
 pub struct Sweep<'a> {
     /// The user who requested it, or the service itself.
     pub asked_by: Cow<'a, str>,
-    pub class: LetGoClass,
+    pub class: PruneClass,
     /// All listed entries were recorded before this host time.
     pub cutoff: Instant<Wall>,
     /// SHA-256 over the concatenated leaf hashes at its positions.
@@ -72,8 +72,8 @@ impl<'a> Sweep<'a> {
         scanner.expect("{\"asked_by\":\"")?;
         let asked_by = scanner.text()?;
         scanner.expect(",\"class\":\"")?;
-        let is_here = |class: &LetGoClass| scanner.skip(class.as_str());
-        let class = LetGoClass::ALL.into_iter().find(is_here).ok_or(scanner.malformed("`reads` or `refusals`"))?;
+        let is_here = |class: &PruneClass| scanner.skip(class.as_str());
+        let class = PruneClass::ALL.into_iter().find(is_here).ok_or(scanner.malformed("`reads` or `refusals`"))?;
         scanner.expect("\",\"count\":")?;
         let count = scanner.integer()?;
         scanner.expect(",\"cutoff\":\"")?;

@@ -17,10 +17,10 @@ fn policies(list: &[(u64, Option<u32>)]) -> RetentionPolicies {
 #[test]
 fn retention_applies_only_to_reads_and_refusals() {
     for (action, class) in [
-        ("read", Some(LetGoClass::Reads)),
-        ("reads", Some(LetGoClass::Reads)),
-        ("unauthorized_access_attempt", Some(LetGoClass::Refusals)),
-        ("unauthorized_access_attempts", Some(LetGoClass::Refusals)),
+        ("read", Some(PruneClass::Reads)),
+        ("reads", Some(PruneClass::Reads)),
+        ("unauthorized_access_attempt", Some(PruneClass::Refusals)),
+        ("unauthorized_access_attempts", Some(PruneClass::Refusals)),
         ("set_access_control", None),
         ("decrypt_data", None),
         ("detect_tampering", None),
@@ -29,7 +29,7 @@ fn retention_applies_only_to_reads_and_refusals() {
         ("Read", None),
         ("", None),
     ] {
-        assert_eq!(LetGoClass::of(action), class, "{action}");
+        assert_eq!(PruneClass::of(action), class, "{action}");
     }
 }
 
@@ -37,7 +37,7 @@ fn retention_applies_only_to_reads_and_refusals() {
 fn shorter_policy_applies_only_to_later_records() {
     let long_then_short = policies(&[(10, Some(100)), (20, Some(5))]);
     let decided = |policies: &RetentionPolicies, position, size| {
-        let found = policies.deciding(LetGoClass::Reads, position, size);
+        let found = policies.deciding(PruneClass::Reads, position, size);
         found.map(|(policy, period)| (policy, period.micros() / 1_000_000))
     };
     for (position, expected) in
@@ -54,16 +54,16 @@ fn shorter_policy_applies_only_to_later_records() {
     assert_eq!(decided(&policies(&[(10, Some(5)), (20, None), (30, Some(5))]), 11, 99), None);
     assert_eq!(back_and_forth.at(20), Some(&reads(Some(100))));
     assert_eq!(back_and_forth.at(21), None);
-    assert_eq!(back_and_forth.deciding(LetGoClass::Refusals, 31, 99), None);
+    assert_eq!(back_and_forth.deciding(PruneClass::Refusals, 31, 99), None);
 }
 
 #[test]
 fn retention_floor_is_checked_per_class() {
     let policy = Retention { reads_seconds: Some(59), refusals_seconds: Some(60) };
     assert_eq!(policy.check_floor(59), Ok(()));
-    assert_eq!(policy.check_floor(60), Err(BelowFloor { class: LetGoClass::Reads, floor_seconds: 60 }));
+    assert_eq!(policy.check_floor(60), Err(BelowFloor { class: PruneClass::Reads, floor_seconds: 60 }));
     let policy = Retention { reads_seconds: None, refusals_seconds: Some(60) };
-    assert_eq!(policy.check_floor(61), Err(BelowFloor { class: LetGoClass::Refusals, floor_seconds: 61 }));
+    assert_eq!(policy.check_floor(61), Err(BelowFloor { class: PruneClass::Refusals, floor_seconds: 61 }));
     assert_eq!(Retention::default().check_floor(u32::MAX), Ok(()));
 }
 
@@ -112,7 +112,7 @@ proptest! {
     ) {
         let numbered: Vec<(u64, Option<u32>)> = (0..).zip(list).collect();
         let all = policies(&numbered);
-        let kept = |size| all.deciding(LetGoClass::Reads, position, size).map_or(i64::MAX, |(_, span)| span.micros());
+        let kept = |size| all.deciding(PruneClass::Reads, position, size).map_or(i64::MAX, |(_, span)| span.micros());
         for size in position.max(1)..9 {
             prop_assert!(kept(size) <= kept(size + 1));
         }

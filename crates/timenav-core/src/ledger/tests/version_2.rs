@@ -301,7 +301,7 @@ fn records_are_read_and_written_as_published() {
     let policy = check_record(&records["set_retention"], Retention::decode, Retention::encode);
     assert_eq!(policy, Retention { reads_seconds: Some(90 * 86_400), refusals_seconds: None });
     let sweep = check_record(&records["sweep"], Sweep::decode, Sweep::encode);
-    assert_eq!((sweep.class, sweep.positions.count(), sweep.policy), (LetGoClass::Reads, 3, 0));
+    assert_eq!((sweep.class, sweep.positions.count(), sweep.policy), (PruneClass::Reads, 3, 0));
     let leaves = items(&vectors["leaves"])[1..].iter().chain([&vectors["reads"]["entry"]]);
     let hashes: Vec<Hash> = leaves.map(|leaf| hash(&leaf["leaf_hash"])).collect();
     let bytes: Vec<&[u8]> = hashes.iter().map(|hash| &hash.as_bytes()[..]).collect();

@@ -7,14 +7,14 @@ use crate::paradox::rules::undo::Undo;
 use crate::paradox::site::{NONE, Site};
 use crate::paradox::told::Taken;
 use crate::paradox::view::View;
-use crate::timers::Fallen;
+use crate::timers::DueFiring;
 
 impl View {
     pub(in crate::paradox) fn of_timers(&mut self, record: &TimerRecord<'_>) {
         match *record {
             TimerRecord::Begins { base } => self.firings.base = base,
             TimerRecord::Set { entry, timer_id } => self.firings.name(entry, timer_id),
-            TimerRecord::Fired { position, firing_id, fallen } => self.fired(position, firing_id, fallen),
+            TimerRecord::Fired { position, firing_id, due_firing } => self.fired(position, firing_id, due_firing),
             TimerRecord::Changed { position, timer, clock_at, schedule } => {
                 // Moments that the timer still has recur, in another round.
                 let has = |one: &Firing| schedule.is_some_and(|schedule| schedule.has(one.due));
@@ -24,7 +24,7 @@ impl View {
                 self.take_firings(&again, position, Some(Taken::ComesAgain));
                 self.take_firings(&gone, position, Some(taken));
             }
-            TimerRecord::Superseded { position, fallen: Fallen { due, position: timer, round } } => {
+            TimerRecord::Superseded { position, due_firing: DueFiring { due, position: timer, round } } => {
                 let gone = self.firings.of_timer(timer, |one| one.due == due && one.round == round);
                 self.take_firings(&gone, position, Some(Taken::ComesAgain));
             }
@@ -36,10 +36,10 @@ impl View {
         }
     }
 
-    fn fired(&mut self, position: u64, firing_id: &EventId, fallen: Fallen) {
+    fn fired(&mut self, position: u64, firing_id: &EventId, due_firing: DueFiring) {
         let node = self.ids.number(firing_id.as_str().as_bytes());
         self.graph.grow(self.ids.count());
-        if let Some(firing) = self.firings.made(node, position, fallen) {
+        if let Some(firing) = self.firings.made(node, position, due_firing) {
             self.put_firing(node, firing);
         }
     }

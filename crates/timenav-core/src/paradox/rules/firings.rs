@@ -7,7 +7,7 @@ use crate::ids::{AnchorId, TimerId};
 use crate::paradox::site::Map;
 use crate::paradox::told::{Taken, TimerTold};
 use crate::time::{Instant, Virtual};
-use crate::timers::Fallen;
+use crate::timers::DueFiring;
 
 #[derive(Debug, Default)]
 pub(in crate::paradox) struct Firings {
@@ -74,11 +74,11 @@ impl Firings {
     }
 
     /// Creates a firing, unless it is known already.
-    pub(in crate::paradox) fn made(&mut self, node: u32, position: u64, fallen: Fallen) -> Option<Firing> {
+    pub(in crate::paradox) fn made(&mut self, node: u32, position: u64, due_firing: DueFiring) -> Option<Firing> {
         if self.of.contains_key(&node) {
             return None;
         }
-        let Fallen { due, position: timer, round } = fallen;
+        let DueFiring { due, position: timer, round } = due_firing;
         self.timers.entry(timer).or_default().fired.push(node);
         Some(Firing { timer, round, due, position, changes: Vec::new() })
     }

@@ -3,7 +3,8 @@
 use super::story::{DraftExt, Story, at, event, id, lines};
 use crate::event::{CauseKind, EventDraft, EventKind, Precision};
 use crate::paradox::{
-    Builder, Came, Kind, PATH_EVENTS_MAX, Paradox, Record, Settings, Severity, SizeHint, Stamp, Version, Witness,
+    Builder, Kind, PATH_EVENTS_MAX, Paradox, Record, Settings, Severity, SizeHint, Stamp, Version, VersionOrigin,
+    Witness,
 };
 use crate::time::{Instant, Span};
 
@@ -217,7 +218,7 @@ fn e13_circle_of_a_million_events() {
     let mut builder = Builder::new(Settings::default(), hint);
     for number in 0..count {
         let (event_id, draft, stamp) = version(number, number.checked_sub(1));
-        let came = Came::Recorded;
+        let came = VersionOrigin::Recorded;
         builder.add(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came }));
     }
     let mut view = builder.finish();
@@ -225,7 +226,7 @@ fn e13_circle_of_a_million_events() {
 
     let (event_id, draft, stamp) = version(0, Some(count - 1));
     let stamp = Stamp { position: u64::from(count), ..stamp };
-    let closing = Version { event_id: &event_id, stamp, draft: &draft, came: Came::Corrected };
+    let closing = Version { event_id: &event_id, stamp, draft: &draft, came: VersionOrigin::Corrected };
     let made = view.apply(&Record::Version(closing)).made;
     let check = |paradox: &Paradox| {
         let Witness::Cycle { steps, length, component_size } = &paradox.witness else { panic!("{}", paradox.kind) };

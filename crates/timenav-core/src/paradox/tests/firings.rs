@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::story::{DraftExt, Story, Told, at, event, id};
 use crate::ids::{AnchorId, TimerId};
-use crate::paradox::{Came, Delta, Kind, Paradox, Record, Settings, Stamp, Taken, TimerRecord, View, Witness};
+use crate::paradox::{Delta, Kind, Paradox, Record, Settings, Stamp, Taken, TimerRecord, VersionOrigin, View, Witness};
 use crate::time::{Instant, Virtual};
-use crate::timers::{Fallen, Schedule};
+use crate::timers::{DueFiring, Schedule};
 
 const DUE: &str = "2026-01-31T09:00:00Z";
 
@@ -24,8 +24,8 @@ impl Story {
 
     fn fire(&mut self, firing: &str, (timer, due, round): (u64, &str, u32)) {
         let firing_id = Box::leak(Box::new(id(firing)));
-        let fallen = Fallen { due: at(due), position: timer, round };
-        self.timers(|position| TimerRecord::Fired { position, firing_id, fallen });
+        let due_firing = DueFiring { due: at(due), position: timer, round };
+        self.timers(|position| TimerRecord::Fired { position, firing_id, due_firing });
     }
 
     fn cancel_timer(&mut self, timer: u64, clock: &str) {
@@ -147,7 +147,7 @@ fn hour(hour: u8) -> Instant<Virtual> {
 /// The reference model: which firings occur, stored in full for each anchor.
 #[derive(Default)]
 struct Plain {
-    fired: Vec<Fallen>,
+    fired: Vec<DueFiring>,
     stands: BTreeSet<usize>,
     anchors: Vec<BTreeSet<usize>>,
     rounds: [u32; 2],
@@ -156,7 +156,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn gone(&mut self, is_so: impl Fn(&Fallen) -> bool) {
+    fn gone(&mut self, is_so: impl Fn(&DueFiring) -> bool) {
         let fired = &self.fired;
         self.stands.retain(|number| !is_so(&fired[*number]));
     }
@@ -171,21 +171,21 @@ impl Plain {
 
     fn take(&mut self, op: Op, position: u64) -> Option<Told> {
         let stamp = Stamp { position, recorded_at: Instant::EPOCH, clock_at: hour(0) };
-        let version = |text: &str, draft| Told::Version { id: id(text), stamp, draft, came: Came::Recorded };
+        let version = |text: &str, draft| Told::Version { id: id(text), stamp, draft, came: VersionOrigin::Recorded };
         let anchor = |number: usize| AnchorId::new(&format!("a{number}")).unwrap();
         Some(match op {
             Op::Fire(timer, at) => {
                 let round = self.rounds[usize::from(timer)];
-                let fallen = Fallen { due: hour(at), position: u64::from(timer), round };
+                let due_firing = DueFiring { due: hour(at), position: u64::from(timer), round };
                 self.stands.insert(self.fired.len());
                 let firing_id = Box::leak(Box::new(id(&format!("f{}", self.fired.len()))));
-                self.fired.push(fallen);
-                Told::Timers(TimerRecord::Fired { position, firing_id, fallen })
+                self.fired.push(due_firing);
+                Told::Timers(TimerRecord::Fired { position, firing_id, due_firing })
             }
             Op::Record(number) => {
                 let number = usize::from(number);
-                let fallen = self.fired.get(number).filter(|_| self.recorded.insert(number))?;
-                version(&format!("f{number}"), event(&fallen.due.to_string()))
+                let due_firing = self.fired.get(number).filter(|_| self.recorded.insert(number))?;
+                version(&format!("f{number}"), event(&due_firing.due.to_string()))
             }
             Op::Name(number, requires) => {
                 let (cause, effect) = (format!("f{number}"), format!("e{position}"));
@@ -199,20 +199,20 @@ impl Plain {
             }
             Op::Cancel(timer, clock) => {
                 let timer = u64::from(timer);
-                self.gone(|fallen| fallen.position == timer && fallen.due > hour(clock));
+                self.gone(|due_firing| due_firing.position == timer && due_firing.due > hour(clock));
                 let clock_at = hour(clock);
                 Told::Timers(TimerRecord::Changed { position, timer, clock_at, schedule: None })
             }
             Op::Rearm(timer, at) => {
                 self.rounds[usize::from(timer)] += 1;
                 let (round, timer) = (self.rounds[usize::from(timer)], u64::from(timer));
-                self.gone(|fallen| fallen.position == timer && fallen.due >= hour(at));
+                self.gone(|due_firing| due_firing.position == timer && due_firing.due >= hour(at));
                 Told::Timers(TimerRecord::Rearmed { position, timer, next: hour(at), round })
             }
             Op::Supersede(number) => {
-                let fallen = *self.fired.get(usize::from(number))?;
-                self.gone(|other| *other == fallen);
-                Told::Timers(TimerRecord::Superseded { position, fallen })
+                let due_firing = *self.fired.get(usize::from(number))?;
+                self.gone(|other| *other == due_firing);
+                Told::Timers(TimerRecord::Superseded { position, due_firing })
             }
             Op::Anchor => {
                 let id = anchor(self.anchors.len());
@@ -267,15 +267,15 @@ proptest! {
 fn second_entry_of_one_return_restores_no_firing() {
     let mut view = View::new(Settings::default());
     let (firing_id, anchor_id) = (id("f"), AnchorId::new("a").unwrap());
-    let fallen = Fallen { due: hour(1), position: 0, round: 0 };
+    let due_firing = DueFiring { due: hour(1), position: 0, round: 0 };
     let returned = |position| Record::Timers(TimerRecord::Returned { position, anchor_id: &anchor_id });
-    view.apply(&Record::Timers(TimerRecord::Fired { position: 0, firing_id: &firing_id, fallen }));
+    view.apply(&Record::Timers(TimerRecord::Fired { position: 0, firing_id: &firing_id, due_firing }));
     let anchor = Told::Anchor { id: anchor_id.clone(), position: 1, timestamp: hour(0), is_fixed: false };
     view.apply(&anchor.record());
     let effect = event("2026-01-01T12:00:00Z").because_of(&["f"]);
     let stamp = Stamp { position: 2, recorded_at: Instant::EPOCH, clock_at: hour(0) };
-    view.apply(&Told::Version { id: id("e"), stamp, draft: effect, came: Came::Recorded }.record());
-    view.apply_all(&[returned(3), Record::Timers(TimerRecord::Superseded { position: 3, fallen })]);
+    view.apply(&Told::Version { id: id("e"), stamp, draft: effect, came: VersionOrigin::Recorded }.record());
+    view.apply_all(&[returned(3), Record::Timers(TimerRecord::Superseded { position: 3, due_firing })]);
     view.apply(&returned(4));
     assert_eq!(orphans(&view).len(), 1);
 }

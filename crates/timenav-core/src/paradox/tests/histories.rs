@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::story::{Told, at, id};
 use crate::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use crate::ids::AnchorId;
-use crate::paradox::{Came, Stamp};
+use crate::paradox::{Stamp, VersionOrigin};
 use crate::place::{Geo, Point};
 use crate::time::{Instant, Virtual, Wall};
 
@@ -124,22 +124,23 @@ fn told(ops: &[Op]) -> Vec<Told> {
     let mut interventions = 0;
     for op in ops {
         let event_id = |event: &u8| id(&format!("e{event}"));
-        let mut version = |told: &mut Vec<Told>, event: &u8, draft: &EventDraft, came: Came| {
+        let mut version = |told: &mut Vec<Told>, event: &u8, draft: &EventDraft, came: VersionOrigin| {
             seen[usize::from(*event)] = Some(draft.clone());
             told.push(Told::Version { id: event_id(event), stamp: stamp(told.len()), draft: draft.clone(), came });
         };
         match op {
             Op::Record(event, draft) => {
-                let came = if seen[usize::from(*event)].is_some() { Came::Changed } else { Came::Recorded };
+                let came =
+                    if seen[usize::from(*event)].is_some() { VersionOrigin::Changed } else { VersionOrigin::Recorded };
                 seen[usize::from(*event)] = Some(draft.clone());
                 told.push(Told::Version { id: event_id(event), stamp: stamp(told.len()), draft: draft.clone(), came });
             }
-            Op::Correct(event, draft) => version(&mut told, event, draft, Came::Corrected),
+            Op::Correct(event, draft) => version(&mut told, event, draft, VersionOrigin::Corrected),
             Op::Restore(event, draft) => {
                 let before = seen[usize::from(*event)].clone().unwrap_or_else(|| draft.clone());
                 seen[usize::from(*event)] = Some(before.clone());
                 let (id, stamp) = (event_id(event), stamp(told.len()));
-                told.push(Told::Version { id, stamp, draft: before, came: Came::Restored });
+                told.push(Told::Version { id, stamp, draft: before, came: VersionOrigin::Restored });
             }
             Op::Cancel(event) => told.push(Told::Cancelled { id: event_id(event), stamp: stamp(told.len()), by: None }),
             Op::Prevent(event, draft) | Op::Negate(event, draft) | Op::Note(event, draft) => {

@@ -1,6 +1,6 @@
 use super::story::{DraftExt, Story, Told, at, event, id, lines};
 use crate::event::{EventDraft, Precision};
-use crate::paradox::{Came, Grade, Kind, Record, Settings, Severity, Stamp, Standing, Version, Witness};
+use crate::paradox::{Grade, Kind, Record, Settings, Severity, Stamp, Standing, Version, VersionOrigin, Witness};
 use crate::time::Span;
 
 fn sent_by(source: &str, time: &str, sequence: Option<u64>) -> EventDraft {
@@ -208,7 +208,7 @@ fn state_contradictions_per_event_are_limited() {
     for number in 0..300 {
         let (event_id, draft) = (id(&format!("e{number}")), says(number));
         let stamp = Stamp { position: number, recorded_at: crate::time::Instant::EPOCH, clock_at: draft.time };
-        let came = Came::Recorded;
+        let came = VersionOrigin::Recorded;
         let made = view.apply(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came })).made;
         assert_eq!(made.len() as u64, number.min(100));
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::story::Told;
 use crate::event::{CauseKind, EventDraft, EventKind};
-use crate::paradox::{Came, Grade, Settings, Stretch, Uncertain, is_inverted};
+use crate::paradox::{Grade, Settings, Stretch, Uncertain, VersionOrigin, is_inverted};
 use crate::time::{Instant, Virtual};
 
 /// One paradox: code, grade, ids (sorted if they are a pair) and other distinguishing parts.
@@ -41,14 +41,14 @@ impl Oracle {
                 let id = id.as_str().to_owned();
                 let before = self.events.get(&id);
                 let was_live = before.is_some_and(|event| event.is_live);
-                let follows = before.is_some() != (*came == Came::Recorded);
+                let follows = before.is_some() != (*came == VersionOrigin::Recorded);
                 let is_unlinked = !follows || before.is_some_and(|event| event.is_unlinked);
-                if !was_live || *came == Came::Restored {
+                if !was_live || *came == VersionOrigin::Restored {
                     for (_, on, negates) in self.interventions.values_mut() {
                         *negates &= *on != id;
                     }
                 }
-                if *came == Came::Recorded {
+                if *came == VersionOrigin::Recorded {
                     self.arrivals.push((id.clone(), draft.clone()));
                 }
                 let draft = EventDraft { event_id: None, ..draft.clone() };

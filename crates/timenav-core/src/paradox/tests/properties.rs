@@ -6,7 +6,7 @@ use super::histories::{draft, history, stamp};
 use super::oracle::{Found, Oracle, stretch};
 use super::story::{DraftExt, Told, at, id};
 use crate::event::{CauseKind, EventDraft, Precision};
-use crate::paradox::{Came, Key, Kind, Paradox, Record, Settings, View, Witness};
+use crate::paradox::{Key, Kind, Paradox, Record, Settings, VersionOrigin, View, Witness};
 use crate::place::{Geo, Point};
 use crate::time::Instant;
 
@@ -158,7 +158,7 @@ fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
         id: id(&format!("e{number}")),
         stamp: stamp(position),
         draft: drafts[*number].clone(),
-        came: Came::Recorded,
+        came: VersionOrigin::Recorded,
     };
     order.iter().enumerate().map(version).collect()
 }
@@ -204,7 +204,7 @@ proptest! {
                 let causes: Vec<String> = causes.into_iter().map(|cause| format!("e{cause}")).collect();
                 let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
                 let draft = EventDraft::at(time, format!("{node}")).because_of(&causes);
-                let came = if seen.insert(node) { Came::Recorded } else { Came::Corrected };
+                let came = if seen.insert(node) { VersionOrigin::Recorded } else { VersionOrigin::Corrected };
                 told.push(Told::Version { id, stamp, draft, came });
             }
             view.apply(&told[told.len() - 1].record());
@@ -263,7 +263,7 @@ proptest! {
         let mut view = View::build(Settings::default(), records(&told));
         let draft = EventDraft { name: Some("harmless".to_owned()), ..EventDraft::at(time, "nothing of note") };
         let (id, stamp) = (id("harmless"), stamp(told.len()));
-        let harmless = Told::Version { id, stamp, draft, came: Came::Recorded };
+        let harmless = Told::Version { id, stamp, draft, came: VersionOrigin::Recorded };
         let delta = view.apply(&harmless.record());
         prop_assert_eq!(delta.healed, vec![]);
         let late_or_future = |paradox: &Paradox| matches!(paradox.kind, Kind::OutOfOrderRecording | Kind::FutureDated);

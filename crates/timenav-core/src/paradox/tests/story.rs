@@ -4,7 +4,8 @@ use crate::clock::{Clock, ClockCommand, ClockMoved, decide};
 use crate::event::{Assertion, Cause, CauseKind, EventDraft, Precision};
 use crate::ids::{AnchorId, EventId};
 use crate::paradox::{
-    AnchorSet, Came, Cancelled, Delta, Intervention, Kind, Paradox, Record, Settings, Stamp, TimerRecord, Version, View,
+    AnchorSet, Cancelled, Delta, Intervention, Kind, Paradox, Record, Settings, Stamp, TimerRecord, Version,
+    VersionOrigin, View,
 };
 use crate::place::{Geo, Point};
 use crate::time::{Instant, Virtual, Wall, Zone, parse_timestamp};
@@ -12,7 +13,7 @@ use crate::time::{Instant, Virtual, Wall, Zone, parse_timestamp};
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "most records of a history are versions")]
 pub(super) enum Told {
-    Version { id: EventId, stamp: Stamp, draft: EventDraft, came: Came },
+    Version { id: EventId, stamp: Stamp, draft: EventDraft, came: VersionOrigin },
     Cancelled { id: EventId, stamp: Stamp, by: Option<EventId> },
     Intervention { id: EventId, stamp: Stamp, time: Instant<Virtual>, on: EventId, negates: bool, causes: Vec<Cause> },
     Anchor { id: AnchorId, position: u64, timestamp: Instant<Virtual>, is_fixed: bool },
@@ -145,21 +146,21 @@ impl Story {
         assert_eq!(keys(&self.view), keys(&View::build(self.settings, records)));
     }
 
-    fn version(&mut self, text: &str, draft: EventDraft, came: Came) {
+    fn version(&mut self, text: &str, draft: EventDraft, came: VersionOrigin) {
         let (id, stamp) = (id(text), self.stamp());
         self.tell(Told::Version { id, stamp, draft, came });
     }
 
     pub(super) fn record(&mut self, id: &str, draft: EventDraft) {
-        self.version(id, draft, Came::Recorded);
+        self.version(id, draft, VersionOrigin::Recorded);
     }
 
     pub(super) fn correct(&mut self, id: &str, draft: EventDraft) {
-        self.version(id, draft, Came::Corrected);
+        self.version(id, draft, VersionOrigin::Corrected);
     }
 
     pub(super) fn restore(&mut self, id: &str, draft: EventDraft) {
-        self.version(id, draft, Came::Restored);
+        self.version(id, draft, VersionOrigin::Restored);
     }
 
     pub(super) fn intervene(&mut self, intervention: &str, time: &str, on: &str, negates: bool, because_of: &[&str]) {

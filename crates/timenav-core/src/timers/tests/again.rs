@@ -8,9 +8,9 @@ const SECOND: i64 = 1_000_000;
 pub(super) enum Entry {
     Set(u64),
     Cancelled(u64, Instant<Virtual>),
-    Fired(Vec<Fallen>),
-    Settled(Fallen),
-    Restored { timers: Vec<(u64, Option<Stood<Schedule>>)>, superseded: Vec<Fallen>, fired: Vec<Fallen> },
+    Fired(Vec<DueFiring>),
+    Settled(DueFiring),
+    Restored { timers: Vec<(u64, Option<Stood<Schedule>>)>, superseded: Vec<DueFiring>, fired: Vec<DueFiring> },
 }
 
 struct Anchor {
@@ -47,7 +47,7 @@ impl Model {
         self.timers.values().filter_map(|timer| Some((timer.position, timer.next?))).collect()
     }
 
-    fn pending(&self) -> BTreeSet<Fallen> {
+    fn pending(&self) -> BTreeSet<DueFiring> {
         let pending = self.firings.iter().filter(|(_, firing)| firing.0 == FiringState::Pending);
         pending.map(|(one, _)| *one).collect()
     }
@@ -63,7 +63,7 @@ impl Model {
     }
 
     /// Restores timers and firings. A firing is made once.
-    fn restore(&mut self, timers: Vec<(u64, Option<(Timer, bool)>)>, superseded: &[Fallen], fired: &[Fallen]) {
+    fn restore(&mut self, timers: Vec<(u64, Option<(Timer, bool)>)>, superseded: &[DueFiring], fired: &[DueFiring]) {
         let made = self.entry();
         let was: Vec<_> = timers.iter().map(|(position, _)| (*position, self.stood(*position))).collect();
         for one in superseded {
@@ -127,12 +127,12 @@ impl Model {
             match entry {
                 Entry::Set(position) => undo.set(*position),
                 Entry::Cancelled(position, next) => undo.passed(*position, *next, None),
-                Entry::Fired(fallen) => {
-                    for one in fallen {
+                Entry::Fired(due_firing) => {
+                    for one in due_firing {
                         undo.made(*one);
                     }
                     // In due order, so that the first one counts.
-                    fallen.iter().rev().for_each(|one| undo.passed(one.position, one.due, Some(one.round)));
+                    due_firing.iter().rev().for_each(|one| undo.passed(one.position, one.due, Some(one.round)));
                 }
                 Entry::Settled(one) => undo.settled(*one),
                 Entry::Restored { timers, superseded, fired } => {
@@ -152,7 +152,7 @@ impl Model {
     }
 
     /// The timers at an earlier size, each with whether it was cancelled, and the firings in flight.
-    fn then(&self, undo: &Undo<Schedule>) -> (BTreeMap<u64, (Timer, bool)>, BTreeSet<Fallen>) {
+    fn then(&self, undo: &Undo<Schedule>) -> (BTreeMap<u64, (Timer, bool)>, BTreeSet<DueFiring>) {
         let mut then: BTreeMap<u64, (Timer, bool)> = self
             .timers
             .iter()
@@ -180,7 +180,7 @@ impl Model {
     }
 
     /// A timeline with the same timers and in-flight firings.
-    fn twin(&self, timeline: TimelineId, timers: &BTreeMap<u64, Timer>, in_flight: &BTreeSet<Fallen>) -> Self {
+    fn twin(&self, timeline: TimelineId, timers: &BTreeMap<u64, Timer>, in_flight: &BTreeSet<DueFiring>) -> Self {
         let mut twin = Self { timeline, now: self.now, host: self.host, ..Self::new() };
         (twin.timers, twin.position) = (timers.clone(), self.position);
         twin.latest = self.latest.max(self.now);
@@ -201,13 +201,13 @@ impl Model {
         let positions: BTreeSet<u64> =
             undo.timers().keys().copied().chain(in_flight.iter().map(|one| one.position)).collect();
         for position in positions {
-            let flying: Vec<&Fallen> = in_flight.iter().filter(|one| one.position == position).collect();
+            let flying: Vec<&DueFiring> = in_flight.iter().filter(|one| one.position == position).collect();
             let now = self.timers.get(&position);
             let highest = undo.highest_round(position, now.map(|timer| timer.round)).unwrap_or_default();
             let timer = then.get(&position);
             let rounds = flying.iter().map(|one| one.round).chain(timer.map(|(timer, _)| timer.round));
             let more = rounds_grow_by(highest, rounds);
-            fired.extend(flying.iter().map(|one| Fallen { round: one.round + more, ..**one }));
+            fired.extend(flying.iter().map(|one| DueFiring { round: one.round + more, ..**one }));
             let again = |(timer, is_cancelled): &(Timer, bool)| {
                 (Timer { round: timer.round + more, ..timer.clone() }, *is_cancelled)
             };
@@ -215,7 +215,7 @@ impl Model {
         }
         self.latest = self.latest.max(self.now);
         self.now = anchor.now;
-        let superseded: Vec<Fallen> = self.pending().into_iter().collect();
+        let superseded: Vec<DueFiring> = self.pending().into_iter().collect();
         self.restore(changed, &superseded, &fired);
         // The anchor's state is restored, and no earlier id is reused.
         assert_eq!(self.armed(), anchor.armed);
@@ -244,8 +244,8 @@ impl Model {
     }
 }
 
-fn moments(fallen: &BTreeSet<Fallen>) -> BTreeSet<(Instant<Virtual>, u64)> {
-    fallen.iter().map(|one| (one.due, one.position)).collect()
+fn moments(due_firing: &BTreeSet<DueFiring>) -> BTreeSet<(Instant<Virtual>, u64)> {
+    due_firing.iter().map(|one| (one.due, one.position)).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -282,7 +282,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 1..80)
 }
 
-fn take(model: &mut Model, turn: &Turn, anchors: &mut Vec<Anchor>, hands: &mut Vec<Fallen>) {
+fn take(model: &mut Model, turn: &Turn, anchors: &mut Vec<Anchor>, hands: &mut Vec<DueFiring>) {
     match turn {
         Turn::Set(by) => {
             model.set(model.now + by * SECOND);

@@ -12,7 +12,8 @@ use super::{EventGroup, GroupBy, GroupKey, Stretches};
 use crate::events::event_content::event_draft;
 use crate::events::event_filter::{EventFilter, Member, value_of};
 use crate::events::location::point_of;
-use crate::events::parties::{Parties, is_whole_event};
+use crate::events::participants::Parties;
+use crate::events::participants::is_whole_event;
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::rows::{EventSpot, EventStretch, StoredEvent};
 

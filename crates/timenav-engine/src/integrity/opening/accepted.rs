@@ -15,10 +15,10 @@ use crate::integrity::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::ledger::action::Action;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{LostTree, RollbackAccepted};
-use crate::ledger::stated::signed_text;
+use crate::ledger::stored_statement::signed_text;
 use crate::ledger::tree::SignedTree;
-use crate::ports::doors::Doors;
-use crate::ports::outside::KeptOutside;
+use crate::ports::all::Ports;
+use crate::ports::outside::ExternalCheckpoint;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::requests::options::{Acceptance, Options};
@@ -71,7 +71,7 @@ impl Accepted {
 pub(super) struct Accepting<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) heads: &'a Heads,
-    pub(super) doors: &'a Doors,
+    pub(super) ports: &'a Ports,
     pub(super) options: &'a Options,
     accepted: Accepted,
     /// Losses explained by entries. Loaded on the first difference.
@@ -80,9 +80,9 @@ pub(super) struct Accepting<'a> {
 }
 
 impl<'a> Accepting<'a> {
-    pub(super) fn new(store: &'a dyn Store, heads: &'a Heads, doors: &'a Doors, options: &'a Options) -> Self {
+    pub(super) fn new(store: &'a dyn Store, heads: &'a Heads, ports: &'a Ports, options: &'a Options) -> Self {
         let accepted = Accepted::default();
-        Self { store, heads, doors, options, accepted, explained: None, has_explained: false }
+        Self { store, heads, ports, options, accepted, explained: None, has_explained: false }
     }
 
     pub(super) fn take(&mut self, compared: Result<(), OpenError>) -> Result<(), OpenError> {
@@ -98,7 +98,7 @@ impl<'a> Accepting<'a> {
     /// Like [`Accepting::take`], for a kept checkpoint. `found` is the tree of a timeline that has ended.
     pub(super) async fn take_kept(
         &mut self,
-        kept: &KeptOutside,
+        kept: &ExternalCheckpoint,
         signed: Option<&Checkpoint>,
         found: Option<SeenTree>,
         error: OpenError,
@@ -122,7 +122,7 @@ impl<'a> Accepting<'a> {
         // Save the evidence first: if the kept checkpoint is replaced, this is its only trace in the folder.
         let timeline = kept.timeline.clone();
         let divergence = Divergence { timeline, kind, seen, found, found_statement };
-        self.doors.outside.keep_divergence(&divergence, &kept.note)?;
+        self.ports.outside.keep_divergence(&divergence, &kept.note)?;
         if is_explained {
             tracing::warn!(%error, "an operator has accepted this loss in an entry `accept_rollback` of `system`");
             self.has_explained = true;

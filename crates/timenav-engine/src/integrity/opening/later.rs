@@ -4,13 +4,13 @@
 
 use timenav_core::ledger::{Checkpoint, LeafError, LeafRecord, Note};
 
-use super::told::{ENTRIES_TOLD_MAX, NotTold, Untold};
+use super::told::{CatchUpError, ENTRIES_TOLD_MAX, ReloadReason};
 use crate::ledger::action::Action;
 use crate::ledger::head::Head;
 use crate::ledger::tree::SignedTree;
 use crate::ledger::unknown_entry::UnknownEntry;
 use crate::ports::archive::EntryRows;
-use crate::ports::outside::KeptOutside;
+use crate::ports::outside::ExternalCheckpoint;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
@@ -64,22 +64,22 @@ fn not_known(leaf: &[u8]) -> Option<String> {
 ///
 /// # Errors
 /// An entry is unknown; or there are too many to check while heads are locked; or the store cannot be read.
-pub(crate) async fn check_since(store: &dyn Store, before: &Heads, system: &Head) -> Result<(), NotTold> {
+pub(crate) async fn check_since(store: &dyn Store, before: &Heads, system: &Head) -> Result<(), CatchUpError> {
     let known = before.get(&system.id).map_or(0, |known| known.head.frontier.size());
     let count = system.frontier.size().saturating_sub(known);
     if count > ENTRIES_TOLD_MAX {
-        return Err(Untold::TooMany(count).into());
+        return Err(ReloadReason::TooMany(count).into());
     }
     match later_entry(store, system, known).await? {
-        Some(later) => Err(NotTold::Refused(later.into())),
+        Some(later) => Err(CatchUpError::Refused(later.into())),
         None => Ok(()),
     }
 }
 
 /// Returns the first entry of `system` to check at startup: entries covered by a kept checkpoint were known to the
 /// service that kept it.
-pub(crate) fn first_unseen(kept: &[KeptOutside], system: &Head) -> u64 {
-    let size_of = |kept: &KeptOutside| {
+pub(crate) fn first_unseen(kept: &[ExternalCheckpoint], system: &Head) -> u64 {
+    let size_of = |kept: &ExternalCheckpoint| {
         let note = Note::parse(kept.note.as_bytes()).ok()?;
         Some(Checkpoint::parse(note.text()).ok()?.size)
     };

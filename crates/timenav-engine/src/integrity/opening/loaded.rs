@@ -11,7 +11,7 @@ use super::signed::{compare_with_signed, joins_unseen};
 use super::{OpenError, bootstrap, heads_of, strays, warn_of_host_clock};
 use crate::clock::clock_offset::ClockOffset;
 use crate::ledger::head::EndedTimeline;
-use crate::ports::doors::Doors;
+use crate::ports::all::Ports;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::replication::comparing::compare;
@@ -32,44 +32,44 @@ pub(crate) struct Loaded {
 /// join.
 pub(crate) async fn load_or_begin(
     store: &dyn Store,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
     keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
 ) -> Result<Loaded, OpenError> {
-    let mut loaded = load(store, doors, options).await?;
-    loaded.clock_offset = compare_at_start(store, &loaded.heads, doors, options).await?;
+    let mut loaded = load(store, ports, options).await?;
+    loaded.clock_offset = compare_at_start(store, &loaded.heads, ports, options).await?;
     if loaded.heads.len() > 0 {
         return Ok(loaded);
     }
     if let Some(offset) = loaded.clock_offset.filter(|offset| store.has_others() && offset.fault().is_some()) {
         return Err(OpenError::Bootstrap(offset.to_string()));
     }
-    match bootstrap(store, &mut loaded.heads, doors, options, keep_first_key).await {
+    match bootstrap(store, &mut loaded.heads, ports, options, keep_first_key).await {
         // Another service initialized the store first. Nothing of it is kept outside here.
         Err(OpenError::Store(StoreError::Moved(_))) if store.has_others() => {
-            let joined = load(store, doors, &Options { joins: true, ..options.clone() }).await?;
+            let joined = load(store, ports, &Options { joins: true, ..options.clone() }).await?;
             Ok(Loaded { clock_offset: loaded.clock_offset, ..joined })
         }
         made => made.map(|()| loaded),
     }
 }
 
-pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Loaded, OpenError> {
+pub(crate) async fn load(store: &dyn Store, ports: &Ports, options: &Options) -> Result<Loaded, OpenError> {
     // Both take long if there are many timelines, so run them in parallel.
-    let outside = Arc::clone(&doors.outside);
+    let outside = Arc::clone(&ports.outside);
     let kept = tokio::task::spawn_blocking(move || outside.last());
     let opened = store.open().await?;
     let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
     let is_anything_kept = !kept.is_empty();
-    let (heads, ended) = heads_of(store, opened, doors).await?;
+    let (heads, ended) = heads_of(store, opened, ports).await?;
     // Check this first, so that an unknown entry is not reported as tampering.
     if let Some(system) = heads.get(&TimelineId::system())
         && let Some(later) = later_entry(store, &system.head, first_unseen(&kept, &system.head)).await?
     {
         return Err(later.into());
     }
-    let findings = compare_with_signed(store, (&heads, &ended), kept, doors, options).await?;
-    let newest_at_start = warn_of_host_clock(&heads, doors);
+    let findings = compare_with_signed(store, (&heads, &ended), kept, ports, options).await?;
+    let newest_at_start = warn_of_host_clock(&heads, ports);
     let is_unseen = joins_unseen(is_anything_kept, &heads, options);
     strays::tell(store).await?;
     Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None, is_unseen })
@@ -79,14 +79,14 @@ pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) ->
 async fn compare_at_start(
     store: &dyn Store,
     heads: &Heads,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<Option<ClockOffset>, OpenError> {
     if options.host_clock_offset_millis_max == 0 {
         return Ok(None);
     }
     let newest = heads.get(&TimelineId::system()).filter(|_| store.has_others()).map(|system| system.head.recorded_at);
-    let offset = compare(store, doors, newest, options.host_clock_offset_millis_max).await?;
+    let offset = compare(store, ports, newest, options.host_clock_offset_millis_max).await?;
     if let Some(offset) = offset.filter(|offset| offset.fault().is_some()) {
         tracing::error!("{offset}; the service is not ready until they agree");
     }

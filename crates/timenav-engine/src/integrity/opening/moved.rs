@@ -11,15 +11,15 @@ use timenav_core::limits::FORK_DEPTH_MAX;
 
 use super::later::{check_since, later_entry};
 use super::signed::{check_current, check_signed, rows_of};
-use super::told::{NotTold, Untold, directory_after};
+use super::told::{CatchUpError, ReloadReason, directory_after};
 use super::{OpenError, heads_of};
 use crate::access::directory_rows::DirectoryRows;
 use crate::integrity::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::ledger::head::{EndedTimeline, Head, Layer, TimelineKey, TimelineState};
-use crate::ledger::stated::signed_text;
-use crate::ledger::statement::HowStated;
+use crate::ledger::statement::StatementState;
+use crate::ledger::stored_statement::signed_text;
 use crate::ledger::tree::{SignedTree, root_at};
-use crate::ports::doors::Doors;
+use crate::ports::all::Ports;
 use crate::ports::store::Store;
 use crate::requests::options::Options;
 use crate::requests::refusal::Refusal;
@@ -46,10 +46,10 @@ pub(crate) struct Moved {
 pub(crate) async fn heads_moved(
     store: &dyn Store,
     before: &Heads,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<Moved, Refusal> {
-    let opened = heads_of(store, store.open().await?, doors).await;
+    let opened = heads_of(store, store.open().await?, ports).await;
     let (mut heads, mut ended) = opened.map_err(refused)?;
     if let Some(system) = heads.get(&TimelineId::system()) {
         let known = before.get(&TimelineId::system()).map_or(0, |known| known.head.frontier.size());
@@ -68,8 +68,8 @@ pub(crate) async fn heads_moved(
         if known.is_some_and(|known| known.root == state.root) {
             continue;
         }
-        check_current(state, doors, options)?;
-        check_signed(store, state, heads.rows().root(), doors, options).await.map_err(refused)?;
+        check_current(state, ports, options)?;
+        check_signed(store, state, heads.rows().root(), ports, options).await.map_err(refused)?;
         if let Some(known) = known {
             check_continued(store, known, state).await?;
         }
@@ -93,7 +93,7 @@ pub(crate) async fn heads_moved(
 pub(crate) enum SomeMoved {
     Moved(Moved),
     /// All timelines must be read, by [`heads_moved`].
-    Untold(Untold),
+    ReloadReason(ReloadReason),
 }
 
 /// Like [`heads_moved`], for timelines that are known to have moved and for all new ones. The cost is proportional to
@@ -102,34 +102,34 @@ pub(crate) async fn some_moved(
     store: &dyn Store,
     before: &Heads,
     moved: &[TimelineKey],
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<SomeMoved, Refusal> {
     let mut asked: BTreeSet<TimelineKey> = moved.iter().copied().collect();
-    let (mut untold, taking) = (Untold::Moving, Taking { store, before, doors, options });
+    let (mut reason, taking) = (ReloadReason::Moving, Taking { store, before, ports, options });
     for _ in 0..READ_AGAIN_MAX {
         match taking.take(&asked).await {
             Ok(moved) => return Ok(SomeMoved::Moved(moved)),
             Err(NotTaken::Also(timeline)) => {
                 asked.insert(timeline);
-                untold = Untold::Moving;
+                reason = ReloadReason::Moving;
             }
             // The rows may have been read later than the entries.
-            Err(NotTaken::Not(NotTold::Untold(Untold::Otherwise))) => untold = Untold::Otherwise,
-            Err(NotTaken::Not(NotTold::Untold(untold))) => return Ok(SomeMoved::Untold(untold)),
-            Err(NotTaken::Not(NotTold::Refused(refusal))) => return Err(refusal),
+            Err(NotTaken::Not(CatchUpError::ReloadReason(ReloadReason::Otherwise))) => reason = ReloadReason::Otherwise,
+            Err(NotTaken::Not(CatchUpError::ReloadReason(reason))) => return Ok(SomeMoved::ReloadReason(reason)),
+            Err(NotTaken::Not(CatchUpError::Refused(refusal))) => return Err(refusal),
         }
     }
-    Ok(SomeMoved::Untold(untold))
+    Ok(SomeMoved::ReloadReason(reason))
 }
 
 enum NotTaken {
     /// Another timeline must be read together with them.
     Also(TimelineKey),
-    Not(NotTold),
+    Not(CatchUpError),
 }
 
-impl<E: Into<NotTold>> From<E> for NotTaken {
+impl<E: Into<CatchUpError>> From<E> for NotTaken {
     fn from(error: E) -> Self {
         Self::Not(error.into())
     }
@@ -138,7 +138,7 @@ impl<E: Into<NotTold>> From<E> for NotTaken {
 struct Taking<'a> {
     store: &'a dyn Store,
     before: &'a Heads,
-    doors: &'a Doors,
+    ports: &'a Ports,
     options: &'a Options,
 }
 
@@ -220,19 +220,19 @@ impl Taking<'_> {
         }
         match self.before.get(&TimelineId::system()) {
             Some(system) if !asked.contains(&system.head.key) => Err(NotTaken::Also(system.head.key)),
-            Some(_) | None => Err(Untold::Missing.into()),
+            Some(_) | None => Err(ReloadReason::Missing.into()),
         }
     }
 
     /// If the directory was updated from entries, its rows must match the signed ones.
     async fn check(&self, state: &TimelineState, (directory_root, is_told): (Hash, bool)) -> Result<(), NotTaken> {
-        let Self { store, doors, options, .. } = *self;
-        check_current(state, doors, options)?;
-        let is_signed = || rows_of(state, directory_root, doors, options) != HowStated::Not;
+        let Self { store, ports, options, .. } = *self;
+        check_current(state, ports, options)?;
+        let is_signed = || rows_of(state, directory_root, ports, options) != StatementState::Not;
         if is_told && state.head.id.is_system() && !is_signed() {
-            return Err(Untold::Otherwise.into());
+            return Err(ReloadReason::Otherwise.into());
         }
-        Ok(check_signed(store, state, directory_root, doors, options).await.map_err(refused)?)
+        Ok(check_signed(store, state, directory_root, ports, options).await.map_err(refused)?)
     }
 
     async fn origin_of(
@@ -260,7 +260,7 @@ impl Taking<'_> {
                 continue;
             }
             let mut standing = new.iter().chain(self.before.all());
-            let parent = standing.find(|state| state.head.key == fork.of).ok_or(Untold::Missing)?;
+            let parent = standing.find(|state| state.head.key == fork.of).ok_or(ReloadReason::Missing)?;
             // Only a head that has reached the fork says whether events were changed there before it.
             if parent.head.frontier.size() < fork.size {
                 return Err(NotTaken::Also(fork.of));

@@ -14,12 +14,13 @@ use crate::integrity::scan::made_before;
 use crate::ledger::action::Action;
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::notes::newest_note;
-use crate::ledger::stated::{Stated, signed_by};
-use crate::ledger::statement::{HowStated, how_stated, is_sealed};
+use crate::ledger::statement::{StatementState, how_stated, is_sealed};
+use crate::ledger::stored_statement::StoredStatement;
+use crate::ledger::stored_statement::signed_by;
 use crate::ledger::tree::SignedTree;
+use crate::ports::all::Ports;
 use crate::ports::archive::EntryRow;
-use crate::ports::doors::Doors;
-use crate::ports::outside::{KeptOutside, system_last};
+use crate::ports::outside::{ExternalCheckpoint, system_last};
 use crate::ports::signer::Signer;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
@@ -36,14 +37,14 @@ const UNSEALED_MAX: usize = 1_000;
 
 /// A kept checkpoint of an ended timeline that differs: the kept note, its parsed checkpoint, the last tree, and the
 /// error.
-type WrongOfEnded<'k> = (&'k KeptOutside, Option<Checkpoint>, SeenTree, OpenError);
+type WrongOfEnded<'k> = (&'k ExternalCheckpoint, Option<Checkpoint>, SeenTree, OpenError);
 
-type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
+type Kept<'a> = HashMap<&'a TimelineId, &'a ExternalCheckpoint>;
 
 struct Compared {
     is_kept: bool,
     is_sealed: bool,
-    rows: HowStated,
+    rows: StatementState,
     has_gone_over: bool,
     error: Option<OpenError>,
 }
@@ -54,14 +55,14 @@ struct Compared {
 pub(crate) async fn compare_with_signed(
     store: &dyn Store,
     (heads, ended): (&Heads, &[EndedTimeline]),
-    all: Vec<KeptOutside>,
-    doors: &Doors,
+    all: Vec<ExternalCheckpoint>,
+    ports: &Ports,
     options: &Options,
 ) -> Result<Accepted, OpenError> {
-    let mut accepting = Accepting::new(store, heads, doors, options);
+    let mut accepting = Accepting::new(store, heads, ports, options);
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
-    let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
+    let mut compared = compare_all(&states, &kept, heads.rows().root(), ports, options);
     let has_gone_over = states.iter().zip(&compared).filter(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
     if let Some(state) = has_gone_over.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
         // Check this first: timelines that were created after the rotation do not verify with the retired key, although
@@ -95,12 +96,12 @@ pub(crate) async fn compare_with_signed(
     let (of_ended, differing): (Vec<_>, Vec<_>) =
         differing.chain(of_others).partition(|kept| heads.rows().has_ended(&kept.timeline));
     for kept in differing {
-        let (signed, compared) = compare_with_kept(store, heads, doors, options, kept).await;
+        let (signed, compared) = compare_with_kept(store, heads, ports, options, kept).await;
         if let Err(error) = compared {
             accepting.take_kept(kept, signed.as_ref(), None, error).await?;
         }
     }
-    for (kept, signed, found, error) in compare_with_ended(store, ended, &of_ended, doors, options).await? {
+    for (kept, signed, found, error) in compare_with_ended(store, ended, &of_ended, ports, options).await? {
         accepting.take_kept(kept, signed.as_ref(), Some(found), error).await?;
     }
     if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
@@ -109,14 +110,14 @@ pub(crate) async fn compare_with_signed(
     // Rows come last: they follow from history, so a rewritten history is the better error.
     for (state, one) in states.iter().zip(&compared) {
         let checked = match one.rows {
-            HowStated::Whole => continue,
-            HowStated::AsFormerly => check_held(store, state).await,
-            HowStated::Not => check_of_version_1(store, state).await,
+            StatementState::Whole => continue,
+            StatementState::AsFormerly => check_held(store, state).await,
+            StatementState::Not => check_of_version_1(store, state).await,
         };
         accepting.take(checked)?;
     }
     let (findings, is_accepted) = accepting.finish();
-    keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors, options)?;
+    keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, ports, options)?;
     Ok(findings)
 }
 
@@ -125,12 +126,12 @@ fn compare_all(
     states: &[&TimelineState],
     kept: &Kept<'_>,
     directory_root: Hash,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Vec<Compared> {
     let compare = |states: &[&TimelineState]| -> Vec<Compared> {
         let kept_of = |state: &TimelineState| kept.get(&state.head.id).copied();
-        states.iter().map(|state| compare_one(state, kept_of(state), directory_root, doors, options)).collect()
+        states.iter().map(|state| compare_one(state, kept_of(state), directory_root, ports, options)).collect()
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let chunk = states.len().div_ceil(cores).max(THREAD_TIMELINES_MIN);
@@ -147,19 +148,19 @@ fn compare_all(
 /// Checks that the tree and rows in the database are those that were signed with the newest entries.
 fn compare_one(
     state: &TimelineState,
-    kept: Option<&KeptOutside>,
+    kept: Option<&ExternalCheckpoint>,
     directory_root: Hash,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Compared {
-    let is_sealed = kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
-    let is_newest = |kept: &&KeptOutside| {
-        let opened = open_checkpoint(&state.head.id, &kept.note, is_sealed, doors, options);
+    let is_sealed = kept.is_some_and(|kept| kept.is_sealed(&*ports.signer));
+    let is_newest = |kept: &&ExternalCheckpoint| {
+        let opened = open_checkpoint(&state.head.id, &kept.note, is_sealed, ports, options);
         opened.is_ok_and(|signed| signed.size == state.head.frontier.size() && signed.root == state.root)
     };
     let kept = kept.filter(is_newest);
-    let rows = rows_of(state, directory_root, doors, options);
-    let error = if rows == HowStated::Not { check_unstated(state, doors, options).err() } else { None };
+    let rows = rows_of(state, directory_root, ports, options);
+    let error = if rows == StatementState::Not { check_unstated(state, ports, options).err() } else { None };
     if let Some(kept) = kept {
         // Keep the note as it is, because it may be signed by two keys.
         let _ = state.note.set(Arc::clone(&kept.note));
@@ -169,7 +170,7 @@ fn compare_one(
     }
     let is_kept = kept.is_some() && error.is_none();
     // Another key has taken over signing, and no rotation is in progress.
-    let has_gone_over = !is_by_known_key(state, doors, options);
+    let has_gone_over = !is_by_known_key(state, ports, options);
     Compared { is_kept, is_sealed: is_kept && is_sealed, rows, has_gone_over, error }
 }
 
@@ -177,32 +178,32 @@ pub(crate) async fn check_signed(
     store: &dyn Store,
     state: &TimelineState,
     directory_root: Hash,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<(), OpenError> {
-    match rows_of(state, directory_root, doors, options) {
-        HowStated::Whole => Ok(()),
-        HowStated::AsFormerly => check_held(store, state).await,
-        HowStated::Not => {
-            check_unstated(state, doors, options)?;
+    match rows_of(state, directory_root, ports, options) {
+        StatementState::Whole => Ok(()),
+        StatementState::AsFormerly => check_held(store, state).await,
+        StatementState::Not => {
+            check_unstated(state, ports, options)?;
             check_of_version_1(store, state).await
         }
     }
 }
 
 /// Checks whether at least the tree was signed: then the rows differ, or it predates head statements.
-fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
+fn check_unstated(state: &TimelineState, ports: &Ports, options: &Options) -> Result<(), OpenError> {
     let (head, found) = (&state.head, state.head.frontier.size());
     let timeline = || head.id.clone();
-    let (size, root) = match Stated::read(&head.statement) {
+    let (size, root) = match StoredStatement::read(&head.statement) {
         Some(stated) => {
             let HeadStatement { origin: found, size, root, .. } = &stated.statement;
             let expected = origin(&options.service_name, head.id.as_str());
             let fault = if *found != expected {
                 Some(HeadError::OriginMismatch { expected, found: found.clone() }.into())
-            } else if is_sealed(&head.statement, &stated.statement, &signers(doors)) {
+            } else if is_sealed(&head.statement, &stated.statement, &signers(ports)) {
                 None
-            } else if is_by_known_key(state, doors, options) {
+            } else if is_by_known_key(state, ports, options) {
                 Some(HeadError::BadSignature.into())
             } else {
                 Some(HeadFault::UnknownKey)
@@ -215,7 +216,7 @@ fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Re
         None if head.statement.is_empty() && head.carried_note.is_empty() => {
             return Err(OpenError::Head { timeline: timeline(), error: HeadFault::Missing });
         }
-        None => match open_checkpoint(&head.id, &head.carried_note, false, doors, options) {
+        None => match open_checkpoint(&head.id, &head.carried_note, false, ports, options) {
             Ok(signed) => (signed.size, signed.root),
             Err(error) => return Err(OpenError::Head { timeline: timeline(), error: error.into() }),
         },
@@ -225,20 +226,20 @@ fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Re
 }
 
 /// After a rotation, both keys have signed the same tree, and the retired key must not sign the next one.
-pub(crate) fn check_current(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), Refusal> {
-    if is_by_known_key(state, doors, options) {
+pub(crate) fn check_current(state: &TimelineState, ports: &Ports, options: &Options) -> Result<(), Refusal> {
+    if is_by_known_key(state, ports, options) {
         return Ok(());
     }
     Err(Refusal::OtherKey { timeline_id: state.head.id.to_string() })
 }
 
-fn signers(doors: &Doors) -> Vec<&dyn Signer> {
-    std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect()
+fn signers(ports: &Ports) -> Vec<&dyn Signer> {
+    std::iter::once(&ports.signer).chain(&ports.next_signer).map(|signer| &**signer).collect()
 }
 
 /// Returns whether the last key that signed the newest head of a timeline belongs to this service, if the head names
 /// it.
-fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> bool {
+fn is_by_known_key(state: &TimelineState, ports: &Ports, options: &Options) -> bool {
     let last = signed_by(&state.head.statement).last().and_then(|signed| signed.id);
     let of_note = || {
         let note = Note::parse(state.head.carried_note.as_bytes()).ok();
@@ -246,13 +247,13 @@ fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> b
     };
     // The key that takes over signs last.
     let Some(last) = last.or_else(of_note) else { return true };
-    let keys = signers(doors).into_iter();
+    let keys = signers(ports).into_iter();
     let mut known = keys.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
     known.any(|key| key.id() == last)
 }
 
-pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
-    how_stated(state, directory_root, &signers(doors), &options.service_name)
+pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, ports: &Ports, options: &Options) -> StatementState {
+    how_stated(state, directory_root, &signers(ports), &options.service_name)
 }
 
 /// Checks that each policy and each origin of a timeline has an entry, for timelines signed by a version that did not
@@ -307,26 +308,26 @@ fn keep_newest(
     states: &[&TimelineState],
     compared: &[Compared],
     is_all_kept: bool,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<(), OpenError> {
-    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Result<Vec<KeptOutside>, OpenError> {
+    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Result<Vec<ExternalCheckpoint>, OpenError> {
         let meant = states.iter().zip(compared).filter(|(_, one)| is_meant(one));
         let sealed = meant.map(|(state, _)| {
-            let note = newest_note(state, doors, options).map_err(|error| StoreError::Damaged(error.to_string()))?;
-            Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
+            let note = newest_note(state, ports, options).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
         });
         sealed.collect()
     };
     if is_all_kept || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
-        return Ok(doors.outside.replace(&newest(&|_| true)?)?);
+        return Ok(ports.outside.replace(&newest(&|_| true)?)?);
     }
     let mut behind = newest(&|one| !one.is_kept)?;
     if behind.is_empty() {
         return Ok(());
     }
     system_last(&mut behind);
-    Ok(doors.outside.keep(&behind)?)
+    Ok(ports.outside.keep(&behind)?)
 }
 
 /// Warns if ledgers have moved to another key: the one in the data folder may be an older copy. It is valid as long as
@@ -369,7 +370,7 @@ fn compare_with_nothing(heads: &Heads) -> Result<(), OpenError> {
 /// Returns the timelines without a kept checkpoint that must have had one: all except those that `system` created after
 /// its last kept checkpoint.
 async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<TimelineId>, OpenError> {
-    let Accepting { store, heads, doors, options, .. } = *accepting;
+    let Accepting { store, heads, ports, options, .. } = *accepting;
     let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !kept.contains_key(timeline)).cloned();
     let mut missing: Vec<TimelineId> = missing.collect();
     missing.sort_unstable();
@@ -380,7 +381,7 @@ async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<
     let Some(system) = heads.all().find(|state| state.head.id.is_system()) else { return Ok(missing) };
     let Some(of_system) = kept.get(&system.head.id) else { return Ok(missing) };
     // An invalid checkpoint is reported where it is compared.
-    let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, doors, options) else {
+    let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, ports, options) else {
         return Ok(Vec::new());
     };
     if accepting.explains_system(&signed).await? {
@@ -392,12 +393,12 @@ async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<
 async fn compare_with_kept(
     store: &dyn Store,
     heads: &Heads,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
-    kept: &KeptOutside,
+    kept: &ExternalCheckpoint,
 ) -> (Option<Checkpoint>, Result<(), OpenError>) {
     let timeline = &kept.timeline;
-    match open_checkpoint(timeline, &kept.note, false, doors, options) {
+    match open_checkpoint(timeline, &kept.note, false, ports, options) {
         Ok(signed) => {
             let compared = compare_with_tree(store, heads, timeline, &signed).await;
             (Some(signed), compared)
@@ -431,8 +432,8 @@ async fn compare_with_tree(
 async fn compare_with_ended<'k>(
     store: &dyn Store,
     ended: &[EndedTimeline],
-    all: &[&'k KeptOutside],
-    doors: &Doors,
+    all: &[&'k ExternalCheckpoint],
+    ports: &Ports,
     options: &Options,
 ) -> Result<Vec<WrongOfEnded<'k>>, OpenError> {
     let mut wrong = Vec::new();
@@ -444,7 +445,7 @@ async fn compare_with_ended<'k>(
         let Some(ended) = ended.get(&kept.timeline) else { continue };
         let timeline = ended.id.clone();
         let found = SeenTree { size: ended.size, root: ended.root };
-        let signed = open_checkpoint(&timeline, &kept.note, kept.is_sealed(&*doors.signer), doors, options);
+        let signed = open_checkpoint(&timeline, &kept.note, kept.is_sealed(&*ports.signer), ports, options);
         let signed = match signed {
             Ok(signed) => signed,
             Err(error) => {
@@ -467,11 +468,11 @@ fn open_checkpoint(
     timeline: &TimelineId,
     note: &str,
     is_sealed: bool,
-    doors: &Doors,
+    ports: &Ports,
     options: &Options,
 ) -> Result<Checkpoint, CheckpointError> {
-    let key = doors.signer.ledger_key(&options.service_name, timeline)?;
+    let key = ports.signer.ledger_key(&options.service_name, timeline)?;
     Checkpoint::open(note.as_bytes(), &key, |public, message, signature| {
-        is_sealed || doors.signer.verify(public, message, signature)
+        is_sealed || ports.signer.verify(public, message, signature)
     })
 }

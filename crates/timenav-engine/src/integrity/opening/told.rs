@@ -34,7 +34,7 @@ pub(crate) struct DirectoryAfter {
 /// Why the directory cannot be updated from entries, so that all heads and the directory are reloaded. Apart from
 /// startup, this is the only reason for a reload, and it takes no lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Untold {
+pub(crate) enum ReloadReason {
     /// The ledger was rolled back or replaced. All timelines are read to report which.
     #[error("`system` has {found} entries and another directory, but {known} were known")]
     WentBack { found: u64, known: u64 },
@@ -59,26 +59,26 @@ pub(crate) enum Untold {
 }
 
 #[derive(Debug)]
-pub(crate) enum NotTold {
-    Untold(Untold),
+pub(crate) enum CatchUpError {
+    ReloadReason(ReloadReason),
     Refused(Refusal),
 }
 
-impl From<Refusal> for NotTold {
+impl From<Refusal> for CatchUpError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<StoreError> for NotTold {
+impl From<StoreError> for CatchUpError {
     fn from(error: StoreError) -> Self {
         Self::Refused(error.into())
     }
 }
 
-impl From<Untold> for NotTold {
-    fn from(untold: Untold) -> Self {
-        Self::Untold(untold)
+impl From<ReloadReason> for CatchUpError {
+    fn from(reason: ReloadReason) -> Self {
+        Self::ReloadReason(reason)
     }
 }
 
@@ -89,14 +89,14 @@ pub(crate) async fn directory_after(
     store: &dyn Store,
     before: &Heads,
     system: &Head,
-) -> Result<DirectoryAfter, NotTold> {
+) -> Result<DirectoryAfter, CatchUpError> {
     let known = before.get(&TimelineId::system()).map(|known| known.head.frontier.clone()).unwrap_or_default();
     let (first, size) = (known.size(), system.frontier.size());
     if size <= first || system.directory < before.directory().version {
-        return Err(Untold::WentBack { found: size, known: first }.into());
+        return Err(ReloadReason::WentBack { found: size, known: first }.into());
     }
     if size - first > ENTRIES_TOLD_MAX {
-        return Err(Untold::TooMany(size - first).into());
+        return Err(ReloadReason::TooMany(size - first).into());
     }
     let told = read_changes(store, (before.directory(), known), system).await?;
     let found = look_up(store, &told).await?;
@@ -109,7 +109,7 @@ pub(crate) async fn directory_after(
         directory.apply(change);
     }
     if directory.version != system.directory {
-        return Err(Untold::Otherwise.into());
+        return Err(ReloadReason::Otherwise.into());
     }
     let rows = Arc::new(before.rows().after(&changes));
     let ended = changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
@@ -121,7 +121,7 @@ async fn read_changes(
     store: &dyn Store,
     (directory, mut frontier): (&Directory, Frontier),
     system: &Head,
-) -> Result<Vec<Change>, NotTold> {
+) -> Result<Vec<Change>, CatchUpError> {
     let (first, size) = (frontier.size(), system.frontier.size());
     let (mut directory, mut told) = (directory.clone(), Vec::new());
     let mut at = first;
@@ -129,11 +129,11 @@ async fn read_changes(
         let EntryRows { rows, end } = store.entry_rows(system.key, at, size).await?;
         let is_whole = rows.iter().map(|entry| entry.position).eq(at..end);
         if !is_whole || end <= at {
-            return Err(Untold::Entry(at).into());
+            return Err(ReloadReason::Entry(at).into());
         }
         for entry in &rows {
             frontier.push(leaf_hash(&entry.leaf));
-            let changes = told_by(&directory, entry).ok_or(Untold::Entry(entry.position))?;
+            let changes = told_by(&directory, entry).ok_or(ReloadReason::Entry(entry.position))?;
             for change in changes {
                 // The password hash is not needed to process later entries.
                 let Ok(known) = change.clone().try_with(|told| Ok::<_, Infallible>(unknown(&told)), Ok);
@@ -143,7 +143,7 @@ async fn read_changes(
         }
         at = end;
     }
-    if frontier.root() == system.frontier.root() { Ok(told) } else { Err(Untold::Entry(first).into()) }
+    if frontier.root() == system.frontier.root() { Ok(told) } else { Err(ReloadReason::Entry(first).into()) }
 }
 
 fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
@@ -199,14 +199,14 @@ async fn look_up(store: &dyn Store, told: &[Change]) -> Result<LookedUp, StoreEr
 
 /// Fills in the rows that a change refers to by hash. A replaced password is not found, which is fine: if it were the
 /// last one, the result would not match the signed rows.
-fn resolved(change: Change, found: &LookedUp) -> Result<DirectoryChange, Untold> {
+fn resolved(change: Change, found: &LookedUp) -> Result<DirectoryChange, ReloadReason> {
     let password = |told: PasswordTold| {
         let kept = found.passwords.get(&told.user_id).filter(|kept| kept.sha256() == told.sha256);
         Ok(kept.map_or_else(|| unknown(&told), |kept| KeptPassword { set_at: told.set_at, ..kept.clone() }))
     };
     let ended = |EndTold { timeline_id, size, root }| {
         let kept = found.ended.get(&timeline_id).filter(|kept| (kept.size, kept.root) == (size, root));
-        kept.cloned().ok_or(Untold::Otherwise)
+        kept.cloned().ok_or(ReloadReason::Otherwise)
     };
     change.try_with(password, ended)
 }

@@ -13,12 +13,12 @@ use timenav_core::scan::{LedgerScan, ReadBy};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::blocks;
-use super::directory::DirectoryTold;
+use super::directory::RecordedDirectory;
 use super::powers::{Powers, Shown};
 use super::request::ScanRequest;
 use crate::ledger::action::{Action, Demanded, Nobody, OnDirectory};
 use crate::ledger::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded};
-use crate::ledger::stated::open_newest;
+use crate::ledger::stored_statement::open_newest;
 use crate::ports::archive::{EntryRow, Snapshot};
 use crate::ports::store_error::StoreError;
 use crate::read::long_work::giving_way;
@@ -227,7 +227,7 @@ pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Re
 
 struct Carried {
     ledger: LedgerScan,
-    told: DirectoryTold,
+    told: RecordedDirectory,
     unread: bool,
 }
 
@@ -239,7 +239,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     let signed = keys_of_system(&request.keys).and_then(|keys| open_newest(&head, &keys, request.verify).ok());
     let Some(signed) = signed else { return Ok(Err("`system` has no signed head".to_owned())) };
     let ledger = LedgerScan::new(system.as_str(), Vec::new());
-    let mut carried = Carried { ledger, told: DirectoryTold::default(), unread: false };
+    let mut carried = Carried { ledger, told: RecordedDirectory::default(), unread: false };
     let (size, mut at) = (head.frontier.size(), 0);
     while at < size {
         let (rows, end) = blocks::read(request.source, head.key, at, size).await?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use timenav_core::directory::{ApiKey, Directory, PasswordTold, Secret, Secrets, Shelves, User};
+use timenav_core::directory::{ApiKey, Directory, PasswordTold, PersistentMap, Secret, Secrets, User};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord};
 use timenav_core::scan::Findings;
@@ -15,7 +15,7 @@ use crate::access::directory_told::{Change, EndTold, changes_told};
 use crate::ledger::action::Action;
 
 #[derive(Default)]
-pub(super) struct DirectoryTold {
+pub(super) struct RecordedDirectory {
     /// Does not include revoked keys.
     directory: Directory<PasswordTold>,
     stopped: BTreeMap<KeyId, ApiKey>,
@@ -26,7 +26,7 @@ pub(super) struct DirectoryTold {
     submission: (u64, bool),
 }
 
-impl DirectoryTold {
+impl RecordedDirectory {
     pub(super) const fn powers(&self) -> &Powers {
         &self.powers
     }
@@ -100,8 +100,9 @@ impl DirectoryTold {
 
     /// Returns the number of compared rows.
     pub(super) fn compare(&self, findings: &mut Findings, kept: &Directory) -> u64 {
-        let users =
-            |of: &Shelves<UserId, User>| of.iter().map(|(user_id, user)| (user_id.clone(), user.clone())).collect();
+        let users = |of: &PersistentMap<UserId, User>| {
+            of.iter().map(|(user_id, user)| (user_id.clone(), user.clone())).collect()
+        };
         let mut rows = compare_rows(findings, "users", &users(&self.directory.users), &users(&kept.users));
         let mut told = by_name(&self.directory.keys);
         told.extend(self.stopped.iter().map(|(key_id, key)| (key_id.clone(), key.clone())));

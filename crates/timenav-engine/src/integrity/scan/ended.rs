@@ -76,7 +76,7 @@ pub(super) async fn walk(
         depth: request.depth,
         details: report::details(request, &outcome, size),
         findings: outcome.findings,
-        findings_omitted: outcome.untold,
+        findings_omitted: outcome.omitted,
         checked,
         not_checked,
         checkpoint: None,

@@ -13,7 +13,7 @@ use timenav_core::permissions;
 use timenav_core::scan::{FactKey, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
-use super::directory::DirectoryTold;
+use super::directory::RecordedDirectory;
 use super::facts::RowFacts;
 use super::powers::Powers;
 use crate::ledger::action::Action;
@@ -41,13 +41,13 @@ mod timers;
 pub(super) use clocks::Marked;
 use erased::erasures;
 use gone::Gone;
-pub(super) use heads::ToldHeads;
+pub(super) use heads::RecordedHeads;
 use marks::Marks;
 pub(super) use recorded::{Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent};
 use recorded::{Erased, Followed};
 use signing_keys::SigningKeys;
 use timelines::{Ended, ForkedFrom};
-use timers::TimersTold;
+use timers::RecordedTimers;
 pub(super) use timers::{TimerSums, is_of_timers};
 
 pub(super) struct Replay {
@@ -70,7 +70,7 @@ pub(super) struct Replay {
     clock_entry: u64,
     fork: Option<ForkRecord>,
     /// For `system`: users and their credentials.
-    directory: DirectoryTold,
+    directory: RecordedDirectory,
     /// For other timelines: who was authorized when; `None` if this is not checked.
     powers: Option<Arc<Powers>>,
     authorities_count: u64,
@@ -86,7 +86,7 @@ pub(super) struct Replay {
     data_count: u64,
     policies: RetentionPolicies,
     sweeps: BTreeSet<u64>,
-    let_go_count: u64,
+    pruned_count: u64,
     gone: Gone,
     /// The erasing entry according to the row of each sealed record, by the record's position.
     data_gone: BTreeMap<u64, u64>,
@@ -96,11 +96,11 @@ pub(super) struct Replay {
     told_later: BTreeMap<u64, Erased>,
     forgotten: Vec<ForgottenOutcomes>,
     /// Commitments of `heads` entries since they were last taken.
-    heads: Vec<ToldHeads>,
-    accepted: heads::AcceptedTold,
+    heads: Vec<RecordedHeads>,
+    accepted: heads::RecordedAcceptances,
     changes_count: u64,
     layers_told: Vec<u64>,
-    timers: TimersTold,
+    timers: RecordedTimers,
     marks: Marks,
     origins: Vec<Origin>,
     /// The entry that handed the timeline over, unless a later one adopted it.
@@ -132,7 +132,7 @@ impl Replay {
             overrides_count: 0,
             clock_entry: 0,
             fork: None,
-            directory: DirectoryTold::default(),
+            directory: RecordedDirectory::default(),
             powers,
             authorities_count: 0,
             decided_from: 0,
@@ -145,17 +145,17 @@ impl Replay {
             data_count: 0,
             policies: RetentionPolicies::default(),
             sweeps: BTreeSet::new(),
-            let_go_count: 0,
+            pruned_count: 0,
             gone: Gone::default(),
             data_gone: BTreeMap::new(),
             told: BTreeMap::new(),
             told_later: BTreeMap::new(),
             forgotten: Vec::new(),
             heads: Vec::new(),
-            accepted: heads::AcceptedTold::default(),
+            accepted: heads::RecordedAcceptances::default(),
             changes_count: 0,
             layers_told: Vec::new(),
-            timers: TimersTold::default(),
+            timers: RecordedTimers::default(),
             marks: Marks::new(first),
             origins: Vec::new(),
             handed_over: None,
@@ -181,12 +181,12 @@ impl Replay {
         self.gone.count() + self.data_gone.len() as u64
     }
 
-    pub(super) const fn let_go_count(&self) -> u64 {
-        self.let_go_count
+    pub(super) const fn pruned_count(&self) -> u64 {
+        self.pruned_count
     }
 
-    pub(super) fn let_go_later(&mut self, position: u64) {
-        self.let_go_count += u64::from(self.gone.let_go(position));
+    pub(super) fn pruned_later(&mut self, position: u64) {
+        self.pruned_count += u64::from(self.gone.pruned(position));
     }
 
     fn events_count(&self) -> i64 {
@@ -254,7 +254,7 @@ impl Replay {
         record: &LeafRecord<'_>,
         Beside { position, payload, readers }: Beside<'_>,
         kept: Option<EntryMarks>,
-        is_let_go: bool,
+        is_pruned: bool,
     ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
             self.lose(position);
@@ -265,8 +265,8 @@ impl Replay {
         self.check_authority(record, (position, recorded_at), (payload, readers));
         self.is_stated = record.authority.is_some();
         let before = self.recorded_at.replace(recorded_at);
-        if is_let_go {
-            self.let_go_count += 1;
+        if is_pruned {
+            self.pruned_count += 1;
         } else {
             self.gone.entry(record, position, payload);
         }

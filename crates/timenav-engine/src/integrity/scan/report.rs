@@ -49,7 +49,7 @@ pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) ->
         depth: request.depth,
         details: details(request, &outcome, 0),
         findings: outcome.findings,
-        findings_omitted: outcome.untold,
+        findings_omitted: outcome.omitted,
         checked: Vec::new(),
         not_checked: vec!["Nothing else was checked, because there is nothing to compare it with.".to_owned()],
         checkpoint: None,
@@ -71,7 +71,7 @@ pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoin
 
 pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
     let ScanRequest { timeline, depth, .. } = request;
-    let count = outcome.findings.len() as u64 + outcome.untold;
+    let count = outcome.findings.len() as u64 + outcome.omitted;
     let Some(first) = outcome.findings.first() else {
         return format!(
             "No tampering found: the {size} entries of `{timeline}` match what was signed (depth `{depth}`)."
@@ -163,12 +163,12 @@ fn sample_sentence(size: u64, sampled: u64) -> String {
 
 pub(crate) struct Outcome {
     pub(crate) findings: Vec<Finding>,
-    pub(crate) untold: u64,
+    pub(crate) omitted: u64,
 }
 
 impl Outcome {
     pub(super) fn new(findings: Findings, good_checkpoints: &[u64]) -> Self {
-        let untold = findings.untold();
-        Self { findings: findings.into_sorted(good_checkpoints), untold }
+        let omitted = findings.omitted();
+        Self { findings: findings.into_sorted(good_checkpoints), omitted }
     }
 }

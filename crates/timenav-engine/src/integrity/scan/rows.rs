@@ -12,7 +12,7 @@ use super::compared::Compared;
 use super::replay::{RecordedData, RecordedEvent};
 use crate::events::event_columns::EventColumns;
 use crate::events::location::named_point;
-use crate::events::parties::parties_in;
+use crate::events::participants::parties_in;
 use crate::ports::archive::{KeptEvent, KeptRows};
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::rows::DataRecord;

@@ -9,13 +9,13 @@ use super::blocks::BLOCK_ENTRIES;
 use super::compared::{Compared, MISSING_MAX, Unplaced};
 use super::facts::random_key;
 use super::hashing::HashedRow;
-use super::let_go::{self, LetGo};
 use super::powers::Powers;
 use super::replay::{RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
 use super::{authority, pass, rows, tree};
+use crate::integrity::scan::pruned::{self, Pruned};
 use crate::ports::archive::{EntryRow, Orphan, Snapshot};
 use crate::ports::store_error::StoreError;
 
@@ -59,7 +59,7 @@ struct Way<'a, 'b> {
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
-    let_go: LetGo,
+    pruned: Pruned,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -181,7 +181,7 @@ impl Way<'_, '_> {
         // If all entries are read, the rows are compared in one pass.
         let facts = (self.request.depth == Depth::Full).then(|| random_key(self.request.entropy));
         let replay = Replay::new(timeline, first, powers).was_adopted(adopted).with_facts(facts);
-        let carried = Carried { ledger, replay, let_go: self.let_go().await? };
+        let carried = Carried { ledger, replay, pruned: self.pruned().await? };
         self.enter(ScanStage::Entries, size - first);
         let gazetteer = self.request.gazetteer.clone();
         let passing = facts.map(|facts| Box::pin(pass::pass(source, key, size, facts, gazetteer)));
@@ -266,19 +266,19 @@ impl Way<'_, '_> {
         self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
         tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, partial).await?;
-        let Carried { ledger, mut replay, mut let_go } = carried;
+        let Carried { ledger, mut replay, mut pruned } = carried;
         // Count first: whatever is erased after the count is named by an entry that is read after it.
         let counts = self.count_rows().await?;
-        self.look_for_erasures(&mut replay, &mut let_go).await?;
-        let sweeps = let_go.positions();
+        self.look_for_erasures(&mut replay, &mut pruned).await?;
+        let sweeps = pruned.positions();
         // The sweeps that name none of the entries that were read.
-        self.open_sweeps(&mut let_go, u64::MAX).await?;
-        let_go.finish(replay.first(), &mut self.findings);
+        self.open_sweeps(&mut pruned, u64::MAX).await?;
+        pruned.finish(replay.first(), &mut self.findings);
         self.checked.extend([
             Checked { what: "entries", count: ledger.entries_count() },
             Checked { what: "payloads", count: ledger.payloads_count() },
             Checked { what: "erased", count: replay.erased_count() },
-            Checked { what: "pruned", count: replay.let_go_count() },
+            Checked { what: "pruned", count: replay.pruned_count() },
             Checked { what: "tiles", count: ledger.tiles_count() },
             Checked { what: "changes", count: replay.changes_count() },
             Checked { what: "authorities", count: replay.authorities_count() },
@@ -330,7 +330,7 @@ impl Way<'_, '_> {
 
     /// Reads entries written after the scan began, which explain contents erased or pruned in the meantime. An event
     /// without a row that was not erased is missing.
-    async fn look_for_erasures(&mut self, replay: &mut Replay, let_go: &mut LetGo) -> Result<(), StoreError> {
+    async fn look_for_erasures(&mut self, replay: &mut Replay, pruned: &mut Pruned) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
         loop {
@@ -340,10 +340,10 @@ impl Way<'_, '_> {
             for row in &rows {
                 let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
                 replay.later_entry(&record, row.position, &row.payload);
-                if let Some(told) = let_go::told(&record, &row.payload) {
-                    let explained = let_go.later(row.position, &told, &mut self.findings);
+                if let Some(told) = pruned::told(&record, &row.payload) {
+                    let explained = pruned.later(row.position, &told, &mut self.findings);
                     for position in explained {
-                        replay.let_go_later(position);
+                        replay.pruned_later(position);
                     }
                 }
             }
@@ -423,7 +423,7 @@ impl Way<'_, '_> {
             depth: request.depth,
             details: report::details(request, &outcome, size),
             findings: outcome.findings,
-            findings_omitted: outcome.untold,
+            findings_omitted: outcome.omitted,
             checked,
             not_checked,
             checkpoint: signed.as_ref().and_then(|signed| report::kept_note(request, &snapshot.head, signed)),
@@ -436,10 +436,10 @@ impl Way<'_, '_> {
 
 impl Carried {
     fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
-        let Self { ledger, replay, let_go } = &mut self;
-        let is_let_go = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| let_go.entry(record, row, is_missing);
-        let block = block::take((ledger, replay), rows, end, is_let_go);
-        let_go.end_before(end);
+        let Self { ledger, replay, pruned } = &mut self;
+        let is_pruned = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| pruned.entry(record, row, is_missing);
+        let block = block::take((ledger, replay), rows, end, is_pruned);
+        pruned.end_before(end);
         (self, block)
     }
 }

@@ -1,5 +1,5 @@
 use serde::{Deserialize, Serialize};
-use timenav_core::ledger::{LetGoClass, Retention};
+use timenav_core::ledger::{PruneClass, Retention};
 use timenav_core::time::{Instant, Wall};
 
 use super::Change;
@@ -31,9 +31,9 @@ impl Change for RetentionSet {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LetGone {
+pub struct PrunedContents {
     pub position: u64,
-    pub class: LetGoClass,
+    pub class: PruneClass,
     pub count: u64,
     /// All pruned contents were recorded before this host time.
     pub cutoff: Instant<Wall>,
@@ -42,7 +42,7 @@ pub struct LetGone {
 /// A sweep, after the remainder of earlier ones was finished.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    pub(crate) let_go: LetGone,
+    pub(crate) pruned: PrunedContents,
     /// Contents of earlier sweeps that were deleted first.
     pub(crate) finished: u64,
     pub(crate) retention: Retention,
@@ -63,15 +63,15 @@ impl Change for Swept {
     type Record = SweptRecord;
 
     fn record(&self) -> SweptRecord {
-        let Self { let_go: LetGone { position, class, count, cutoff }, finished, retention } = *self;
+        let Self { pruned: PrunedContents { position, class, count, cutoff }, finished, retention } = *self;
         let (class, cutoff) = (class.as_str().to_owned(), cutoff.micros());
         SweptRecord { position, class, count, cutoff, finished, retention: RetentionSet { retention }.record() }
     }
 
     fn of(record: SweptRecord) -> Option<Self> {
         let SweptRecord { position, class, count, cutoff, finished, retention } = record;
-        let class = LetGoClass::ALL.into_iter().find(|known| known.as_str() == class)?;
-        let let_go = LetGone { position, class, count, cutoff: Instant::from_micros(cutoff)? };
-        Some(Self { let_go, finished, retention: RetentionSet::of(retention)?.retention })
+        let class = PruneClass::ALL.into_iter().find(|known| known.as_str() == class)?;
+        let pruned = PrunedContents { position, class, count, cutoff: Instant::from_micros(cutoff)? };
+        Some(Self { pruned, finished, retention: RetentionSet::of(retention)?.retention })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{QueueId, TimelineId, TimerId};
 use timenav_core::time::Instant;
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
 use super::timer_record::{TimerTold, is_zero};
 use crate::ports::timer_rows::{FiringRow, TimerRow};
@@ -51,12 +51,12 @@ pub(crate) fn is_same_timer(one: &TimerRow, other: &TimerRow) -> bool {
 /// A firing: the timer, the due time, and the round.
 pub(crate) type FallenRecord = (u64, i64, u32);
 
-pub(crate) const fn fallen_record(fallen: &Fallen) -> FallenRecord {
-    (fallen.position, fallen.due.micros(), fallen.round)
+pub(crate) const fn fallen_record(due_firing: &DueFiring) -> FallenRecord {
+    (due_firing.position, due_firing.due.micros(), due_firing.round)
 }
 
-pub(crate) fn fallen_of(&(position, due, round): &FallenRecord) -> Option<Fallen> {
-    Some(Fallen { due: Instant::from_micros(due)?, position, round })
+pub(crate) fn due_firing_of(&(position, due, round): &FallenRecord) -> Option<DueFiring> {
+    Some(DueFiring { due: Instant::from_micros(due)?, position, round })
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,9 +74,9 @@ pub(crate) struct FiredAgain {
 impl FiredAgain {
     pub(crate) fn of(firing: &FiringRow) -> Self {
         Self {
-            timer: firing.fallen.position,
-            due: firing.fallen.due.micros(),
-            round: firing.fallen.round,
+            timer: firing.due_firing.position,
+            due: firing.due_firing.due.micros(),
+            round: firing.due_firing.round,
             timer_id: firing.timer_id.to_string(),
             queue: firing.queue.to_string(),
             order_key: firing.order_key.clone(),
@@ -84,10 +84,10 @@ impl FiredAgain {
     }
 
     pub(crate) fn row(&self, timeline: &TimelineId, made: u64) -> Option<FiringRow> {
-        let fallen = fallen_of(&(self.timer, self.due, self.round))?;
+        let due_firing = due_firing_of(&(self.timer, self.due, self.round))?;
         Some(FiringRow {
-            fallen,
-            firing_id: fallen.firing_id(timeline),
+            due_firing,
+            firing_id: due_firing.firing_id(timeline),
             timer_id: TimerId::new(&self.timer_id).ok()?,
             queue: QueueId::new(&self.queue).ok()?,
             order_key: self.order_key.clone(),

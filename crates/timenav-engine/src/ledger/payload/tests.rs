@@ -12,12 +12,12 @@ use timenav_core::fault::{Fault, Faults, Leap, LeapKind, Slew};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, QueueId, SessionId, TimelineId, TimerId, UserId};
 use timenav_core::intervention::Effect;
-use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
+use timenav_core::ledger::{Adopted, HandedOver, Hash, PositionRuns, PruneClass, Retention, Sweep, TimelineEnded};
 use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased, ReadsErased};
 use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, Span, TimeScale, Virtual, Wall, parse_duration};
-use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
+use timenav_core::timers::{Advance, DueFiring, FiringState, Timers};
 
 use super::*;
 use crate::events::event_content::{CauseContent, event_content, event_draft};
@@ -398,7 +398,7 @@ fn of_the_service() -> Vec<(Action, String)> {
     }
     let sweep = Sweep {
         asked_by: "ada \"x\"".into(),
-        class: LetGoClass::Reads,
+        class: PruneClass::Reads,
         cutoff: at(2),
         leaf_hashes: Hash::from_bytes([7; 32]),
         policy: 1,
@@ -666,10 +666,10 @@ fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a
         ],
         None => vec![TimerRestored::of(row.position, None, Some(row)).unwrap()],
     };
-    let fallen = Fallen { due: at(9), position: 7, round: 2 };
+    let due_firing = DueFiring { due: at(9), position: 7, round: 2 };
     let firing = FiringRow {
-        fallen,
-        firing_id: fallen.firing_id(&TimelineId::main()),
+        due_firing,
+        firing_id: due_firing.firing_id(&TimelineId::main()),
         timer_id: row.timer_id.clone(),
         queue: row.queue.clone(),
         order_key: row.order_key.clone(),
@@ -683,7 +683,7 @@ fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a
         anchor_id: anchor_id.map(str::to_owned),
         inherited: anchor_id.is_none(),
         timers,
-        superseded: anchor_id.iter().map(|_| fallen_record(&fallen)).collect(),
+        superseded: anchor_id.iter().map(|_| fallen_record(&due_firing)).collect(),
         fired: vec![FiredAgain::of(&firing)],
         before: Some(11),
     }

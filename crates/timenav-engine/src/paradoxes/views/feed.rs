@@ -3,7 +3,7 @@ use timenav_core::clock::ClockMoved;
 use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::EventId;
 use timenav_core::ledger::LeafRecord;
-use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
+use timenav_core::paradox::{AnchorSet, Cancelled, Intervention, Record, Stamp, Version, VersionOrigin};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use super::timers;
@@ -59,10 +59,10 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         return Some(());
     }
     match action.on_events() {
-        Some(OnEvents::Records) => version(leaf, text, stamp, Came::Recorded, take),
+        Some(OnEvents::Records) => version(leaf, text, stamp, VersionOrigin::Recorded, take),
         Some(OnEvents::Corrects) => {
             let corrected: Corrected<'_> = read(&row.payload)?;
-            version(leaf, corrected.event.get(), stamp, Came::Corrected, take)
+            version(leaf, corrected.event.get(), stamp, VersionOrigin::Corrected, take)
         }
         Some(OnEvents::Intervenes) => intervened(leaf, text, stamp, take),
         None if action == Action::SetAnchor => anchor_set(text, stamp, take),
@@ -95,7 +95,7 @@ fn version(
     leaf: &LeafRecord<'_>,
     content: &str,
     stamp: Stamp,
-    came: Came,
+    came: VersionOrigin,
     take: &mut dyn FnMut(&[Record<'_>]),
 ) -> Option<()> {
     let (event_id, draft) = (EventId::new(&leaf.subject).ok()?, event_draft(content)?);
@@ -151,7 +151,7 @@ impl Done<'_> {
                 take(&[intervention, Record::Cancelled(Cancelled { event_id, stamp, intervention_id })]);
             }
             After::Stands(draft) => {
-                let came = if *effect == "restore" { Came::Restored } else { Came::Changed };
+                let came = if *effect == "restore" { VersionOrigin::Restored } else { VersionOrigin::Changed };
                 take(&[intervention, Record::Version(Version { event_id, stamp, draft, came })]);
             }
         }

@@ -2,12 +2,12 @@ use timenav_core::ids::{AnchorId, EventId, TimelineId, TimerId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Record, Stamp, TimerRecord};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
-use timenav_core::timers::{Fallen, Schedule};
+use timenav_core::timers::{DueFiring, Schedule};
 
 use crate::ledger::action::{Action, OnTimers};
 use crate::ledger::payload::{
     FiredAgain, ScheduleRecord, TimelineCreated, TimerCancelled, TimerRestored, TimerSet, TimersFired, TimersRestored,
-    fallen_of,
+    due_firing_of,
 };
 use crate::ports::archive::EntryRow;
 use crate::requests::json::read;
@@ -18,7 +18,7 @@ pub(super) enum Done {
         base: u64,
     },
     Set(TimerId),
-    Fired(Vec<(EventId, Fallen)>),
+    Fired(Vec<(EventId, DueFiring)>),
     /// A timer was changed or canceled.
     Changed {
         timer: u64,
@@ -30,10 +30,10 @@ pub(super) enum Done {
 
 pub(super) struct Restored {
     anchor_id: Option<AnchorId>,
-    superseded: Vec<Fallen>,
+    superseded: Vec<DueFiring>,
     /// Timers that were restored: position, due time and round.
     rearmed: Vec<(u64, Instant<Virtual>, u32)>,
-    fired: Vec<(EventId, Fallen)>,
+    fired: Vec<(EventId, DueFiring)>,
 }
 
 /// Returns the effect of an entry on timers; `None` if there is none, or if it cannot be parsed.
@@ -65,7 +65,7 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
             let again = |one: &FiredAgain| firing(timeline.as_ref()?, &(one.timer, one.due, one.round));
             Some(Done::Restored(Restored {
                 anchor_id: told.anchor_id.as_deref().map(AnchorId::new).transpose().ok()?,
-                superseded: told.superseded.iter().map(fallen_of).collect::<Option<_>>()?,
+                superseded: told.superseded.iter().map(due_firing_of).collect::<Option<_>>()?,
                 // Inherited timers are in that state on the origin already, and a return to an anchor is identified by
                 // the anchor.
                 rearmed: if told.inherited || told.anchor_id.is_some() { &[][..] } else { &told.timers }
@@ -80,9 +80,9 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
     }
 }
 
-fn firing(timeline: &TimelineId, fallen: &(u64, i64, u32)) -> Option<(EventId, Fallen)> {
-    let fallen = fallen_of(fallen)?;
-    Some((EventId::new(fallen.firing_id(timeline).as_str()).ok()?, fallen))
+fn firing(timeline: &TimelineId, due_firing: &(u64, i64, u32)) -> Option<(EventId, DueFiring)> {
+    let due_firing = due_firing_of(due_firing)?;
+    Some((EventId::new(due_firing.firing_id(timeline).as_str()).ok()?, due_firing))
 }
 
 /// Returns the new due time of a restored timer. A redelivery does not change it.
@@ -110,8 +110,8 @@ impl Done {
                 if let Some(anchor_id) = anchor_id {
                     add(TimerRecord::Returned { position, anchor_id });
                 }
-                for &fallen in superseded {
-                    add(TimerRecord::Superseded { position, fallen });
+                for &due_firing in superseded {
+                    add(TimerRecord::Superseded { position, due_firing });
                 }
                 for &(timer, next, round) in rearmed {
                     add(TimerRecord::Rearmed { position, timer, next, round });
@@ -125,6 +125,6 @@ impl Done {
     }
 }
 
-const fn fired_record(position: u64, (firing_id, fallen): &(EventId, Fallen)) -> TimerRecord<'_> {
-    TimerRecord::Fired { position, firing_id, fallen: *fallen }
+const fn fired_record(position: u64, (firing_id, due_firing): &(EventId, DueFiring)) -> TimerRecord<'_> {
+    TimerRecord::Fired { position, firing_id, due_firing: *due_firing }
 }

@@ -9,7 +9,7 @@ use crate::clock::receipts::{Receipt, running};
 use crate::ledger::action::{Action, OnAdvance};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::AdvanceTold;
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 

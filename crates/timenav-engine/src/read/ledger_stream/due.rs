@@ -17,7 +17,7 @@ use super::{LedgerStream, News, Seen, Told, changed_clock};
 use crate::engine::Engine;
 use crate::ledger::action::{Action, Topic};
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::ports::store::{EventQuery, Pattern};
 use crate::requests::refusal::Refusal;
 

@@ -7,14 +7,14 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::ids::{FiringId, QueueId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Wall};
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
 use super::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 use crate::engine::Engine;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::action::{Action, OnTimers};
-use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestored, fallen_of};
-use crate::ports::one_fact::OneFact as _;
+use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestored, due_firing_of};
+use crate::ports::lookups::OneFact as _;
 use crate::ports::timer_rows::{FiringRow, TimersWanted};
 use crate::requests::caller::Caller;
 use crate::requests::json::read;
@@ -144,8 +144,8 @@ impl LedgerStream {
 }
 
 fn offered(told: &TimersFired, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
-    let fallen = told.fired.iter().filter_map(|&(position, due, round, _)| fallen_of(&(position, due, round)));
-    fallen.map(|fallen: Fallen| (fallen.firing_id(timeline), FiringNews::Offered)).collect()
+    let due_firing = told.fired.iter().filter_map(|&(position, due, round, _)| due_firing_of(&(position, due, round)));
+    due_firing.map(|due_firing: DueFiring| (due_firing.firing_id(timeline), FiringNews::Offered)).collect()
 }
 
 fn settled(told: FiringsSettled) -> Option<Vec<(FiringId, FiringNews)>> {
@@ -157,12 +157,12 @@ fn settled(told: FiringsSettled) -> Option<Vec<(FiringId, FiringNews)>> {
 }
 
 fn restored(told: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
-    let superseded = told.superseded.iter().filter_map(fallen_of);
-    let superseded =
-        superseded.map(|fallen| (fallen.firing_id(timeline), FiringNews::Settled(FiringState::Superseded, None)));
+    let superseded = told.superseded.iter().filter_map(due_firing_of);
+    let superseded = superseded
+        .map(|due_firing| (due_firing.firing_id(timeline), FiringNews::Settled(FiringState::Superseded, None)));
     // Without an anchor or a fork as the cause, a redelivery was requested.
     let is_asked_for = told.anchor_id.is_none() && !told.inherited;
     let again = if is_asked_for { FiringNews::Redelivered } else { FiringNews::Offered };
-    let fired = told.fired.iter().filter_map(|one| fallen_of(&(one.timer, one.due, one.round)));
-    superseded.chain(fired.map(|fallen| (fallen.firing_id(timeline), again.clone()))).collect()
+    let fired = told.fired.iter().filter_map(|one| due_firing_of(&(one.timer, one.due, one.round)));
+    superseded.chain(fired.map(|due_firing| (due_firing.firing_id(timeline), again.clone()))).collect()
 }

@@ -6,8 +6,8 @@ use crate::engine::Engine;
 use crate::ledger::action::{Action, OnTimers};
 use crate::ledger::payload::DataErased;
 use crate::paradoxes::view_board::Following;
-use crate::ports::one_fact::OneFact as _;
-use crate::read::look::Look;
+use crate::ports::lookups::OneFact as _;
+use crate::read::read_view::ReadView;
 use crate::requests::refusal::Refusal;
 
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ impl WatchedParadoxes {
 }
 
 impl Engine {
-    pub(super) async fn watch_paradoxes(&self, look: &Look, wanted: WatchedParadoxes) -> Result<Watch, Refusal> {
+    pub(super) async fn watch_paradoxes(&self, look: &ReadView, wanted: WatchedParadoxes) -> Result<Watch, Refusal> {
         let following = self.follow(&look.layers, wanted.settings, look.state.head.events_count).await?;
         Ok(Watch { wanted, following })
     }

@@ -46,7 +46,7 @@ pub struct CheckedBundle {
     /// Number of erased payloads, single reads and sealed records, each named by an entry.
     pub gone: u64,
     /// Number of those that were pruned by sweeps.
-    pub let_go: u64,
+    pub pruned: u64,
     /// SHA-256 of the whole file.
     pub sha256: Hash,
 }
@@ -186,7 +186,7 @@ impl<'a> BundleCheck<'a> {
             recorded_at: self.counts.recorded_at,
             payloads: self.counts.payloads,
             data: self.counts.data,
-            let_go: self.read.iter().map(|layer| layer.gone.let_go()).sum(),
+            pruned: self.read.iter().map(|layer| layer.gone.pruned()).sum(),
             gone: self.read.iter().map(|layer| layer.gone.count()).sum(),
             sha256: self.hash.hash(),
         })

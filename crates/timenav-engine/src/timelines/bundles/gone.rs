@@ -36,7 +36,7 @@ pub(super) struct Gone {
     policies: usize,
     /// Number of missing payloads, single reads and sealed records, explained or not.
     count: u64,
-    let_go: u64,
+    pruned: u64,
 }
 
 impl Gone {
@@ -109,13 +109,13 @@ impl Gone {
 
     fn swept(&mut self, record: &LeafRecord<'_>, sweep: &Sweep<'_>, teller: Teller) -> Result<u64, String> {
         let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| error.to_string())?;
-        let let_go = match teller {
+        let pruned = match teller {
             Teller::OfLayer => self.payloads.sweep(record.seq, recorded_at, sweep),
             Teller::After(size) => self.payloads.later_sweep(size, (record.seq, recorded_at), sweep),
         };
-        let let_go = let_go.map_err(|fault| fault.to_string())?;
-        self.let_go += let_go;
-        Ok(let_go)
+        let pruned = pruned.map_err(|fault| fault.to_string())?;
+        self.pruned += pruned;
+        Ok(pruned)
     }
 
     fn erased(&mut self, by: u64, erased: &DataErased) -> bool {
@@ -143,8 +143,8 @@ impl Gone {
         self.count
     }
 
-    pub(super) const fn let_go(&self) -> u64 {
-        self.let_go
+    pub(super) const fn pruned(&self) -> u64 {
+        self.pruned
     }
 
     pub(super) fn first(&self) -> Option<u64> {

@@ -7,7 +7,7 @@ use super::BLOCK_ENTRIES;
 use crate::engine::Engine;
 use crate::ledger::action::{Action, Erases};
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::ports::one_fact::OneFact as _;
+use crate::ports::lookups::OneFact as _;
 use crate::requests::refusal::Refusal;
 
 /// Number of entries of an adoption before the repeated erasures: `adopt`, `pause_time` and `set_access_control`.
@@ -26,7 +26,7 @@ pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), 
             .ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not name the layers that it was adopted with")))?;
         let Some(layer) = told.layers.iter().find(|layer| layer.erased_later > 0) else { continue };
         if !tells_of_layers(engine, state.head.key, adopted_at).await? {
-            return Err(untold(fork, layer, &told.origin));
+            return Err(unrecorded_layer(fork, layer, &told.origin));
         }
     }
     Ok(())
@@ -54,7 +54,7 @@ async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> 
     }
 }
 
-fn untold(fork: &TimelineId, layer: &AdoptedLayer, origin: &str) -> Refusal {
+fn unrecorded_layer(fork: &TimelineId, layer: &AdoptedLayer, origin: &str) -> Refusal {
     let layer = &layer.timeline_id;
     let detail = format!(
         "`{fork}` continues from `{layer}`. Later entries at the service of `{origin}` erased some contents of that \

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use timenav_core::ids::TimerId;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
 use super::Parting;
 use crate::engine::Engine;
@@ -93,11 +93,11 @@ impl Engine {
         &self,
         (a, b): (&[Layer], &[Layer]),
         parting: Parting,
-        after: Option<Fallen>,
+        after: Option<DueFiring>,
         items_max: usize,
-    ) -> Result<(Vec<FiringDifference>, Option<Fallen>), Refusal> {
+    ) -> Result<(Vec<FiringDifference>, Option<DueFiring>), Refusal> {
         let (mut found, mut looked): (Vec<FiringDifference>, usize) = (Vec::new(), 0);
-        let mut last: Option<Fallen> = None;
+        let mut last: Option<DueFiring> = None;
         let is_same = a.last().map(|layer| layer.timeline) == b.last().map(|layer| layer.timeline);
         let mut sides = [Outcomes::of(a, parting, after), Outcomes::of(b, parting, after)];
         loop {
@@ -113,7 +113,7 @@ impl Engine {
             if is_next && last.is_some() && (found.len() >= items_max || looked >= ROWS_MAX) {
                 return Ok((found, last));
             }
-            last = Some(Fallen { due, position, round: u32::MAX });
+            last = Some(DueFiring { due, position, round: u32::MAX });
             let mut rows = Vec::with_capacity(2);
             for side in &mut sides {
                 rows.push(side.take(self, &moment, &mut looked).await?);
@@ -163,7 +163,7 @@ impl Armed {
 type Moment = (Instant<Virtual>, u64, TimerId);
 
 fn moment_of(row: &FiringRow) -> Moment {
-    (row.fallen.due, row.fallen.position, row.timer_id.clone())
+    (row.due_firing.due, row.due_firing.position, row.timer_id.clone())
 }
 
 struct Outcomes(Vec<OfLayer>);
@@ -174,13 +174,13 @@ struct OfLayer {
     from: u64,
     /// Later outcomes belong to other timelines. `None` for the timeline itself, which also includes pending firings.
     to: Option<u64>,
-    after: Option<Fallen>,
+    after: Option<DueFiring>,
     rows: VecDeque<FiringRow>,
     is_done: bool,
 }
 
 impl Outcomes {
-    fn of(layers: &[Layer], parting: Parting, after: Option<Fallen>) -> Self {
+    fn of(layers: &[Layer], parting: Parting, after: Option<DueFiring>) -> Self {
         let own = layers.len().saturating_sub(1);
         let apart = layers.iter().enumerate().skip(parting.layer);
         let of_layer = |(number, layer): (usize, &Layer)| OfLayer {
@@ -215,7 +215,7 @@ impl Outcomes {
         let mut end: Option<FiringRow> = None;
         for layer in &mut self.0 {
             while let Some(row) = layer.rows.pop_front_if(|row| moment_of(row) == *moment) {
-                if end.as_ref().is_none_or(|end| end.fallen.round <= row.fallen.round) {
+                if end.as_ref().is_none_or(|end| end.due_firing.round <= row.due_firing.round) {
                     end = Some(row);
                 }
                 layer.fill(engine, looked).await?;
@@ -231,7 +231,7 @@ impl OfLayer {
             let wanted = TimersWanted::FiringsAfter(self.after, BLOCK_FIRINGS);
             let rows = engine.store().timer_rows(self.timeline, wanted).await?.firings;
             (*looked, self.is_done) = (*looked + rows.len(), rows.len() < BLOCK_FIRINGS);
-            self.after = rows.last().map(|last| last.fallen);
+            self.after = rows.last().map(|last| last.due_firing);
             let (from, to) = (self.from, self.to);
             let is_apart = |row: &FiringRow| match row.settled {
                 Some(settled) => settled >= from && to.is_none_or(|to| settled < to),

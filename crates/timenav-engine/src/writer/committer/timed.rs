@@ -17,33 +17,33 @@ use crate::writer::group::Finished;
 impl Committer {
     pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {
         let (shared, requests) = (Arc::clone(&self.shared), submissions.len());
-        let began = shared.doors.clock.measured();
+        let began = shared.ports.clock.measured();
         let waiting = shared.commit_times.begin_commit(began);
         let grouped = self.commit(submissions, salts);
         drop(waiting);
         if grouped.as_ref().is_some_and(|grouped| grouped.sealed.committed.entries_count > 0) {
-            shared.commit_times.note_commit(requests, began, shared.doors.clock.measured());
+            shared.commit_times.note_commit(requests, began, shared.ports.clock.measured());
         }
         grouped
     }
 
     fn timed<T>(&mut self, part: CommitPart, run: impl FnOnce(&mut Self) -> T) -> T {
         let shared = Arc::clone(&self.shared);
-        let began = shared.doors.clock.measured();
+        let began = shared.ports.clock.measured();
         let done = run(self);
-        shared.commit_times.note_part(part, began, shared.doors.clock.measured());
+        shared.commit_times.note_part(part, began, shared.ports.clock.measured());
         done
     }
 
     pub(super) fn store_commit(&self, mut commit: Commit) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
-        let (began, written) = (shared.doors.clock.measured(), Arc::new(OnceLock::new()));
+        let (began, written) = (shared.ports.clock.measured(), Arc::new(OnceLock::new()));
         let note = (Arc::clone(&shared), Arc::clone(&written));
-        commit.on_written = OnWritten::new(move || _ = note.1.set(note.0.doors.clock.measured()));
+        commit.on_written = OnWritten::new(move || _ = note.1.set(note.0.ports.clock.measured()));
         let committed = self.runtime.block_on(self.store.commit(commit));
         if let (Ok(()), Some(written)) = (&committed, written.get()) {
             shared.commit_times.note_part(CommitPart::Write, began, *written);
-            shared.commit_times.note_part(CommitPart::Commit, *written, shared.doors.clock.measured());
+            shared.commit_times.note_part(CommitPart::Commit, *written, shared.ports.clock.measured());
         }
         committed
     }
@@ -51,14 +51,14 @@ impl Committer {
     pub(super) fn some_moved(&mut self, moved: &[TimelineKey]) -> Result<SomeMoved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
             let Self { store, heads, runtime, shared, .. } = committer;
-            runtime.block_on(some_moved(&**store, heads, moved, &shared.doors, &shared.options))
+            runtime.block_on(some_moved(&**store, heads, moved, &shared.ports, &shared.options))
         })
     }
 
     pub(super) fn heads_moved(&mut self) -> Result<Moved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
             let Self { store, heads, runtime, shared, .. } = committer;
-            runtime.block_on(heads_moved(&**store, heads, &shared.doors, &shared.options))
+            runtime.block_on(heads_moved(&**store, heads, &shared.ports, &shared.options))
         })
     }
 

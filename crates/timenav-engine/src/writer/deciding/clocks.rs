@@ -180,7 +180,7 @@ fn change_clock(
     check_movable(draft, ledger, passing)?;
     let host = draft.host(ledger);
     let before = draft.state(ledger).head.clock.clone();
-    let zone = zone_of(draft.doors(), before.location.as_deref());
+    let zone = zone_of(draft.ports(), before.location.as_deref());
     let next = draft.state(ledger).head.timers.next;
     let moved = clock::decide(&before, command, Surroundings { zone: &zone, next }, host)?;
     if let Some(moved) = &moved {

@@ -9,7 +9,10 @@ use timenav_core::time::{Instant, Virtual};
 
 use super::events::PreparedEvent;
 use super::{Aim, Asking, Deciding, Needs};
-use crate::events::becoming::{Version, becomes, kept_draft, missing};
+use crate::events::effects::Version;
+use crate::events::effects::becomes;
+use crate::events::effects::kept_draft;
+use crate::events::effects::missing;
 use crate::events::event_content::CauseContent;
 use crate::events::location::{columns_of, zone_of};
 use crate::ledger::action::Action;
@@ -126,7 +129,7 @@ impl Deciding for Intervene {
         let ledger = draft.aimed()?;
         check_unchanged(draft, ledger, self.guard)?;
         let before = Before::of(draft, ledger, &self.event_id)?;
-        let zone = zone_of(draft.doors(), draft.state(ledger).head.clock.location.as_deref());
+        let zone = zone_of(draft.ports(), draft.state(ledger).head.clock.location.as_deref());
         let after = becomes(known_event(draft, ledger, &self.event_id)?, &self.event_id, &self.effect, &zone)?;
         let host = draft.host(ledger);
         let position = append_intervention(draft, ledger, self, (&before, after.clone()), None, host);
@@ -237,7 +240,7 @@ pub(super) fn append_intervention(
 }
 
 fn new_version(draft: &Draft<'_>, (of, content): (&EventDraft, &Arc<str>)) -> NewVersion {
-    (columns_of(draft.doors().gazetteer.as_deref(), of), Arc::clone(content))
+    (columns_of(draft.ports().gazetteer.as_deref(), of), Arc::clone(content))
 }
 
 impl Before {

@@ -19,9 +19,9 @@ pub(super) struct Outcome<'a> {
 pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[Outcome<'_>], host: Host) -> u64 {
     let told = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
         firing_id: firing.firing_id.to_string(),
-        timer: firing.fallen.position,
-        due: firing.fallen.due.micros(),
-        round: firing.fallen.round,
+        timer: firing.due_firing.position,
+        due: firing.due_firing.due.micros(),
+        round: firing.due_firing.round,
         outcome: state.as_str().to_owned(),
         reason: reason.clone(),
     };

@@ -9,7 +9,7 @@ use timenav_core::access::{self, Demand};
 use timenav_core::ids::{EventId, UserId};
 use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Coming, Fallen, FiringState};
+use timenav_core::timers::{Coming, DueFiring, FiringState};
 
 use super::events::record_own;
 use super::outcomes::{Outcome, tell_outcomes};
@@ -35,19 +35,19 @@ impl Recording {
         (upto, coming): (Instant<Virtual>, Coming),
         looked_up: &LookUp,
     ) -> Result<Result<Self, LookUp>, Refusal> {
-        let fallen = upcoming.recording(upto, coming);
-        if fallen.is_empty() {
+        let due_firing = upcoming.recording(upto, coming);
+        if due_firing.is_empty() {
             return Ok(Ok(Self { until: None }));
         }
         let timeline = draft.state(ledger).head.id.told();
-        let event_id = |fallen: &Fallen| event_id(fallen.firing_id(&timeline).as_str());
-        let event_ids: Vec<EventId> = fallen.iter().map(event_id).collect::<Result<_, _>>()?;
+        let event_id = |due_firing: &DueFiring| event_id(due_firing.firing_id(&timeline).as_str());
+        let event_ids: Vec<EventId> = due_firing.iter().map(event_id).collect::<Result<_, _>>()?;
         let known: HashSet<&EventId> = looked_up.event_ids.iter().collect();
         if !event_ids.iter().all(|event_id| known.contains(event_id)) {
             return Ok(Err(LookUp { reach: looked_up.reach, now: Some(upto), event_ids }));
         }
-        let is_cut = fallen.len() >= FIRINGS_AT_ONCE_MAX;
-        Ok(Ok(Self { until: fallen.last().filter(|_| is_cut).map(|last| last.due) }))
+        let is_cut = due_firing.len() >= FIRINGS_AT_ONCE_MAX;
+        Ok(Ok(Self { until: due_firing.last().filter(|_| is_cut).map(|last| last.due) }))
     }
 
     pub(super) fn knows(&self, moment: Instant<Virtual>) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn record_events(
 ) -> Option<u64> {
     let mut outcomes: Vec<Outcome<'_>> = Vec::new();
     for firing in firings.iter().filter(|firing| firing.records_event()) {
-        let recorded = match upcoming.row(firing.fallen.position) {
+        let recorded = match upcoming.row(firing.due_firing.position) {
             Some((timer, _)) => record_event(draft, ledger, (timer, firing), host),
             None => Err("its timer is not there".to_owned()),
         };
@@ -87,8 +87,8 @@ fn record_event(
 ) -> Result<(), String> {
     check_right(draft, ledger, timer)?;
     let event_id = event_id(firing.firing_id.as_str()).map_err(|refusal| refusal.to_string())?;
-    let event = timer.event_of(&event_id, firing.fallen.due).ok_or("the event of the timer cannot be read")?;
-    let columns = columns_of(draft.doors().gazetteer.as_deref(), &event);
+    let event = timer.event_of(&event_id, firing.due_firing.due).ok_or("the event of the timer cannot be read")?;
+    let columns = columns_of(draft.ports().gazetteer.as_deref(), &event);
     let recorded = record_own(draft, ledger, (&event_id, &event, columns), host);
     recorded.map(|_| ()).ok_or_else(|| format!("event_exists: there is an event `{event_id}` already"))
 }

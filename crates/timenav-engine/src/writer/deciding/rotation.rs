@@ -25,7 +25,7 @@ impl Deciding for RotateSigningKey {
 
     /// Both keys sign the checkpoint over the entry.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        let next = draft.doors().next_signer.clone();
+        let next = draft.ports().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
         let ledger = draft.ledger_of_service(draft.timeline())?;
         let timeline = draft.timeline();
@@ -35,7 +35,7 @@ impl Deciding for RotateSigningKey {
         };
         // The new key is also the subject, so that a proof of this entry is enough to learn it.
         let subject = named(&*next)?;
-        let retired_verifier_key = named(&*draft.doors().signer)?;
+        let retired_verifier_key = named(&*draft.ports().signer)?;
         let payload = json(&SigningKeyRotated { retired_verifier_key, verifier_key: subject.clone() });
         if timeline.is_system() {
             draft.forget_fingerprints();

@@ -13,7 +13,8 @@ use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 use crate::ledger::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
-use crate::ports::leasing_door::{Held, Keeper};
+use crate::ports::shared_leases::Held;
+use crate::ports::shared_leases::Keeper;
 use crate::ports::timer_changes::{OrderKeyChange, ScheduleChange};
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::requests::json::json;
@@ -318,7 +319,7 @@ impl Deciding for FireTimers {
             return Ok(look_up_first(draft, ledger, look_up));
         }
         let fell = upcoming.fall_due(now, coming);
-        let fired = fell.fallen.len() as u64;
+        let fired = fell.due_firing.len() as u64;
         let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
         count_armed(draft, ledger, &upcoming);
         Ok(draft.done(ledger, position, TimersMoved { fired, ..TimersMoved::default() }))
@@ -336,14 +337,14 @@ pub(super) fn fire(
     draft: &mut Draft<'_>,
     ledger: Ledger,
     upcoming: &Upcoming,
-    FellDue { fallen, skipped }: &FellDue,
+    FellDue { due_firing, skipped }: &FellDue,
     host: Instant<Wall>,
 ) -> (u64, Vec<QueueId>) {
     let head = &draft.state(ledger).head;
     let (timeline, made) = (head.id.told(), head.frontier.size());
     let advance = head.timers.advance.as_ref();
     let next_of = |position: u64| upcoming.row(position).and_then(|(_, timer)| timer.next).map(Instant::micros);
-    let fired = fallen.iter().map(|one| (one.position, one.due.micros(), one.round, next_of(one.position)));
+    let fired = due_firing.iter().map(|one| (one.position, one.due.micros(), one.round, next_of(one.position)));
     let skipped = skipped.iter().map(|one: &Skipped| {
         let next = next_of(one.position);
         (one.position, one.from.micros(), one.to.micros(), next)
@@ -426,7 +427,7 @@ impl Deciding for SettleFirings {
             let missing = || Refusal::NotFound { what: "firing", id: firing_id.to_string() };
             let firing = known.iter().find(|firing| firing.firing_id == *firing_id).ok_or_else(missing)?;
             let is_open = firing.state == FiringState::Pending && !self.left.contains(firing_id);
-            if is_open && !settled.iter().any(|one| one.fallen == firing.fallen) {
+            if is_open && !settled.iter().any(|one| one.due_firing == firing.due_firing) {
                 settled.push(firing);
             }
             after.push((firing_id.clone(), if is_open { self.outcome } else { firing.state }));

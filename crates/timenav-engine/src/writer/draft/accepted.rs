@@ -4,12 +4,12 @@ use std::sync::Arc;
 use timenav_core::directory::Directory;
 use timenav_core::ids::{DataId, EventId, TimelineId, UserId};
 use timenav_core::ledger::{Read, ReadsDraft, Salt};
-use timenav_core::timers::Fallen;
+use timenav_core::timers::DueFiring;
 
 use super::{Drafted, Known, Step};
 use crate::access::directory::DirectoryChange;
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::ports::doors::Doors;
+use crate::ports::all::Ports;
 use crate::ports::rows::{IdempotencyRecord, KnownEvent};
 use crate::ports::timer_rows::FiringRow;
 use crate::ports::wall_clock::Host;
@@ -38,7 +38,7 @@ pub(crate) struct Accepted {
     /// Reads for the next entry of their ledger. It is written before any other.
     pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     pub(super) events: HashMap<(TimelineKey, EventId), KnownEvent>,
-    settled: HashSet<(TimelineKey, Fallen)>,
+    settled: HashSet<(TimelineKey, DueFiring)>,
     pub(super) data_erased: HashSet<DataId>,
     pub(super) reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
     pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<[u8; 32]>>,
@@ -72,14 +72,14 @@ impl Accepted {
     }
 
     pub(crate) fn has_settled(&self, timeline: TimelineKey, found: &[FiringRow]) -> bool {
-        !self.settled.is_empty() && found.iter().any(|firing| self.settled.contains(&(timeline, firing.fallen)))
+        !self.settled.is_empty() && found.iter().any(|firing| self.settled.contains(&(timeline, firing.due_firing)))
     }
 
     pub(crate) fn accept(&mut self, draft: Drafted) {
         // A ledger that was opened without an entry is not a step.
         for step in draft.steps.into_iter().filter(|step| !step.entries.is_empty()) {
             let (id, key) = (&step.state.head.id, step.state.head.key);
-            self.settled.extend(step.timers.settled.iter().map(|end| (key, end.fallen)));
+            self.settled.extend(step.timers.settled.iter().map(|end| (key, end.due_firing)));
             if let Some(before) = self.steps.get_mut(id) {
                 before.extend(step);
                 continue;
@@ -113,7 +113,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) heads: &'a Heads,
     pub(crate) known: &'a Known,
     pub(crate) accepted: &'a Accepted,
-    pub(crate) doors: &'a Doors,
+    pub(crate) ports: &'a Ports,
     pub(crate) options: &'a Options,
     pub(crate) level: u64,
     /// The reading of the host's clock. One instant is used for all decisions of a submission, so that a key that

@@ -1,7 +1,10 @@
 use timenav_core::ids::{FiringId, TimerId};
 
 use super::{Accepted, Draft, Known, Ledger};
-use crate::ports::leasing_door::{AtWork, AtWorkWanted, Held, Keeper};
+use crate::ports::shared_leases::AtWork;
+use crate::ports::shared_leases::AtWorkWanted;
+use crate::ports::shared_leases::Held;
+use crate::ports::shared_leases::Keeper;
 use crate::ports::timer_rows::{TimerRow, TimersFound, TimersWanted};
 use crate::requests::refusal::Refusal;
 

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::integrity::divergence::Divergence;
 use crate::ports::entropy::Entropy;
-use crate::ports::outside::{KeptOutside, Outside, OutsideError};
+use crate::ports::outside::{ExternalCheckpoint, Outside, OutsideError};
 use crate::ports::wall_clock::WallClock;
 use crate::requests::options::FEATURE_LEVEL;
 use crate::writer::asked::{Answer, Pending};
@@ -47,15 +47,15 @@ impl Signer for Nowhere {
 }
 
 impl Outside for Nowhere {
-    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
+    fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError> {
         Ok(Vec::new())
     }
 
-    fn keep(&self, _: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn keep(&self, _: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         Ok(())
     }
 
-    fn replace(&self, _: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn replace(&self, _: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         Ok(())
     }
 
@@ -64,8 +64,8 @@ impl Outside for Nowhere {
     }
 }
 
-fn doors(runtime: &Runtime) -> Doors {
-    Doors {
+fn ports(runtime: &Runtime) -> Ports {
+    Ports {
         clock: Arc::new(Nowhere),
         entropy: Arc::new(Nowhere),
         signer: Arc::new(Nowhere),
@@ -87,10 +87,10 @@ fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, O
     (Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None }, outcome)
 }
 
-fn made(heads: &Heads, doors: &Doors, submissions: &mut [Submission]) -> Finished {
+fn made(heads: &Heads, ports: &Ports, submissions: &mut [Submission]) -> Finished {
     let (options, known) = (Options::default(), Known::default());
-    let host_clock = HostClock::known(doors.clock.now(), None);
-    let mut group = Group::new(heads, &known, (doors, &options, FEATURE_LEVEL), &host_clock, SaltPool::default());
+    let host_clock = HostClock::known(ports.clock.now(), None);
+    let mut group = Group::new(heads, &known, (ports, &options, FEATURE_LEVEL), &host_clock, SaltPool::default());
     group.decide_all(submissions);
     group.finish(submissions).unwrap()
 }
@@ -98,7 +98,7 @@ fn made(heads: &Heads, doors: &Doors, submissions: &mut [Submission]) -> Finishe
 #[test]
 fn rejected_submissions_leave_no_entries() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (doors, heads) = (doors(&runtime), Heads::default());
+    let (ports, heads) = (ports(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
     // `main` cannot be created without `system`, where that would be recorded, and is not examined afterwards.
     let mut submissions = [
@@ -107,7 +107,7 @@ fn rejected_submissions_leave_no_entries() {
         submission(&main, LogScan { depth: "full".to_owned() }).0,
         submission(&main, CreateTimeline::default()).0,
     ];
-    let finished = made(&heads, &doors, &mut submissions);
+    let finished = made(&heads, &ports, &mut submissions);
     let told: Vec<bool> = finished.told.iter().map(|told| matches!(told, Some(Ok(_)))).collect();
     assert_eq!(told, [false, true, false, true]);
     let sizes: Vec<(&str, u64, usize)> = finished
@@ -122,17 +122,17 @@ fn rejected_submissions_leave_no_entries() {
 #[test]
 fn group_is_decided_again_on_changed_heads() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (doors, mut heads) = (doors(&runtime), Heads::default());
+    let (ports, mut heads) = (ports(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
-    let first = made(&heads, &doors, &mut [submission(&system, CreateTimeline::default()).0]);
+    let first = made(&heads, &ports, &mut [submission(&system, CreateTimeline::default()).0]);
     heads.take_over(first.states, first.directory, first.rows);
     let (one, mut told) = submission(&main, CreateTimeline::default());
     let mut submissions = [one];
-    assert!(matches!(made(&heads, &doors, &mut submissions).told[0], Some(Ok(_))));
+    assert!(matches!(made(&heads, &ports, &mut submissions).told[0], Some(Ok(_))));
     // Another writer has created it in the meantime, so the earlier decision is obsolete.
-    let theirs = made(&heads, &doors, &mut [submission(&main, CreateTimeline::default()).0]);
+    let theirs = made(&heads, &ports, &mut [submission(&main, CreateTimeline::default()).0]);
     heads.take_over(theirs.states, theirs.directory, theirs.rows);
-    let finished = made(&heads, &doors, &mut submissions);
+    let finished = made(&heads, &ports, &mut submissions);
     assert!(matches!(finished.told[0], Some(Err(Refusal::AlreadyExists { .. }))));
     assert!(finished.commit.timelines.is_empty());
     for (submission, one) in submissions.into_iter().zip(finished.told) {
@@ -159,9 +159,9 @@ fn entries(finished: &Finished, timeline: &TimelineId) -> Vec<(String, usize)> {
     step.entries.iter().map(told).collect()
 }
 
-fn with_system(doors: &Doors) -> (Heads, TimelineId) {
+fn with_system(ports: &Ports) -> (Heads, TimelineId) {
     let (mut heads, system) = (Heads::default(), TimelineId::system());
-    let first = made(&heads, doors, &mut [submission(&system, CreateTimeline::default()).0]);
+    let first = made(&heads, ports, &mut [submission(&system, CreateTimeline::default()).0]);
     heads.take_over(first.states, first.directory, first.rows);
     (heads, system)
 }
@@ -173,10 +173,10 @@ fn position(finished: &Finished, number: usize) -> u64 {
 #[test]
 fn reads_of_a_group_share_an_entry_before_changes() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let doors = doors(&runtime);
-    let (heads, system) = with_system(&doors);
+    let ports = ports(&runtime);
+    let (heads, system) = with_system(&ports);
     let scan = || submission(&system, LogScan { depth: "full".to_owned() }).0;
-    let finished = made(&heads, &doors, &mut [scan(), reading(&system, "{}"), scan(), reading(&system, "{}")]);
+    let finished = made(&heads, &ports, &mut [scan(), reading(&system, "{}"), scan(), reading(&system, "{}")]);
     let expected = [("reads", 2), ("detect_tampering", 0), ("detect_tampering", 0)];
     assert_eq!(entries(&finished, &system), expected.map(|(action, reads)| (action.to_owned(), reads)));
     assert_eq!([0, 1, 2, 3].map(|number| position(&finished, number)), [2, 1, 3, 1]);
@@ -185,11 +185,11 @@ fn reads_of_a_group_share_an_entry_before_changes() {
 #[test]
 fn reads_over_the_entry_limit_continue_in_the_next_entry() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let doors = doors(&runtime);
-    let (heads, system) = with_system(&doors);
+    let ports = ports(&runtime);
+    let (heads, system) = with_system(&ports);
     for (parameters, count) in [("{}", READS_MAX + 1), (&*"x".repeat(READ_PARAMETERS_BYTES_MAX), 300)] {
         let mut submissions: Vec<Submission> = (0..count).map(|_| reading(&system, parameters)).collect();
-        let finished = made(&heads, &doors, &mut submissions);
+        let finished = made(&heads, &ports, &mut submissions);
         let written = entries(&finished, &system);
         assert_eq!(written.iter().map(|(_, reads)| reads).sum::<usize>(), count);
         assert_eq!(written.len(), 2, "{written:?}");

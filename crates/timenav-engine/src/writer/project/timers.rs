@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Instant;
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
-use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestored, fallen_of};
+use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestored, due_firing_of};
 use crate::ports::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows};
 
 #[cfg(test)]
@@ -28,10 +28,10 @@ pub(crate) fn timers_fired<'r>(
 ) -> Option<TimerRows> {
     let firing = |&(timer, due, round, _): &(u64, i64, u32, Option<i64>)| {
         let row = armed(timer)?;
-        let fallen = fallen_of(&(timer, due, round))?;
+        let due_firing = due_firing_of(&(timer, due, round))?;
         Some(FiringRow {
-            fallen,
-            firing_id: fallen.firing_id(entry.timeline),
+            due_firing,
+            firing_id: due_firing.firing_id(entry.timeline),
             timer_id: row.timer_id.clone(),
             queue: row.queue.clone(),
             order_key: row.order_key.clone(),
@@ -66,7 +66,7 @@ pub(crate) fn timers_fired<'r>(
 pub(crate) fn firings_settled(told: &FiringsSettled, position: u64) -> Option<Vec<FiringEnd>> {
     let end = |outcome: &OutcomeOfFiring| {
         Some(FiringEnd {
-            fallen: fallen_of(&(outcome.timer, outcome.due, outcome.round))?,
+            due_firing: due_firing_of(&(outcome.timer, outcome.due, outcome.round))?,
             state: FiringState::parse(&outcome.outcome)?,
             settled: position,
             reason: outcome.reason.clone(),
@@ -77,9 +77,14 @@ pub(crate) fn firings_settled(told: &FiringsSettled, position: u64) -> Option<Ve
 
 /// `restore_timers`: superseded and re-created firings. `None` if one cannot be parsed.
 pub(crate) fn firings_restored(told: &TimersRestored<'_>, entry: TimersEntry<'_>) -> Option<TimerRows> {
-    let superseded =
-        |fallen: Fallen| FiringEnd { fallen, state: FiringState::Superseded, settled: entry.position, reason: None };
-    let settled = told.superseded.iter().map(|fallen| fallen_of(fallen).map(superseded)).collect::<Option<_>>()?;
+    let superseded = |due_firing: DueFiring| FiringEnd {
+        due_firing,
+        state: FiringState::Superseded,
+        settled: entry.position,
+        reason: None,
+    };
+    let settled =
+        told.superseded.iter().map(|due_firing| due_firing_of(due_firing).map(superseded)).collect::<Option<_>>()?;
     let fired = told.fired.iter().map(|again| again.row(entry.timeline, entry.position)).collect::<Option<_>>()?;
     Some(TimerRows { fired, settled, ..TimerRows::default() })
 }

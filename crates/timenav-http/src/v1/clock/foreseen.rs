@@ -3,7 +3,7 @@
 use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::ids::{EventId, TimerId};
-use timenav_engine::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
+use timenav_engine::{ClockPreview, FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer};
 
 /// Firings that would be due if the clock moved.
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,7 +43,7 @@ pub(crate) struct WouldFireTimerBody {
 }
 
 impl WouldFireBody {
-    pub(crate) fn of(foresight: &Foresight) -> Self {
+    pub(crate) fn of(foresight: &ClockPreview) -> Self {
         let firing = |one: &ForeseenFiring| WouldFireFiringBody {
             timer_id: one.timer_id.to_string(),
             due: one.due.to_string(),
@@ -128,7 +128,7 @@ pub(in crate::v1) struct WouldComeAgain {
 }
 
 impl WouldComeAgain {
-    pub(in crate::v1) fn of(foresight: &Foresight) -> Self {
+    pub(in crate::v1) fn of(foresight: &ClockPreview) -> Self {
         let again = foresight.again.as_ref();
         Self {
             rearm: again.map(|again| WouldRearmBody::of(&again.rearmed)),
@@ -173,7 +173,7 @@ impl WouldChangeBody {
     }
 }
 
-pub(in crate::v1) fn sentence(foresight: &Foresight) -> String {
+pub(in crate::v1) fn sentence(foresight: &ClockPreview) -> String {
     let to = foresight.to;
     let more = if foresight.is_complete { "" } else { "more than " };
     let fires = match (foresight.is_complete, foresight.count) {

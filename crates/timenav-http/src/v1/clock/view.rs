@@ -3,7 +3,7 @@ use serde::Serialize;
 use timenav_core::clock::Clock;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_engine::{
-    AdvanceSeen, ClockStep, ClockView, DeliveryLag, FollowedBy, Foresight, OriginBoot, Receipt, Understood,
+    AdvanceSeen, ClockPreview, ClockStep, ClockView, DeliveryLag, FollowedBy, OriginBoot, Receipt, Understood,
 };
 
 use crate::response::answer::{Changed, LedgerBody, created_first};
@@ -162,7 +162,7 @@ impl ClockBody {
         Self::of(view, Operation::Read, true)
     }
 
-    pub(crate) fn foreseen(foresight: &Foresight) -> Self {
+    pub(crate) fn foreseen(foresight: &ClockPreview) -> Self {
         let WouldComeAgain { rearm, disarm, supersede, change } = WouldComeAgain::of(foresight);
         Self {
             status: Some(foreseen::sentence(foresight)),

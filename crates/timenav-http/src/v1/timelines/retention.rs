@@ -3,9 +3,9 @@ use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{LetGoClass, Retention};
+use timenav_core::ledger::{PruneClass, Retention};
 use timenav_core::time::Duration;
-use timenav_engine::{ForeseenSweep, HostClockDoubt, KeptFor, LetGone, Pruned, RetentionRequest};
+use timenav_engine::{ForeseenSweep, HostClockDoubt, KeptFor, Pruned, PrunedContents, RetentionRequest};
 
 use crate::request::auth::Authenticated;
 use crate::request::idempotency::Idempotent;
@@ -203,9 +203,9 @@ async fn prune(
 impl PrunedBody {
     fn new(timeline_id: &TimelineId, pruned: &Pruned, dry_run: bool) -> Self {
         let blocked_by = pruned.waits.map(waits);
-        let counted = pruned.let_go.map_or(0, |let_go| let_go.count);
-        let done = match (&pruned.let_go, &blocked_by) {
-            (Some(LetGone { class, count, cutoff, .. }), _) => {
+        let counted = pruned.pruned.map_or(0, |pruned| pruned.count);
+        let done = match (&pruned.pruned, &blocked_by) {
+            (Some(PrunedContents { class, count, cutoff, .. }), _) => {
                 format!("On `{timeline_id}`, {} recorded before {cutoff} were pruned.", counted_as(*class, *count))
             }
             (None, Some(blocked_by)) => format!("Nothing on `{timeline_id}` is pruned: {blocked_by}."),
@@ -229,7 +229,7 @@ impl PrunedBody {
             would_prune: pruned.foreseen.map(WouldPruneBody::from),
             retention: pruned.retention.into(),
             pruned: counted + pruned.finished,
-            sweep: pruned.let_go.map(SweepBody::from),
+            sweep: pruned.pruned.map(SweepBody::from),
             blocked_by,
             has_more: pruned.has_more,
             ledger: pruned.ledger.map(LedgerBody::from),
@@ -237,12 +237,12 @@ impl PrunedBody {
     }
 }
 
-fn counted_as(class: LetGoClass, count: u64) -> String {
+fn counted_as(class: PruneClass, count: u64) -> String {
     let noun = match (class, count) {
-        (LetGoClass::Reads, 1) => "read",
-        (LetGoClass::Reads, _) => "reads",
-        (LetGoClass::Refusals, 1) => "rejected attempt",
-        (LetGoClass::Refusals, _) => "rejected attempts",
+        (PruneClass::Reads, 1) => "read",
+        (PruneClass::Reads, _) => "reads",
+        (PruneClass::Refusals, 1) => "rejected attempt",
+        (PruneClass::Refusals, _) => "rejected attempts",
     };
     format!("the contents of {count} {noun}")
 }
@@ -276,8 +276,8 @@ impl From<Retention> for RetentionBody {
     }
 }
 
-impl From<LetGone> for SweepBody {
-    fn from(LetGone { position, class, count, cutoff }: LetGone) -> Self {
+impl From<PrunedContents> for SweepBody {
+    fn from(PrunedContents { position, class, count, cutoff }: PrunedContents) -> Self {
         Self { position, class: class.field(), count, recorded_before: cutoff.to_string() }
     }
 }

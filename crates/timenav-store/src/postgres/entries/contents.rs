@@ -133,13 +133,13 @@ pub(in crate::postgres) async fn some(on: &Object, wanted: &[(TimelineKey, u64)]
 }
 
 /// Deletes the contents of entries, but not their leaves.
-pub(in crate::postgres) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64]) {
+pub(in crate::postgres) fn prune(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64]) {
     batch.add(EMPTY, values![timeline.0, positions.iter().copied().map(sql).collect::<Vec<_>>()]);
 }
 
 /// Deletes the contents of up to `items_max` entries, starting at a position. Must be the first statement of a batch.
 /// Its row contains the last position, or nothing if no entry was left.
-pub(in crate::postgres) fn let_go_some(batch: &mut Batch<'_>, timeline: TimelineKey, from: u64, items_max: usize) {
+pub(in crate::postgres) fn prune_some(batch: &mut Batch<'_>, timeline: TimelineKey, from: u64, items_max: usize) {
     batch.add(EMPTY_SOME, values![timeline.0, sql(from), sql(items_max as u64)]);
 }
 

@@ -6,8 +6,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, IdempotencyRecord,
-    KeptEnd, KeptEvent, KeptOutcome, KeptRows, LengthClass, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows,
-    Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    KeptEvent, KeptRows, LengthClass, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError,
+    StoredEnd, StoredOutcome, TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -151,7 +151,7 @@ impl ScanSource for PostgresStore {
         Ok(outcomes::named(&self.reader().await?, &keys).await?.into_iter().flatten().collect())
     }
 
-    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError> {
+    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<StoredOutcome>, StoreError> {
         Ok(outcomes::page(&self.reader().await?, after, rows_max).await?)
     }
 
@@ -245,7 +245,7 @@ async fn event_rows(
     }
     for row in rows(on, SELECT_BEFORE, &wanted).await? {
         let until = get::<Option<i64>>(&row, 1)?.map(count).transpose()?;
-        numbered(&mut all, &row)?.before = Some(KeptEnd { until });
+        numbered(&mut all, &row)?.before = Some(StoredEnd { until });
     }
     for row in rows(on, SELECT_INTERVENTIONS, &wanted).await? {
         numbered(&mut all, &row)?.intervention_id = Some(get(&row, 1)?);

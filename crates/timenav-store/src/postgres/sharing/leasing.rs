@@ -208,7 +208,8 @@ fn keeper(row: &Row) -> Result<Keeper, Failed> {
 }
 
 pub(in crate::postgres) fn forget_settled<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
-    let settled = || steps.iter().flat_map(|step| step.timers.settled.iter().map(|one| (step.head.key.0, one.fallen)));
+    let settled =
+        || steps.iter().flat_map(|step| step.timers.settled.iter().map(|one| (step.head.key.0, one.due_firing)));
     if settled().next().is_none() {
         return;
     }

@@ -191,7 +191,7 @@ impl Apart<'_> {
 }
 
 /// Deletes the contents of the entries from `first` to `last`, in both tables.
-pub(in crate::sqlite) fn let_go(connection: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
+pub(in crate::sqlite) fn prune(connection: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
     for statement in [DELETE, EMPTY] {
         connection.prepare_cached(statement)?.execute([first, last])?;
     }
@@ -199,7 +199,7 @@ pub(in crate::sqlite) fn let_go(connection: &Connection, first: i64, last: i64) 
 }
 
 /// Deletes the contents of up to `items_max` entries. Returns the last key, or `None` if nothing was left.
-pub(in crate::sqlite) fn let_go_some(
+pub(in crate::sqlite) fn prune_some(
     connection: &Connection,
     [first, last]: [i64; 2],
     items_max: usize,
@@ -207,7 +207,7 @@ pub(in crate::sqlite) fn let_go_some(
     let some = params![first, last, sql(items_max as u64)];
     let end: Option<i64> = connection.prepare_cached(LAST_OF_SOME)?.query_row(some, |row| row.get(0))?;
     if let Some(end) = end {
-        let_go(connection, first, end)?;
+        prune(connection, first, end)?;
     }
     Ok(end)
 }

@@ -10,8 +10,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, Head,
-    IdempotencyRecord, KeptEnd, KeptEvent, KeptOutcome, KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot,
-    StoreError, TimelineKey, TimersFound, TimersWanted,
+    IdempotencyRecord, KeptEvent, KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError, StoredEnd,
+    StoredOutcome, TimelineKey, TimersFound, TimersWanted,
 };
 
 use crate::kept::examination::Examination;
@@ -272,7 +272,7 @@ macro_rules! scan_source {
                 &self,
                 after: Option<[u8; 32]>,
                 rows_max: usize,
-            ) -> Result<Vec<KeptOutcome>, StoreError> {
+            ) -> Result<Vec<StoredOutcome>, StoreError> {
                 self.read(move |connection| outcomes::page(connection, after, rows_max)).await
             }
 
@@ -393,7 +393,7 @@ fn event_rows(
         let before = before.map_err(failed)?.map(|until| until.map(count).transpose()).transpose()?;
         let intervention_id =
             select_intervention.query_row(at(position), |row| row.get(0)).optional().map_err(failed)?;
-        Ok(KeptRows { version, is_end_told, before: before.map(|until| KeptEnd { until }), intervention_id })
+        Ok(KeptRows { version, is_end_told, before: before.map(|until| StoredEnd { until }), intervention_id })
     };
     events.iter().map(|(event_id, position)| one(event_id, *position)).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, FiringState, Timers};
+use timenav_core::timers::{DueFiring, FiringState, Timers};
 use timenav_engine::{
     AdvanceRow, FiringEnd, FiringRow, Store, TimelineKey, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound,
     TimersWanted,
@@ -39,11 +39,11 @@ fn timer(position: u64, next: Option<i64>) -> TimerRow {
 }
 
 fn firing(position: u64, due: i64, made: u64) -> FiringRow {
-    let fallen = Fallen { due: at(due), position, round: 0 };
+    let due_firing = DueFiring { due: at(due), position, round: 0 };
     let TimerRow { timer_id, queue, order_key, .. } = timer(position, None);
     FiringRow {
-        fallen,
-        firing_id: fallen.firing_id(&TimelineId::main()),
+        due_firing,
+        firing_id: due_firing.firing_id(&TimelineId::main()),
         timer_id,
         queue,
         order_key,
@@ -65,7 +65,7 @@ async fn timers(store: &dyn Store, wanted: TimersWanted) -> Vec<u64> {
 
 async fn firings(store: &dyn Store, wanted: TimersWanted) -> Vec<(i64, u64)> {
     let found = ask(store, wanted).await.firings;
-    found.iter().map(|firing| (firing.fallen.due.micros(), firing.fallen.position)).collect()
+    found.iter().map(|firing| (firing.due_firing.due.micros(), firing.due_firing.position)).collect()
 }
 
 /// Stores timers, firings and an advance.
@@ -120,7 +120,7 @@ async fn check_timers_round_trip(backend: &dyn Backend) {
 
     let ids = vec![firing(5, 3, 7).firing_id, firing(5, 1, 4).firing_id];
     let mut found = ask(store, TimersWanted::Firings(ids)).await.firings;
-    found.sort_by_key(|firing| firing.fallen);
+    found.sort_by_key(|firing| firing.due_firing);
     assert_eq!(found, [firing(5, 1, 4), firing(5, 3, 7)]);
     assert_eq!(firings(store, TimersWanted::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
     assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5), (3, 5)]);
@@ -129,11 +129,11 @@ async fn check_timers_round_trip(backend: &dyn Backend) {
     assert_eq!(firings(store, TimersWanted::OfAdvance(4, at(0), at(3), 9)).await, [(3, 5), (3, 6)]);
     assert!(firings(store, TimersWanted::OfAdvance(4, at(0), at(2), 9)).await.is_empty());
     assert_eq!(firings(store, TimersWanted::FiringsAfter(None, 2)).await, [(1, 5), (3, 5)]);
-    let after = Some(firing(5, 3, 7).fallen);
+    let after = Some(firing(5, 3, 7).due_firing);
     assert_eq!(firings(store, TimersWanted::FiringsAfter(after, 9)).await, [(3, 6)]);
     assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
     assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 1)).await, [(1, 5)]);
-    let first = Some(firing(5, 1, 4).fallen);
+    let first = Some(firing(5, 1, 4).due_firing);
     assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, first, 9)).await, [(3, 5)]);
     assert!(firings(store, TimersWanted::FiringsOfAfter(5, after, 9)).await.is_empty());
     assert_eq!(firings(store, TimersWanted::PendingAfter(None, 2)).await, [(1, 5), (3, 5)]);
@@ -159,7 +159,7 @@ async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
         ],
         fired: Vec::new(),
         settled: vec![FiringEnd {
-            fallen: firing(5, 3, 7).fallen,
+            due_firing: firing(5, 3, 7).due_firing,
             state: FiringState::Failed,
             settled: 9,
             reason: Some("declined".to_owned()),

@@ -11,9 +11,9 @@ use timenav_core::ledger::{NoteSignature, VerifierKey, origin};
 use timenav_engine::{OpenError, Signer as _};
 
 use crate::audit::open_note;
-use crate::doors::SeedSigner;
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, is_unavailable};
+use crate::ports::SeedSigner;
 use crate::sample::{moment, timeline_id};
 use crate::tampering::clean;
 

@@ -10,8 +10,8 @@ use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FREE_ATTEMPTS_MAX};
 use timenav_engine::{ErasureRequest, Options, Refusal};
 use zeroize::Zeroizing;
 
-use crate::doors::FakeVault;
 use crate::house::{Home, House, told};
+use crate::ports::FakeVault;
 use crate::sample::{event_id, moment, timeline_id};
 
 fn key(text: &str) -> EncryptionKey {

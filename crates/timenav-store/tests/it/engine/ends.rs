@@ -163,7 +163,7 @@ async fn contents_of_ended_timeline_are_pruned_after_the_grace_period() {
     assert!(before.0 > 1 && before.1 == 1, "{before:?}");
     pass_days(&home, 2).await;
     assert_eq!(contents(&house, key), (0, 0));
-    assert!(home.store.open().await.unwrap().ended[0].is_let_go);
+    assert!(home.store.open().await.unwrap().ended[0].is_pruned);
     // The audit reads every leaf again.
     home.close().await;
 }

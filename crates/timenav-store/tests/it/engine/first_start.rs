@@ -51,7 +51,7 @@ async fn first_key_is_stored_before_the_first_commit() {
         seen = Some(count(rusqlite::Connection::open(&path).unwrap()));
         Ok(())
     };
-    let engine = Engine::open(house.store(), house.doors(), house.options.clone(), keep).await.unwrap();
+    let engine = Engine::open(house.store(), house.ports(), house.options.clone(), keep).await.unwrap();
     engine.close().await;
     assert_eq!(seen, Some(0));
 }
@@ -60,7 +60,7 @@ async fn first_key_is_stored_before_the_first_commit() {
 async fn unstorable_first_key_prevents_initialization() {
     let house = House::new();
     let keep = |_: &str| Err(std::io::Error::other("no such folder"));
-    let refused = Engine::open(house.store(), house.doors(), house.options.clone(), keep).await;
+    let refused = Engine::open(house.store(), house.ports(), house.options.clone(), keep).await;
     assert!(matches!(refused, Err(OpenError::Bootstrap(detail)) if detail.contains("no such folder")));
     assert!(house.store().open().await.unwrap().heads.is_empty());
     assert_eq!(house.outside.steps_count(), 0);
@@ -118,7 +118,7 @@ async fn closed_engine_rejects_requests_and_can_be_closed_again() {
 async fn engine_opens_in_the_last_supported_year() {
     let house = House::new();
     house.clock.stop();
-    house.clock.advance(Instant::<timenav_core::time::Wall>::MAX.micros() - crate::doors::FakeClock::START);
+    house.clock.advance(Instant::<timenav_core::time::Wall>::MAX.micros() - crate::ports::FakeClock::START);
     let home = house.open().await;
     home.engine.read_clock(&home.admin, None).await.unwrap();
     home.close().await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_engine::{Acceptance, KeptOutside, News, OpenError, Options, Seen, Told, Topic, WatchLedger};
+use timenav_engine::{Acceptance, ExternalCheckpoint, News, OpenError, Options, Seen, Told, Topic, WatchLedger};
 use timenav_store::SqliteStore;
 
 use crate::house::{Home, House, watch};
@@ -66,7 +66,7 @@ async fn older_database_copy_is_rejected_until_accepted() {
 }
 
 /// Sets who accepts the rollback, and why.
-fn accepting_by(mut house: House, kept: Vec<KeptOutside>) -> House {
+fn accepting_by(mut house: House, kept: Vec<ExternalCheckpoint>) -> House {
     let acceptance = Acceptance { by: "ada".to_owned(), reason: "the disk broke".to_owned(), kept };
     house.options.accept_rollback = Some(acceptance);
     house
@@ -112,7 +112,7 @@ async fn accepted_rollback_explains_only_the_accepted_loss() {
     assert!(matches!(refused, OpenError::Fork { .. }), "{refused:?}");
     house.outside.hold(newest.clone());
     let note = seen_by_another[&main].as_str().into();
-    let mut house = accepting_by(house, vec![KeptOutside { timeline: main.clone(), note, seal: None }]);
+    let mut house = accepting_by(house, vec![ExternalCheckpoint { timeline: main.clone(), note, seal: None }]);
     house.open().await.close().await;
     house.options.accept_rollback = None;
     let newest = house.outside.notes();

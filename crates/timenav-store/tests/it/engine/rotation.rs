@@ -11,9 +11,9 @@ use timenav_core::ledger::{
 use timenav_engine::{Idempotency, OpenError, PasswordRequest, Refusal, Signer as _};
 
 use crate::audit::{Line, open_note};
-use crate::doors::SeedSigner;
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, told};
+use crate::ports::SeedSigner;
 use crate::sample::{digest, hour, moment, password, timeline_id, user_id};
 use crate::tampering::clean;
 

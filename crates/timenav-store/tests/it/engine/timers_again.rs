@@ -144,7 +144,7 @@ impl<'a> Line<'a> {
             let Some(one) = claimed.first() else { break };
             assert_eq!(self.acknowledge(&one.firing.firing_id).await, FiringState::Acknowledged);
             assert!(ids.insert(one.firing.firing_id.clone()), "handed out twice");
-            done.push((one.firing.fallen.due.micros() / SECOND, one.firing.timer_id.to_string()));
+            done.push((one.firing.due_firing.due.micros() / SECOND, one.firing.timer_id.to_string()));
         }
         done.sort();
         (done, ids)
@@ -167,7 +167,7 @@ impl<'a> Line<'a> {
             armed.map(|row| format!("{} {:?} {} {}", row.timer_id, row.next, row.payload, row.schedule)).collect();
         armed.sort();
         let pending = self.firings().await.into_iter().filter(|firing| firing.state == FiringState::Pending);
-        let in_flight = pending.map(|firing| (firing.fallen.due.micros() / SECOND, firing.timer_id.to_string()));
+        let in_flight = pending.map(|firing| (firing.due_firing.due.micros() / SECOND, firing.timer_id.to_string()));
         Picture { armed, in_flight: in_flight.collect() }
     }
 

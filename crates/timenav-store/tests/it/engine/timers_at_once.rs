@@ -55,7 +55,7 @@ async fn timers_due_at_one_instant_are_claimed_together() {
     for (due, count) in [(5, 1), (10, MANY), (20, 1)] {
         let claimed = claim(&home).await;
         assert_eq!(claimed.len(), count, "{due}");
-        assert!(claimed.iter().all(|one| one.firing.fallen.due == moment(due * SECOND)), "{due}");
+        assert!(claimed.iter().all(|one| one.firing.due_firing.due == moment(due * SECOND)), "{due}");
         acknowledge(&home, &claimed).await;
     }
     let main = home.admin.timeline_id.clone();
@@ -71,7 +71,7 @@ async fn timers_due_at_one_instant_are_claimed_together() {
     home.engine.keep_time().await;
     let claimed = claim(&home).await;
     assert_eq!(claimed.len(), MANY);
-    assert!(claimed.is_sorted_by_key(|one| one.firing.fallen.due));
+    assert!(claimed.is_sorted_by_key(|one| one.firing.due_firing.due));
     acknowledge(&home, &claimed).await;
     home.close().await;
 }

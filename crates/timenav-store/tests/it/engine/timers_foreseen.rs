@@ -6,7 +6,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::ids::AnchorId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::FiringState;
-use timenav_engine::{ClockChange, FiringRow, Foresight, ReturnScope, TimerRow};
+use timenav_engine::{ClockChange, ClockPreview, FiringRow, ReturnScope, TimerRow};
 
 use super::timers_again::{Line, at};
 
@@ -22,7 +22,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn foreseen(foresight: &Foresight) -> Self {
+    fn foreseen(foresight: &ClockPreview) -> Self {
         let fired = foresight.firings.iter().map(|one| (one.timer_id.to_string(), one.due)).collect();
         let Some(again) = &foresight.again else { return Self { fired, ..Self::default() } };
         assert_eq!(again.rearmed.count, again.rearmed.first.len() as u64);
@@ -52,7 +52,7 @@ impl Changes {
             rearmed: rearmed.filter_map(|row| Some((row.timer_id.to_string(), row.next?))).collect(),
             disarmed: disarmed.map(|row| row.timer_id.to_string()).collect(),
             superseded: pending_before.keys().filter(|id| !pending_after.contains_key(*id)).cloned().collect(),
-            fired: fired.map(|(_, one)| (one.timer_id.to_string(), one.fallen.due)).collect(),
+            fired: fired.map(|(_, one)| (one.timer_id.to_string(), one.due_firing.due)).collect(),
         }
     }
 }

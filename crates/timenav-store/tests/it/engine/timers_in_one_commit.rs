@@ -101,7 +101,7 @@ pub(crate) async fn one_commit_an_instant(house: House) {
     for instant in 1..=INSTANTS {
         assert_eq!(advance.step().await, instant.unsigned_abs());
         let claimed = claim(&home).await;
-        assert_eq!(claimed[0].firing.fallen.due, moment(instant * SECOND));
+        assert_eq!(claimed[0].firing.due_firing.due, moment(instant * SECOND));
         let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
         assert_eq!(answer.firings, [(claimed[0].firing.firing_id.clone(), FiringState::Acknowledged)]);
         assert_eq!(count, 1, "the outcome and the next instant are one commit");
@@ -245,7 +245,7 @@ async fn hold_waits_for_a_step_in_progress() {
     let (_, hold, _) = holding.await.unwrap().unwrap();
     assert_eq!(advance.step().await, 2);
     let second = claim(&home).await;
-    assert_eq!(second[0].firing.fallen.due, moment(2 * SECOND));
+    assert_eq!(second[0].firing.due_firing.due, moment(2 * SECOND));
     acknowledge(&home, ids(&second)).await;
     home.engine.keep_time().await;
     assert_eq!(advance.step().await, 2, "held");

@@ -224,8 +224,8 @@ async fn disallowed_recording_fails_with_a_reason() {
     let key = home.key(&line.id).await;
     let named = TimersWanted::Named(TimerId::new("taken").unwrap());
     let position = home.store.timer_rows(key, named).await.unwrap().timers[0].position;
-    let fallen = timenav_core::timers::Fallen { due: at(7), position, round: 0 };
-    let taken = fallen.firing_id(&line.id);
+    let due_firing = timenav_core::timers::DueFiring { due: at(7), position, round: 0 };
+    let taken = due_firing.firing_id(&line.id);
     let other = EventDraft { event_id: Some(event_id(taken.as_str())), ..EventDraft::at(at(1), "by somebody") };
     home.engine.record_events(&home.admin, Some(line.id.clone()), vec![other], None).await.unwrap();
     let receipt = line.receipt(8).await;

@@ -26,8 +26,8 @@ use self::timers::{Rough, TimerDeed};
 use self::timing::Target;
 use self::world::World;
 use crate::cases::check_cases;
-use crate::doors::FakeClock;
 use crate::house::House;
+use crate::ports::FakeClock;
 use crate::sample::moment;
 
 /// A request on some timeline.

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, KeptOutcome, KeptRows, ScanSource,
-    SeenEvents, Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, KeptRows, ScanSource, SeenEvents,
+    Snapshot, StoreError, StoredOutcome, TimelineKey, TimersFound, TimersWanted,
 };
 
 use super::FaultyStore;
@@ -91,7 +91,7 @@ impl ScanSource for FaultyStore {
         self.reading()?.outcome_rows(keys).await
     }
 
-    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, StoreError> {
+    async fn outcome_page(&self, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<StoredOutcome>, StoreError> {
         self.reading()?.outcome_page(after, rows_max).await
     }
 

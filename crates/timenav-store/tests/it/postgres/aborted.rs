@@ -9,8 +9,8 @@ use timenav_core::ledger::{Checkpoint, HeadStatement, Note, VerifierKey};
 use timenav_engine::Signer as _;
 
 use crate::cluster::{Cluster, execute, is_spread};
-use crate::doors::SeedSigner;
 use crate::house::{Home, House};
+use crate::ports::SeedSigner;
 use crate::sample::hour;
 
 const SEEDS: [[u8; 32]; 2] = [[7; 32], [8; 32]];

@@ -1,14 +1,14 @@
 //! A replica with an empty folder, and the checkpoints stored by others.
 
 use timenav_core::ids::TimelineId;
-use timenav_engine::{KeptOutside, OpenError, Outside as _};
+use timenav_engine::{ExternalCheckpoint, OpenError, Outside as _};
 
 use super::{hour, lose, two};
 use crate::house::House;
 
 /// Starts another replica with these checkpoints. Returns the error, or whether it reports that it had nothing to
 /// compare with.
-async fn joined(house: &House, kept: Vec<KeptOutside>) -> Result<bool, OpenError> {
+async fn joined(house: &House, kept: Vec<ExternalCheckpoint>) -> Result<bool, OpenError> {
     let mut third = house.replica();
     third.options.joins = true;
     third.options.kept_by_others = kept;
@@ -19,7 +19,7 @@ async fn joined(house: &House, kept: Vec<KeptOutside>) -> Result<bool, OpenError
 }
 
 /// Returns the checkpoint of a single timeline, without a seal, like a witness or a client stores it.
-fn only(kept: &[KeptOutside], timeline: &TimelineId) -> Vec<KeptOutside> {
+fn only(kept: &[ExternalCheckpoint], timeline: &TimelineId) -> Vec<ExternalCheckpoint> {
     let mut one: Vec<_> = kept.iter().filter(|kept| kept.timeline == *timeline).cloned().collect();
     for kept in &mut one {
         kept.seal = None;

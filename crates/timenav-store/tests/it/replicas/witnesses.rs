@@ -7,8 +7,8 @@ use timenav_engine::{Cosigned, Engine, Evidence, Refusal, SignedCheckpoint, Sign
 
 use super::{end, hour, two};
 use crate::cluster::execute;
-use crate::doors::SeedSigner;
 use crate::house::{Home, House};
+use crate::ports::SeedSigner;
 use crate::sample::{timeline_id, user_id};
 
 /// A witness that cosigns anything.

@@ -18,8 +18,8 @@ use timenav_engine::{
 
 use super::authority::request;
 use super::*;
-use crate::doors::SeedSigner;
 use crate::house::on;
+use crate::ports::SeedSigner;
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
@@ -225,7 +225,7 @@ async fn whole_house() -> (House, BTreeSet<String>) {
     let_in(&home).await;
     change_history(&home).await;
     fire(&home).await;
-    let_go(&home).await;
+    prune(&home).await;
     let heads = home.store.open().await.unwrap().heads;
     home.close().await;
     let timelines = heads.into_iter().map(|head| head.id.to_string()).chain(["job".to_owned()]).collect();
@@ -309,7 +309,7 @@ async fn fire(home: &Home<'_>) {
 }
 
 /// Pruned reads, and reads that are kept.
-async fn let_go(home: &Home<'_>) {
+async fn prune(home: &Home<'_>) {
     let Home { engine, admin, house, .. } = home;
     let kept = KeptFor::Seconds(86_400);
     let request = RetentionRequest { reads: kept, refusals: kept };

@@ -1,6 +1,6 @@
 //! Contents of entries are in one of two tables, and moves by an attacker are found.
 
-use timenav_core::ledger::{LeafRecord, LetGoClass};
+use timenav_core::ledger::{LeafRecord, PruneClass};
 use timenav_core::scan::{Depth, FindingKind};
 
 use super::{MAIN, Outside, check_found, clean, connect, entry, first_reads, lived_in, look, row, whole};
@@ -53,7 +53,7 @@ async fn only_reads_and_rejections_are_stored_in_contents() {
     for (key, kept, is_beside, is_apart) in &rows {
         let (timeline, position) = (key >> 40, (key & ((1 << 40) - 1)).cast_unsigned());
         let leaf = whole(&connection, timeline, position, kept);
-        let class = LetGoClass::of(&LeafRecord::decode(&leaf).unwrap().action);
+        let class = PruneClass::of(&LeafRecord::decode(&leaf).unwrap().action);
         assert_eq!(*is_apart, class.is_some(), "{timeline}/{position}");
         assert!(!(*is_apart && *is_beside), "{timeline}/{position}");
         apart_count += usize::from(*is_apart);

@@ -272,8 +272,8 @@ async fn random_allowed_and_rejected_actions_have_no_findings() {
                 // The first key may have been revoked, which would prevent opening the house.
                 let store = house.store();
                 let keep = |_: &str| Ok(());
-                let doors = house.doors();
-                let engine = Engine::open(Arc::clone(&store), doors, house.options.clone(), keep);
+                let ports = house.ports();
+                let engine = Engine::open(Arc::clone(&store), ports, house.options.clone(), keep);
                 home = Home { house: &house, engine: engine.await.unwrap(), store, admin: home.admin };
             } else {
                 crowd.act(&home, deed, (who, on)).await;

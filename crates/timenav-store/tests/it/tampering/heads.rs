@@ -2,11 +2,11 @@
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
-use timenav_engine::{Acceptance, Divergence, Evidence, KeptOutside, Refusal};
+use timenav_engine::{Acceptance, Divergence, Evidence, ExternalCheckpoint, Refusal};
 
 use super::authority::{SYSTEM, last_with, rewritten};
 use super::*;
-use crate::doors::SeedSigner;
+use crate::ports::SeedSigner;
 
 /// Returns a house whose `system` has committed to its timelines, twice.
 async fn committed() -> House {
@@ -213,7 +213,7 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
     house.replace_database(&older);
     for (kept, is_accepted) in [
         (Vec::new(), false),
-        (vec![KeptOutside { timeline: timeline_id("system"), note: shown.as_str().into(), seal: None }], true),
+        (vec![ExternalCheckpoint { timeline: timeline_id("system"), note: shown.as_str().into(), seal: None }], true),
     ] {
         house.options.accept_rollback = Some(Acceptance { kept, ..Acceptance::default() });
         let home = house.open().await;

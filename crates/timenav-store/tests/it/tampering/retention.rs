@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
-use timenav_core::ledger::{Hash, LetGoClass, POSITION_RUNS_MAX, PositionRuns, Sweep};
+use timenav_core::ledger::{Hash, POSITION_RUNS_MAX, PositionRuns, PruneClass, Sweep};
 use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
@@ -85,11 +85,11 @@ async fn filled() -> House {
 }
 
 /// Positions of one class on `main`, from the first policy on.
-async fn of_class(home: &Home<'_>, class: LetGoClass) -> BTreeSet<u64> {
+async fn of_class(home: &Home<'_>, class: PruneClass) -> BTreeSet<u64> {
     let lines = home.lines().await;
     let main = lines.iter().filter(|line| line.timeline == "main");
     let after = main.skip_while(|line| line.action != "set_retention");
-    after.filter(|line| LetGoClass::of(&line.action) == Some(class)).map(|line| line.seq).collect()
+    after.filter(|line| PruneClass::of(&line.action) == Some(class)).map(|line| line.seq).collect()
 }
 
 /// Positions of `main` without payload.
@@ -110,20 +110,20 @@ async fn sweeps(home: &Home<'_>) -> usize {
 async fn sweep_prunes_only_due_contents() {
     let house = filled().await;
     let home = house.open().await;
-    let (reads, refusals) = (of_class(&home, LetGoClass::Reads).await, of_class(&home, LetGoClass::Refusals).await);
+    let (reads, refusals) = (of_class(&home, PruneClass::Reads).await, of_class(&home, PruneClass::Refusals).await);
     assert!(!reads.is_empty() && refusals.len() == 1);
     pass(&home, 9).await;
     sweep(&home).await;
     assert!(gone(&home).is_empty());
     pass(&home, 2).await;
     let pruned = prune(&home, "main").await;
-    let let_go = pruned.let_go.expect("reads are due");
-    assert_eq!((let_go.class, let_go.count), (LetGoClass::Reads, reads.len() as u64));
+    let pruned = pruned.pruned.expect("reads are due");
+    assert_eq!((pruned.class, pruned.count), (PruneClass::Reads, reads.len() as u64));
     assert_eq!(gone(&home), reads);
     let again = prune(&home, "main").await;
-    assert!(again.let_go.is_none() && !again.has_more && again.waits.is_none(), "{again:?}");
+    assert!(again.pruned.is_none() && !again.has_more && again.waits.is_none(), "{again:?}");
     // The query for it is a read too.
-    let reads = of_class(&home, LetGoClass::Reads).await;
+    let reads = of_class(&home, PruneClass::Reads).await;
     pass(&home, 11).await;
     sweep(&home).await;
     assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
@@ -140,7 +140,7 @@ async fn sweep_prunes_only_due_contents() {
 async fn shorter_policy_applies_only_to_later_reads() {
     let house = filled().await;
     let home = house.open().await;
-    let before = of_class(&home, LetGoClass::Reads).await;
+    let before = of_class(&home, PruneClass::Reads).await;
     let below = set(&home, "main", 0, 20).await;
     assert!(matches!(&below, Err(Refusal::Invalid { field, detail }) if field == "reads" && detail.contains("86400")));
     // They shorten it, act, wait until it can be swept, and restore it.
@@ -148,7 +148,7 @@ async fn shorter_policy_applies_only_to_later_reads() {
     read(&home, 3).await;
     pass(&home, 2).await;
     let pruned = prune(&home, "main").await;
-    assert_eq!(pruned.let_go.map(|let_go| let_go.count), Some(3));
+    assert_eq!(pruned.pruned.map(|pruned| pruned.count), Some(3));
     set(&home, "main", 10, 20).await.unwrap();
     let after = gone(&home);
     assert!(after.len() == 3 && after.is_disjoint(&before), "{after:?}");
@@ -185,7 +185,7 @@ async fn doubted_host_clock_blocks_pruning() {
     sweep(&home).await;
     let pruned = prune(&home, "main").await;
     let doubt = pruned.waits.expect("nothing is let go");
-    assert!(doubt.now.since(doubt.last).micros() > 300 * DAY_MICROS && pruned.let_go.is_none());
+    assert!(doubt.now.since(doubt.last).micros() > 300 * DAY_MICROS && pruned.pruned.is_none());
     assert!(gone(&home).is_empty());
     // Only an operator can confirm the clock.
     let ada = home.caller("ada", None).await;
@@ -204,7 +204,7 @@ async fn doubted_host_clock_blocks_pruning() {
 async fn operator_can_confirm_the_host_clock() {
     let house = filled().await;
     let home = house.open().await;
-    let reads = of_class(&home, LetGoClass::Reads).await;
+    let reads = of_class(&home, PruneClass::Reads).await;
     home.close().await;
     // The service was stopped for two weeks.
     house.clock.advance(14 * DAY_MICROS);
@@ -212,7 +212,7 @@ async fn operator_can_confirm_the_host_clock() {
     sweep(&home).await;
     assert!(prune(&home, "main").await.waits.is_some() && gone(&home).is_empty());
     let pruned = home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
-    assert_eq!((pruned.waits, pruned.let_go.map(|let_go| let_go.count)), (None, Some(reads.len() as u64)));
+    assert_eq!((pruned.waits, pruned.pruned.map(|pruned| pruned.count)), (None, Some(reads.len() as u64)));
     let lines = home.lines().await;
     let said = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
     assert_eq!((said.timeline.as_str(), said.actor.as_str()), ("system", "admin"));
@@ -233,8 +233,8 @@ async fn unauthenticated_rejections_on_system_are_pruned() {
     let pruned = prune(&home, "system").await;
     let more = prune(&home, "system").await;
     let classes: BTreeSet<_> =
-        [pruned, more].iter().filter_map(|pruned| pruned.let_go).map(|gone| gone.class).collect();
-    assert!(classes.contains(&LetGoClass::Refusals), "{classes:?}");
+        [pruned, more].iter().filter_map(|pruned| pruned.pruned).map(|gone| gone.class).collect();
+    assert!(classes.contains(&PruneClass::Refusals), "{classes:?}");
     home.close().await;
     clean(&house).await;
 }
@@ -246,7 +246,7 @@ async fn contents_recorded_by_a_former_version_are_pruned() {
     as_before(&house);
     let home = house.open().await;
     read(&home, 3).await;
-    let (reads, refusals) = (of_class(&home, LetGoClass::Reads).await, of_class(&home, LetGoClass::Refusals).await);
+    let (reads, refusals) = (of_class(&home, PruneClass::Reads).await, of_class(&home, PruneClass::Refusals).await);
     pass(&home, 21).await;
     sweep(&home).await;
     assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
@@ -286,7 +286,7 @@ async fn interrupted_sweep_is_completed_later_and_recorded_once() {
     for (commits, pieces) in [(Some(0), usize::MAX), (None, 0), (None, 1), (None, 2)] {
         let house = filled().await;
         let home = house.open().await;
-        let reads = of_class(&home, LetGoClass::Reads).await;
+        let reads = of_class(&home, PruneClass::Reads).await;
         pass(&home, 11).await;
         home.close().await;
         let store = Arc::new(FaultyStore::new(house.store()));
@@ -294,7 +294,7 @@ async fn interrupted_sweep_is_completed_later_and_recorded_once() {
         if let Some(commits) = commits {
             store.fail_after(commits);
         }
-        store.let_go_at_most(pieces);
+        store.prune_at_most(pieces);
         // Power fails, and returns.
         let cut = home.engine.prune(&home.admin, timeline_id("main"), false, None).await;
         assert!(cut.is_err() || pieces >= 2, "{cut:?}");
@@ -319,7 +319,7 @@ pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
         let house = filled().await;
         let home = house.open().await;
         pass(&home, 11).await;
-        let position = prune(&home, "main").await.let_go.unwrap().position;
+        let position = prune(&home, "main").await.pruned.unwrap().position;
         let reads = gone(&home);
         home.close().await;
         (Template::new(&house), position, reads)
@@ -387,7 +387,7 @@ async fn invalid_sweep_fields_are_reported() {
         (|sweep| sweep.policy = 0, "no earlier policy allows this pruning"),
         (|sweep| sweep.cutoff = timenav_core::time::Instant::MAX, "cutoff is later"),
         (|sweep| sweep.leaf_hashes = Hash::from_bytes([7; 32]), "leaf hashes"),
-        (|sweep| sweep.class = LetGoClass::Refusals, "belongs to another class"),
+        (|sweep| sweep.class = PruneClass::Refusals, "belongs to another class"),
     ];
     for (change, expected) in changes {
         let (house, sweep, _) = swept().await;
@@ -477,13 +477,13 @@ async fn sweep_size_is_limited() {
     pass(&home, 11).await;
     let first = prune(&home, "main").await;
     let second = prune(&home, "main").await;
-    let counted = |pruned: &Pruned| pruned.let_go.map(|let_go| let_go.count);
+    let counted = |pruned: &Pruned| pruned.pruned.map(|pruned| pruned.count);
     assert_eq!((counted(&first), counted(&second)), (Some(SWEEP_POSITIONS_MAX), Some(1)));
     assert!(first.has_more);
     let runs = POSITION_RUNS_MAX as u64 + 1;
     refuse_at_once(&home, runs, &ada, true).await;
     pass(&home, 11).await;
-    let swept = prune(&home, "main").await.let_go.unwrap();
+    let swept = prune(&home, "main").await.pruned.unwrap();
     assert!(swept.count < runs + 10, "{swept:?}");
     sweep(&home).await;
     // It names nothing, and the next one continues from there.
@@ -492,7 +492,7 @@ async fn sweep_size_is_limited() {
     }
     pass(&home, 11).await;
     let nothing = prune(&home, "main").await;
-    assert!(nothing.let_go.is_none() && nothing.has_more, "{nothing:?}");
+    assert!(nothing.pruned.is_none() && nothing.has_more, "{nothing:?}");
     sweep(&home).await;
     assert!(!prune(&home, "main").await.has_more);
     home.close().await;

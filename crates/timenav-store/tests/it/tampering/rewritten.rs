@@ -15,8 +15,8 @@ use super::{
     MAIN, Outside, attack, check_found, clean, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody,
     rebuild, restate, rewrite, row, sign, told,
 };
-use crate::doors::SeedSigner;
 use crate::house::{Home, House};
+use crate::ports::SeedSigner;
 use crate::sample::timeline_id;
 
 /// Sets a timer half an hour ahead of the clock of `main`.

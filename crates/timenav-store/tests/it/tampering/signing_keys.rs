@@ -7,8 +7,8 @@ use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{OpenError, Signer as _};
 
 use super::{MAIN, Outside, check_found, connect, lived_in, look, rebuild, restate, rewrite, row, sign, told};
-use crate::doors::SeedSigner;
 use crate::house::House;
+use crate::ports::SeedSigner;
 
 const SEEDS: [[u8; 32]; 4] = [[7; 32], [8; 32], [9; 32], [66; 32]];
 

@@ -81,7 +81,7 @@ impl Webhooks for Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiring::doors::FileSigner;
+    use crate::wiring::ports::FileSigner;
 
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

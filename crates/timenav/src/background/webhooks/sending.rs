@@ -215,8 +215,8 @@ fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
         "firing_id": firing.firing_id.as_str(),
         "timer_id": firing.timer_id.as_str(),
         "timeline_id": timeline.as_str(),
-        "due": firing.fallen.due.to_string(),
-        "round": firing.fallen.round,
+        "due": firing.due_firing.due.to_string(),
+        "round": firing.due_firing.round,
         "generation": generation,
         "attempt": attempt,
         "payload": serde_json::from_str::<Value>(payload).unwrap_or_default(),
@@ -233,7 +233,7 @@ fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiring::doors::FileSigner;
+    use crate::wiring::ports::FileSigner;
 
     #[tokio::test]
     async fn receiver_timeout_is_retried() {

@@ -101,7 +101,7 @@ pub(crate) fn cause(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wiring::doors::OsEntropy;
+    use crate::wiring::ports::OsEntropy;
 
     #[test]
     fn webhook_signature_matches_the_published_libraries() {

@@ -12,7 +12,7 @@ use timenav_engine::{Engine, Evidence, Refusal, SignedCheckpoint};
 use crate::client::{built, is_this_machine};
 use crate::config::WitnessUrl;
 use crate::traces::{KeyValue, Spans};
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
 const ANSWER_BYTES_MAX: usize = 64 * 1024;

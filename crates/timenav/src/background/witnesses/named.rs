@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Engine, Refusal, Seldom};
+use timenav_engine::{Engine, RateLimitedLog, Refusal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ pub(super) async fn run(
     let cosigned = recall_cosigned(&engine, (&timeline, &file), &asked).await;
     let kept = Arc::new(Kept::new(timeline, file, cosigned.as_deref()));
     let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     let mut was_there = true;
     loop {
         let shown = tokio::select! {

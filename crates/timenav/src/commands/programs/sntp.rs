@@ -16,7 +16,7 @@ use crate::background::following::{FollowOption, Known, Opening, Shown, Words};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
-use crate::wiring::doors::counted;
+use crate::wiring::ports::counted;
 use crate::wiring::surroundings::Surroundings;
 use packet::{Kiss, Reading, Request, Trust};
 use rates::{Rates, Verdict};
@@ -93,7 +93,7 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let timeline = TimelineOptions { timeline: port.timeline.clone() };
         let begun = following::begin(&client, &timeline)?;
         let wrong = Wrong::new(command.fault.fault(), &begun);
-        let face = Arc::new(Face::new(wrong.shown()));
+        let face = Arc::new(ClockHandle::new(wrong.shown()));
         let answering = Arc::clone(&face);
         let shown = show(wrong, face, command.follow.is_named()).context("the clock error cannot be applied")?;
         let name = command.follow.clone();
@@ -126,7 +126,7 @@ fn check(address: SocketAddr) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn answer_all(socket: &UdpSocket, face: &Face) {
+fn answer_all(socket: &UdpSocket, face: &ClockHandle) {
     let (mut buffer, mut rates) = ([0; REQUEST_BYTES], Rates::default());
     loop {
         // The error concerns a client that has gone, not the next one.
@@ -141,7 +141,7 @@ fn answer_all(socket: &UdpSocket, face: &Face) {
     }
 }
 
-struct Face(Mutex<State>);
+struct ClockHandle(Mutex<State>);
 
 struct State {
     known: Known,
@@ -155,7 +155,7 @@ enum Service {
     Refuses,
 }
 
-impl Face {
+impl ClockHandle {
     const fn new(known: Known) -> Self {
         Self(Mutex::new(State { known, service: Service::There }))
     }
@@ -186,7 +186,7 @@ impl Face {
     }
 }
 
-impl Shown for Arc<Face> {
+impl Shown for Arc<ClockHandle> {
     fn change(&self, known: &Known) {
         self.state().known = known.clone();
     }

@@ -25,7 +25,7 @@ use self::search::Search;
 use crate::client::{Answer, Client, INTERRUPTED_EXIT, ServiceOptions};
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat};
-use crate::wiring::doors::{HostClock, OsEntropy};
+use crate::wiring::ports::{HostClock, OsEntropy};
 use crate::wiring::surroundings::Surroundings;
 
 const JOBS_MAX: i64 = 64;

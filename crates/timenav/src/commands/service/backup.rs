@@ -23,7 +23,7 @@ use crate::data_folder::{ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, SIGNIN
 use crate::exit::Failure;
 use crate::key_files::{ServiceKey, read_signing_key};
 use crate::output;
-use crate::wiring::doors::HostClock;
+use crate::wiring::ports::HostClock;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

@@ -5,7 +5,7 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
-use timenav_engine::{Head, KeptOutside, Outside as _, Scan, newest_checkpoints};
+use timenav_engine::{ExternalCheckpoint, Head, Outside as _, Scan, newest_checkpoints};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
 use crate::commands::service::verify::files::{Archive, Files, Outside};
@@ -92,7 +92,7 @@ impl CheckedCopy {
     }
 }
 
-pub(in crate::commands) fn keep(checkpoints: &[KeptOutside], file: &Path) -> anyhow::Result<()> {
+pub(in crate::commands) fn keep(checkpoints: &[ExternalCheckpoint], file: &Path) -> anyhow::Result<()> {
     let named = || format!("{} cannot be written", file.display());
     let outside = CheckpointFile::open(file).with_context(named)?;
     outside.replace(checkpoints).map_err(|error| anyhow!("{}: {error}", named()))

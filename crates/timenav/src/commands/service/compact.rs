@@ -21,7 +21,7 @@ use crate::data_folder::{DATABASE_FILE, DataFolder};
 use crate::exit::Failure;
 use crate::key_files::service_key;
 use crate::output;
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 const WORK_FOLDER: &str = "compacting";
 

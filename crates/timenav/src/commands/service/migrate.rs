@@ -18,7 +18,7 @@ use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, MOVED_FILE,
 use crate::exit::Failure;
 use crate::key_files::{ServiceKey, service_key};
 use crate::output;
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 const SQLITE: &str = "sqlite:";
 

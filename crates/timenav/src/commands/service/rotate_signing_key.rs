@@ -14,7 +14,7 @@ use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DataFolder, check_replaceable};
 use crate::exit::Failure;
 use crate::key_files::{KeyText, NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 use crate::{output, telemetry, wiring};
 
 const UNFINISHED: &str = "the rotation is not finished; run the command again";

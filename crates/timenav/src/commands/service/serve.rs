@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use timenav_engine::{Engine, Seldom};
+use timenav_engine::{Engine, RateLimitedLog};
 use timenav_http::{ConnectionCounts, HttpOptions};
 use timenav_store::PostgresStore;
 use tokio::net::TcpListener;
@@ -183,7 +183,7 @@ async fn close(engine: &Engine) {
 
 /// Ends expired timelines and prunes ended ones. No request waits for either.
 async fn tend(engine: Engine, closing: CancellationToken) {
-    let failures = Seldom::default();
+    let failures = RateLimitedLog::default();
     while timeout(TEND_EVERY, closing.cancelled()).await.is_err() {
         // Remaining work is continued after the next start.
         let tended = tokio::select! {

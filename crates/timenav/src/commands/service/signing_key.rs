@@ -10,7 +10,7 @@ use crate::commands::service::rotate_signing_key::verifier_key;
 use crate::exit::Failure;
 use crate::key_files::{SERVICE_NAME_DEFAULT, make_signing_key, read_public_key};
 use crate::output;
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 /// Creates a signing key.
 ///

@@ -278,7 +278,7 @@ fn scan_json(scan: &Scan) -> Value {
     };
     let checked = |checked: &Checked| json!({ "what": checked.what, "count": checked.count });
     // Callers who may not read an entry cannot see what is missing from it.
-    let let_go = scan.checked.iter().filter(|checked| matches!(checked.what, "pruned" | contents::PRUNED_SEEN));
+    let pruned = scan.checked.iter().filter(|checked| matches!(checked.what, "pruned" | contents::PRUNED_SEEN));
     json!({
         "timeline_id": scan.timeline_id.as_str(),
         "scan_depth": scan.depth.to_string(),
@@ -287,7 +287,7 @@ fn scan_json(scan: &Scan) -> Value {
         "findings": scan.findings.iter().map(finding).collect::<Vec<_>>(),
         "findings_omitted": scan.findings_omitted,
         "checked": scan.checked.iter().map(checked).collect::<Vec<_>>(),
-        "pruned": let_go.map(|checked| checked.count).max(),
+        "pruned": pruned.map(|checked| checked.count).max(),
         "not_checked": scan.not_checked,
         "checkpoint": scan.checkpoint,
     })

@@ -11,7 +11,7 @@ use crate::background::webhooks::standard_webhooks::{Signer, cause};
 use crate::client::{Client, Interrupt, TimelineOptions, built, is_this_machine, service_url};
 use crate::exit::Failure;
 use crate::output::{self, member};
-use crate::wiring::doors::{HostClock, OsEntropy};
+use crate::wiring::ports::{HostClock, OsEntropy};
 
 /// Wait of a claim. The service allows up to a minute.
 const CLAIM_WAIT: &str = "20s";

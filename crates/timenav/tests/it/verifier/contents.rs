@@ -215,8 +215,8 @@ pub(crate) fn let_some_go(service: &mut Service) -> u64 {
     service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": "1s" }));
     service.get("/v1/clock", &[]);
     loop {
-        let let_go = service.post("/v1/prune", &json!({ "timeline_id": "main" }))["pruned"].as_u64().unwrap();
-        if let_go > 0 {
+        let count = service.post("/v1/prune", &json!({ "timeline_id": "main" }))["pruned"].as_u64().unwrap();
+        if count > 0 {
             service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": null }));
             return pruned(service);
         }
@@ -240,22 +240,22 @@ fn script_reports_pruned_and_detects_removed_payloads() {
     }
     let mut service = Service::start();
     lived_in(&service);
-    let let_go = let_some_go(&mut service);
+    let pruned = let_some_go(&mut service);
     let (code, said) = check(&service, &service.url(), "main", &service.admin);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(&format!("as the retention of the timeline allows: {let_go}\n")), "{said}");
+    assert!(said.contains(&format!("as the retention of the timeline allows: {pruned}\n")), "{said}");
     let mut ours = service::timenav();
     ours.args(["verify", "--contents", "--timeline", "main", "--url", &service.url()]);
     let (code, said, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
     assert_eq!(code, Some(0), "{said}{complaint}");
-    assert!(said.contains(&format!("as the retention of the timeline allows: {let_go}.")), "{said}");
-    let counted = [format!(", {let_go} pruned, "), format!(", {let_go} missing payloads that were pruned")];
+    assert!(said.contains(&format!("as the retention of the timeline allows: {pruned}.")), "{said}");
+    let counted = [format!(", {pruned} pruned, "), format!(", {pruned} missing payloads that were pruned")];
     assert!(counted.iter().all(|counted| said.contains(counted)), "{said}");
     let mut as_json = service::timenav();
     as_json.args(["verify", "--json", "--timeline", "main", "--url", &service.url()]);
     let (_, said, _) = service::run(as_json.env("TIMENAV_API_KEY", &service.admin), "");
     let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["timelines"][0]["pruned"], let_go);
+    assert_eq!(said["timelines"][0]["pruned"], pruned);
     assert!(service.stop().success());
     // A read from before any retention was set.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";

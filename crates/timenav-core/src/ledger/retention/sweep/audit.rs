@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Hash, Sweep, SweptEntry};
 use crate::ledger::is_erasable;
-use crate::ledger::retention::{LetGoClass, Retention, RetentionPolicies};
+use crate::ledger::retention::{PruneClass, Retention, RetentionPolicies};
 use crate::ledger::runs::PositionRuns;
 use crate::time::{Instant, Wall};
 
@@ -17,7 +17,7 @@ pub enum PayloadFate {
     /// It was erased, according to an entry.
     Erased,
     /// It was pruned by the sweep at that position, which was permitted.
-    LetGo {
+    Pruned {
         sweep: u64,
     },
     /// It is missing without a valid reason: `payload-mismatch`.
@@ -54,7 +54,7 @@ struct Audited {
     position: u64,
     /// The last position that it lists.
     last: u64,
-    class: LetGoClass,
+    class: PruneClass,
     cutoff: Instant<Wall>,
     policy: u64,
     leaf_hashes: Hash,
@@ -86,7 +86,7 @@ pub struct SweepAudit {
     erased: Vec<(u64, u64)>,
     is_sorted: bool,
     faults: Vec<SweepFault>,
-    untold: u64,
+    omitted: u64,
 }
 
 impl SweepAudit {
@@ -147,21 +147,21 @@ impl SweepAudit {
         }
         // Includes runs that ended in a gap: a caller may read only part of a ledger.
         self.open.retain(|run| entry.position <= run.last);
-        let mut let_go = None;
+        let mut pruned = None;
         for number in 0..self.open.len() {
             let sweep = self.open[number].sweep;
             let Some(audited) = self.sweeps.get_mut(&sweep) else { continue };
             audited.hasher.update(entry.leaf_hash.as_bytes());
             match self.check(&self.sweeps[&sweep], entry) {
-                Ok(true) => let_go = Some(sweep),
+                Ok(true) => pruned = Some(sweep),
                 Ok(false) => {}
                 Err(kind) => self.add(sweep, kind),
             }
         }
-        match let_go {
+        match pruned {
             _ if !is_missing => PayloadFate::Kept,
             _ if is_erasable(entry.action) && self.is_erased(entry.position) => PayloadFate::Erased,
-            Some(sweep) => PayloadFate::LetGo { sweep },
+            Some(sweep) => PayloadFate::Pruned { sweep },
             None => PayloadFate::Unexplained,
         }
     }
@@ -172,7 +172,7 @@ impl SweepAudit {
         for sweep in std::mem::take(&mut self.sweeps).into_values() {
             self.compare_hashes(sweep);
         }
-        (self.faults, self.untold)
+        (self.faults, self.omitted)
     }
 
     #[cfg(test)]
@@ -189,7 +189,7 @@ impl SweepAudit {
     /// Returns whether a sweep permits pruning; `false` if it is not valid, which was reported already.
     fn check(&self, sweep: &Audited, entry: &SweptEntry<'_>) -> Result<bool, SweepFaultKind> {
         let position = entry.position;
-        if LetGoClass::of(entry.action) != Some(sweep.class) {
+        if PruneClass::of(entry.action) != Some(sweep.class) {
             return Err(SweepFaultKind::Class { position });
         }
         if entry.recorded_at >= sweep.cutoff {
@@ -230,7 +230,7 @@ impl SweepAudit {
         if self.faults.len() < FAULTS_MAX {
             self.faults.push(SweepFault { sweep, kind });
         } else {
-            self.untold += 1;
+            self.omitted += 1;
         }
     }
 }

@@ -1,7 +1,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{Hash, Sweep, SweptEntry};
-use crate::ledger::retention::{LetGoClass, RetentionPolicies};
+use crate::ledger::retention::{PruneClass, RetentionPolicies};
 use crate::ledger::runs::{PositionRuns, RunsError};
 use crate::time::{Instant, Span, Wall};
 
@@ -17,7 +17,7 @@ pub enum SweepOffer {
 /// Collects the entries of one sweep. One policy decides about all of them.
 #[derive(Clone, Debug)]
 pub struct SweepDraft<'p> {
-    class: LetGoClass,
+    class: PruneClass,
     policies: &'p RetentionPolicies,
     /// Lower bound for the sweep's own position.
     size: u64,
@@ -36,7 +36,7 @@ impl<'p> SweepDraft<'p> {
     /// recorded earlier. `floor` is the configured minimum retention, which overrides any shorter policy.
     #[must_use]
     pub fn new(
-        class: LetGoClass,
+        class: PruneClass,
         policies: &'p RetentionPolicies,
         size: u64,
         host: Instant<Wall>,
@@ -49,7 +49,7 @@ impl<'p> SweepDraft<'p> {
     /// Lists an entry if it may be pruned. Entries must be offered in ascending order, each at most once. Entries whose
     /// payload is already gone can be omitted.
     pub fn offer(&mut self, entry: &SweptEntry<'_>) -> SweepOffer {
-        if LetGoClass::of(entry.action) != Some(self.class) {
+        if PruneClass::of(entry.action) != Some(self.class) {
             return SweepOffer::Kept;
         }
         let Some((policy, period)) = self.policies.deciding(self.class, entry.position, self.size) else {

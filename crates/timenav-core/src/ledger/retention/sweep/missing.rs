@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::{Hash, PayloadFate, Sweep, SweepAudit, SweepFault, SweepFaultKind, SweptEntry};
 use crate::ledger::is_erasable;
-use crate::ledger::retention::{LetGoClass, Retention, RetentionPolicies};
+use crate::ledger::retention::{PruneClass, Retention, RetentionPolicies};
 use crate::ledger::runs::PositionRuns;
 use crate::time::{Instant, Wall};
 
 #[derive(Clone, Copy, Debug)]
 struct Missing {
-    class: Option<LetGoClass>,
+    class: Option<PruneClass>,
     is_erasable: bool,
     recorded_at: Instant<Wall>,
     leaf_hash: Hash,
@@ -30,7 +30,7 @@ pub struct MissingPayloads {
 impl MissingPayloads {
     pub fn add(&mut self, entry: &SweptEntry<'_>) {
         let SweptEntry { position, action, recorded_at, leaf_hash } = *entry;
-        let (class, is_erasable) = (LetGoClass::of(action), is_erasable(action));
+        let (class, is_erasable) = (PruneClass::of(action), is_erasable(action));
         self.missing.insert(position, Missing { class, is_erasable, recorded_at, leaf_hash });
     }
 
@@ -66,12 +66,12 @@ impl MissingPayloads {
         audit.sweep(position, recorded_at, sweep);
         let named = self.in_runs(&sweep.positions);
         let is_all = named.len() as u64 == sweep.positions.count();
-        let mut let_go = Vec::new();
+        let mut pruned = Vec::new();
         for (position, missing) in named {
             let Missing { class, recorded_at, leaf_hash, .. } = missing;
             let entry = SweptEntry { position, action: class.map_or("", word), recorded_at, leaf_hash };
-            if matches!(audit.entry(&entry, true), PayloadFate::LetGo { .. }) {
-                let_go.push(position);
+            if matches!(audit.entry(&entry, true), PayloadFate::Pruned { .. }) {
+                pruned.push(position);
             }
         }
         let (faults, _) = audit.finish();
@@ -79,10 +79,10 @@ impl MissingPayloads {
         if let Some(fault) = faults.into_iter().find(counts) {
             return Err(fault);
         }
-        for position in &let_go {
+        for position in &pruned {
             self.missing.remove(position);
         }
-        Ok(let_go.len() as u64)
+        Ok(pruned.len() as u64)
     }
 
     /// Applies a sweep that comes after the first `size` entries, when only the policies of these are known. It may
@@ -142,9 +142,9 @@ impl MissingPayloads {
     }
 }
 
-const fn word(class: LetGoClass) -> &'static str {
+const fn word(class: PruneClass) -> &'static str {
     match class {
-        LetGoClass::Reads => "read",
-        LetGoClass::Refusals => "unauthorized_access_attempt",
+        PruneClass::Reads => "read",
+        PruneClass::Refusals => "unauthorized_access_attempt",
     }
 }

@@ -41,7 +41,7 @@ impl Ledger {
     /// Sweeps on a day, with nothing configured.
     fn swept(&self, on: i64) -> Option<Sweep<'static>> {
         let size = self.actions.len() as u64;
-        let mut draft = SweepDraft::new(LetGoClass::Reads, &self.policies, size, day(on), Span::ZERO);
+        let mut draft = SweepDraft::new(PruneClass::Reads, &self.policies, size, day(on), Span::ZERO);
         self.entries().for_each(|entry| _ = draft.offer(&entry));
         draft.finish("ada").map(Sweep::into_owned)
     }
@@ -51,8 +51,8 @@ impl Ledger {
         audit.policy(0, *self.policies.at(0).unwrap());
         audit.sweep(self.actions.len() as u64, day(on), sweep);
         let fates = self.entries().map(|entry| audit.entry(&entry, missing.contains(&entry.position))).collect();
-        let (faults, untold) = audit.finish();
-        assert!(untold == 0 && faults.iter().all(|fault| fault.sweep == self.actions.len() as u64));
+        let (faults, omitted) = audit.finish();
+        assert!(omitted == 0 && faults.iter().all(|fault| fault.sweep == self.actions.len() as u64));
         (fates, faults.into_iter().map(|fault| fault.kind).collect())
     }
 }
@@ -76,16 +76,16 @@ fn sweep_names_only_expired_payloads() {
     assert_eq!(Sweep::decode(&sweep.encode()), Ok(sweep.clone()));
 
     let (fates, faults) = ledger.audited(&sweep, 9, &[1, 3, 5]);
-    let let_go = PayloadFate::LetGo { sweep: 8 };
+    let pruned = PayloadFate::Pruned { sweep: 8 };
     assert_eq!(
         fates,
         [
             PayloadFate::Kept,
-            let_go,
+            pruned,
             PayloadFate::Kept,
-            let_go,
+            pruned,
             PayloadFate::Kept,
-            let_go,
+            pruned,
             PayloadFate::Kept,
             PayloadFate::Kept
         ]
@@ -93,7 +93,7 @@ fn sweep_names_only_expired_payloads() {
     assert_eq!(faults, []);
     // An interrupted sweep leaves some payloads. A host clock that is ahead afterwards changes nothing.
     let (fates, faults) = ledger.audited(&sweep, 10, &[3]);
-    assert_eq!((fates[1], fates[3], faults), (PayloadFate::Kept, let_go, vec![]));
+    assert_eq!((fates[1], fates[3], faults), (PayloadFate::Kept, pruned, vec![]));
     assert_eq!(ledger.swept(4), None);
 }
 
@@ -103,7 +103,7 @@ fn missing_payloads_without_a_sweep_are_unexplained() {
     let sweep = ledger.swept(6).unwrap();
     assert_eq!(sweep.positions.as_slice(), [(1, 1)]);
     let (fates, faults) = ledger.audited(&sweep, 6, &[1, 2, 3]);
-    assert_eq!(fates[1..4], [PayloadFate::LetGo { sweep: 5 }, PayloadFate::Unexplained, PayloadFate::Unexplained]);
+    assert_eq!(fates[1..4], [PayloadFate::Pruned { sweep: 5 }, PayloadFate::Unexplained, PayloadFate::Unexplained]);
     assert_eq!(faults, []);
 }
 
@@ -120,16 +120,16 @@ fn invalid_sweep_is_reported_as_a_fault() {
     assert_eq!(over(&[1, 3]), good);
     for (sweep, expected, fate_of_1) in [
         // A change is never treated as a read.
-        (over(&[1, 2]), SweepFaultKind::Class { position: 2 }, PayloadFate::LetGo { sweep: 5 }),
-        (over(&[1, 4]), SweepFaultKind::TooYoung { position: 4 }, PayloadFate::LetGo { sweep: 5 }),
+        (over(&[1, 2]), SweepFaultKind::Class { position: 2 }, PayloadFate::Pruned { sweep: 5 }),
+        (over(&[1, 4]), SweepFaultKind::TooYoung { position: 4 }, PayloadFate::Pruned { sweep: 5 }),
         (Sweep { cutoff: day(5), ..over(&[1, 4]) }, SweepFaultKind::Cutoff, PayloadFate::Unexplained),
         (Sweep { policy: 1, ..good.clone() }, SweepFaultKind::Policy, PayloadFate::Unexplained),
         (
             Sweep { leaf_hashes: sha256(&[]), ..good.clone() },
             SweepFaultKind::LeafHashes,
-            PayloadFate::LetGo { sweep: 5 },
+            PayloadFate::Pruned { sweep: 5 },
         ),
-        (Sweep { class: LetGoClass::Refusals, ..good.clone() }, SweepFaultKind::Policy, PayloadFate::Unexplained),
+        (Sweep { class: PruneClass::Refusals, ..good.clone() }, SweepFaultKind::Policy, PayloadFate::Unexplained),
     ] {
         let (fates, faults) = ledger.audited(&sweep, 7, &[1, 2]);
         assert!(faults.contains(&expected), "{faults:?} has no {expected}");
@@ -156,7 +156,7 @@ fn shorter_policy_does_not_sweep_earlier_reads() {
     audit.policy(2, policy(1));
     audit.sweep(6, day(6), &forged);
     let fates: Vec<PayloadFate> = ledger.entries().map(|entry| audit.entry(&entry, true)).collect();
-    assert_eq!((fates[1], fates[3]), (PayloadFate::Unexplained, PayloadFate::LetGo { sweep: 6 }));
+    assert_eq!((fates[1], fates[3]), (PayloadFate::Unexplained, PayloadFate::Pruned { sweep: 6 }));
     assert_eq!(audit.finish().0, [SweepFault { sweep: 6, kind: SweepFaultKind::KeptLonger { position: 1 } }]);
 }
 
@@ -164,7 +164,7 @@ fn shorter_policy_does_not_sweep_earlier_reads() {
 fn retention_floor_overrides_a_shorter_policy() {
     let ledger = ledger(1, &["read", "read", "read"]);
     let mut draft =
-        SweepDraft::new(LetGoClass::Reads, &ledger.policies, 4, day(5), Span::from_secs(3 * 86_400).unwrap());
+        SweepDraft::new(PruneClass::Reads, &ledger.policies, 4, day(5), Span::from_secs(3 * 86_400).unwrap());
     let offers: Vec<SweepOffer> = ledger.entries().map(|entry| draft.offer(&entry)).collect();
     assert_eq!(offers, [SweepOffer::Kept, SweepOffer::Named, SweepOffer::Kept, SweepOffer::Kept]);
     assert_eq!(draft.finish("system").unwrap().cutoff, day(2));
@@ -228,7 +228,7 @@ proptest! {
         }
         for entry in ledger.entries() {
             let is_named = swept.as_ref().is_some_and(|sweep| sweep.positions.contains(entry.position));
-            let expected = if is_named { PayloadFate::LetGo { sweep: size } } else { PayloadFate::Unexplained };
+            let expected = if is_named { PayloadFate::Pruned { sweep: size } } else { PayloadFate::Unexplained };
             prop_assert_eq!(audit.entry(&entry, true), expected);
         }
         prop_assert_eq!(audit.finish(), (vec![], 0));
@@ -329,7 +329,7 @@ fn audit_from_the_middle_explains_only_later_payloads() {
     audit.policy(0, *ledger.policies.at(0).unwrap());
     audit.sweep(6, day(30), &sweep);
     let fates: Vec<PayloadFate> = ledger.entries().skip(4).map(|entry| audit.entry(&entry, true)).collect();
-    assert_eq!(fates, [PayloadFate::Unexplained, PayloadFate::LetGo { sweep: 6 }]);
+    assert_eq!(fates, [PayloadFate::Unexplained, PayloadFate::Pruned { sweep: 6 }]);
     let (faults, _) = audit.finish();
     assert_eq!(faults.into_iter().map(|fault| fault.kind).collect::<Vec<_>>(), [SweepFaultKind::LeafHashes]);
 }
@@ -346,7 +346,7 @@ fn many(sweeps: u64, named: u64) -> Vec<(u64, u64, Sweep<'static>)> {
         }
         let sweep = Sweep {
             asked_by: "system".into(),
-            class: LetGoClass::Reads,
+            class: PruneClass::Reads,
             cutoff: day(1),
             leaf_hashes: Hash::from_bytes(hasher.finalize().into()),
             policy: 0,

@@ -99,7 +99,7 @@ impl Gone {
     }
 
     /// Returns whether the payload was missing.
-    pub(super) fn let_go(&mut self, position: u64) -> bool {
+    pub(super) fn pruned(&mut self, position: u64) -> bool {
         self.payloads.remove(&position).is_some()
     }
 

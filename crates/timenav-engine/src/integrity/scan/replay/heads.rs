@@ -8,7 +8,7 @@ use crate::ledger::payload::RollbackAccepted;
 const ACCEPTED_TOLD_MAX: usize = 32;
 
 #[derive(Clone, Debug)]
-pub(in crate::integrity::scan) struct ToldHeads {
+pub(in crate::integrity::scan) struct RecordedHeads {
     pub(in crate::integrity::scan) position: u64,
     /// The subject in its leaf, which must match the commitments.
     pub(in crate::integrity::scan) subject: String,
@@ -16,7 +16,7 @@ pub(in crate::integrity::scan) struct ToldHeads {
 }
 
 #[derive(Default)]
-pub(super) struct AcceptedTold {
+pub(super) struct RecordedAcceptances {
     newest: Option<u64>,
     sentences: Vec<String>,
 }
@@ -25,11 +25,11 @@ impl Replay {
     /// Returns `None` if it cannot be parsed or is not on `system`.
     pub(super) fn committed(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) -> Option<()> {
         let heads = CommittedHeads::decode(payload).ok().filter(|_| record.timeline_id == TimelineId::SYSTEM)?;
-        self.heads.push(ToldHeads { position, subject: record.subject.to_string(), heads });
+        self.heads.push(RecordedHeads { position, subject: record.subject.to_string(), heads });
         Some(())
     }
 
-    pub(in crate::integrity::scan) fn take_heads(&mut self) -> Vec<ToldHeads> {
+    pub(in crate::integrity::scan) fn take_heads(&mut self) -> Vec<RecordedHeads> {
         std::mem::take(&mut self.heads)
     }
 

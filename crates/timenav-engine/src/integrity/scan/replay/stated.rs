@@ -4,7 +4,7 @@ use timenav_core::scan::FindingKind;
 
 use super::Replay;
 use crate::integrity::scan::request::ScanRequest;
-use crate::ledger::stated::signed_by;
+use crate::ledger::stored_statement::signed_by;
 use crate::ports::archive::Snapshot;
 
 impl Replay {

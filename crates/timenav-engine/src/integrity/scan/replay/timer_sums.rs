@@ -5,7 +5,7 @@
 
 use timenav_core::ledger::sha256;
 use timenav_core::time::Instant;
-use timenav_core::timers::Fallen;
+use timenav_core::timers::DueFiring;
 
 use crate::ports::timer_rows::{AdvanceRow, FiringRow, TimerRow};
 
@@ -54,8 +54,8 @@ pub(in crate::integrity::scan) fn of_timer(timer: &TimerRow, definition: &[u8; 3
 }
 
 pub(in crate::integrity::scan) fn of_firing(firing: &FiringRow) -> [u8; 32] {
-    let FiringRow { fallen, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason } = firing;
-    let Fallen { due, position, round } = fallen;
+    let FiringRow { due_firing, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason } = firing;
+    let DueFiring { due, position, round } = due_firing;
     let told = format!(
         "firing {} {position} {round} {firing_id} {timer_id} {queue} {order_key:?} {} {made} {settled:?} {advance:?} {reason:?}",
         due.micros(),

@@ -6,7 +6,7 @@ use timenav_core::ids::{AdvanceId, FiringId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
+use timenav_core::timers::{Advance, DueFiring, FiringState, Timers};
 
 use super::Replay;
 use crate::integrity::scan::replay::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
@@ -22,11 +22,11 @@ use crate::writer::project::{TimersEntry, firings_restored, firings_settled, tim
 /// The timers of a ledger as of the entries read so far. Armed timers and pending firings are stored like in the
 /// tables; of all other rows, only the sum.
 #[derive(Default)]
-pub(super) struct TimersTold {
+pub(super) struct RecordedTimers {
     state: Timers,
     armed: BTreeMap<u64, (TimerRow, [u8; 32])>,
     by_next: BTreeSet<(Instant<Virtual>, u64)>,
-    pending: BTreeMap<Fallen, FiringRow>,
+    pending: BTreeMap<DueFiring, FiringRow>,
     /// Firings of the last timer entry that are events, and whether these have been recorded.
     recording: BTreeMap<FiringId, bool>,
     at_rest: RowSum,
@@ -64,7 +64,7 @@ impl TimerSums {
     }
 }
 
-impl TimersTold {
+impl RecordedTimers {
     /// `None` if it has no due time.
     fn arm(&mut self, row: TimerRow) -> Option<()> {
         row.next?;
@@ -145,8 +145,8 @@ impl TimersTold {
     }
 
     /// Settles a firing, and returns it; `None` if it was not pending.
-    fn settle(&mut self, FiringEnd { fallen, state, settled, reason }: FiringEnd) -> Option<FiringRow> {
-        let firing = self.pending.remove(&fallen)?;
+    fn settle(&mut self, FiringEnd { due_firing, state, settled, reason }: FiringEnd) -> Option<FiringRow> {
+        let firing = self.pending.remove(&due_firing)?;
         let firing = FiringRow { state, settled: Some(settled), reason, ..firing };
         self.settled.add(&of_firing(&firing));
         Some(firing)
@@ -271,7 +271,7 @@ impl Replay {
         timers.state.fired(rows.fired.len() as u64);
         let of_events = rows.fired.iter().filter(|firing| firing.records_event());
         timers.recording.extend(of_events.map(|firing| (firing.firing_id.clone(), false)));
-        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.fallen, firing)));
+        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.due_firing, firing)));
         for TimerMove { position, next, round, is_cancelled } in rows.moved {
             let (row, definition) = timers.disarm(position)?;
             timers.stand(TimerRow { next, round, is_cancelled, ..row }, definition);
@@ -289,7 +289,7 @@ impl Replay {
         }
         told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
         timers.state.fired(rows.fired.len() as u64);
-        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.fallen, firing)));
+        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.due_firing, firing)));
         Some(())
     }
 

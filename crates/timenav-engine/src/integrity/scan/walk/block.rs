@@ -3,7 +3,7 @@ use timenav_core::scan::{FilledTile, LedgerScan};
 
 use crate::integrity::scan::hashing::HashedRow;
 use crate::integrity::scan::replay::{
-    Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay, ToldHeads,
+    Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, RecordedHeads, Replay,
 };
 use crate::ports::archive::EntryRow;
 use crate::read::long_work::giving_way;
@@ -14,15 +14,15 @@ pub(super) struct Block {
     pub(super) data: Vec<RecordedData>,
     pub(super) filled: Vec<FilledTile>,
     pub(super) forgotten: Vec<ForgottenOutcomes>,
-    pub(super) heads: Vec<ToldHeads>,
+    pub(super) heads: Vec<RecordedHeads>,
 }
 
-/// `is_let_go` returns whether the payload of an entry was pruned, given whether it is missing.
+/// `is_pruned` returns whether the payload of an entry was pruned, given whether it is missing.
 pub(super) fn take(
     (ledger, replay): (&mut LedgerScan, &mut Replay),
     rows: &[HashedRow],
     end: u64,
-    mut is_let_go: impl FnMut(&LeafRecord<'_>, &EntryRow, bool) -> bool,
+    mut is_pruned: impl FnMut(&LeafRecord<'_>, &EntryRow, bool) -> bool,
 ) -> Block {
     let mut block = Block::default();
     for HashedRow { row, hashes } in giving_way(rows) {
@@ -44,9 +44,9 @@ pub(super) fn take(
         if !fits {
             replay.lose(row.position);
         }
-        let is_let_go = is_let_go(&record, row, payload.is_none());
+        let is_pruned = is_pruned(&record, row, payload.is_none());
         let beside = Beside { position: row.position, payload, readers: hashes.readers() };
-        let recorded = replay.entry(&record, beside, Some(row.marks), is_let_go);
+        let recorded = replay.entry(&record, beside, Some(row.marks), is_pruned);
         if let Some(root) = adopted_after {
             replay.compare_adopted(row.position, payload, root);
         }

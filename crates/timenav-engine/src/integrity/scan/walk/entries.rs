@@ -27,7 +27,7 @@ impl Way<'_, '_> {
         let (mut at, mut events, mut changes) = (first, Vec::new(), Some(Compared::default()));
         while at < size {
             let bytes = hashed.iter().map(|hashed| hashed.row.bytes_count()).sum();
-            self.open_sweeps(&mut carried.let_go, end).await?;
+            self.open_sweeps(&mut carried.pruned, end).await?;
             // Pipeline: while this block is replayed, the next one is hashed, the one after that is read, and the
             // events of the last one are compared, not on threads that serve requests.
             let working = tokio::task::spawn_blocking(move || carried.take(&hashed, end));

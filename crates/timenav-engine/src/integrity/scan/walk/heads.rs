@@ -5,7 +5,7 @@ use timenav_core::ledger::CommittedHead;
 use timenav_core::scan::FindingKind;
 
 use super::Way;
-use crate::integrity::scan::replay::ToldHeads;
+use crate::integrity::scan::replay::RecordedHeads;
 use crate::integrity::scan::report::Checked;
 use crate::integrity::scan::tree;
 use crate::ledger::head::TimelineKey;
@@ -20,8 +20,8 @@ pub(super) struct Heads {
 
 impl Way<'_, '_> {
     /// Checks that the ledgers still have the trees that `system` was committed to.
-    pub(super) async fn compare_heads(&mut self, told: &[ToldHeads]) -> Result<(), StoreError> {
-        for ToldHeads { position, subject, heads } in told {
+    pub(super) async fn compare_heads(&mut self, told: &[RecordedHeads]) -> Result<(), StoreError> {
+        for RecordedHeads { position, subject, heads } in told {
             let origin = self.request.keys.current.name();
             let service_name = origin.rsplit_once('/').map_or(origin, |(service, _)| service).to_owned();
             if heads.subject(&service_name) != *subject {

@@ -2,7 +2,7 @@
 
 use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, LeafRecord, LetGoClass};
+use timenav_core::ledger::{Checkpoint, LeafRecord, PruneClass};
 use timenav_core::scan::{FindingKind, Findings, LedgerScan};
 
 use super::block::{self, Block};
@@ -189,12 +189,12 @@ impl Way<'_, '_> {
 impl Carried {
     fn take(mut self, rows: &[HashedRow], end: u64) -> (Self, Block) {
         let Self { ledger, replay } = &mut self;
-        let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_let_go(record, is_missing));
+        let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_pruned(record, is_missing));
         (self, block)
     }
 }
 
 /// The sweep that named it was checked when the layer was adopted.
-fn is_let_go(record: &LeafRecord<'_>, is_missing: bool) -> bool {
-    is_missing && LetGoClass::of(&record.action).is_some()
+fn is_pruned(record: &LeafRecord<'_>, is_missing: bool) -> bool {
+    is_missing && PruneClass::of(&record.action).is_some()
 }

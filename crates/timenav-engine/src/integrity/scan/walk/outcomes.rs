@@ -11,7 +11,7 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 use super::Way;
 use crate::integrity::scan::replay::ForgottenOutcomes;
 use crate::ledger::changes::{Change as _, EventCorrected, EventIntervened, OutcomeRecord, is_forgotten};
-use crate::ports::archive::KeptOutcome;
+use crate::ports::archive::StoredOutcome;
 use crate::ports::rows::IdempotencyRecord;
 use crate::ports::store_error::StoreError;
 use crate::requests::idempotency::Idempotency;
@@ -36,7 +36,7 @@ struct Recorded {
 }
 
 impl Answer {
-    fn of(kept: &KeptOutcome) -> Option<Self> {
+    fn of(kept: &StoredOutcome) -> Option<Self> {
         let told: OutcomeRecord = serde_json::from_str(&kept.record.outcome).ok()?;
         let (timeline, ledger, change) = told.parts()?;
         let event = event_kept(change).ok()?.map(|event_id| (timeline.clone(), event_id));

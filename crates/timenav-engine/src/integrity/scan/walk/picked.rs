@@ -1,11 +1,11 @@
-use timenav_core::ledger::{LetGoClass, inclusion_nodes, is_erasable, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{PruneClass, inclusion_nodes, is_erasable, leaf_hash, verify_inclusion};
 use timenav_core::scan::{FindingKind, LedgerScan};
 
-use super::super::let_go::{self, Told};
 use super::super::report::Checked;
 use super::super::request::{ScanRequest, ScanStage};
 use super::super::{sample, tree};
 use super::Way;
+use crate::integrity::scan::pruned::{self, Told};
 use crate::ports::store_error::StoreError;
 
 impl Way<'_, '_> {
@@ -20,8 +20,8 @@ impl Way<'_, '_> {
             self.advance(done, bytes);
         }
         self.sampled = total;
-        let let_go = self.explain_sampled().await?;
-        self.checked.push(Checked { what: "pruned", count: let_go });
+        let pruned = self.explain_sampled().await?;
+        self.checked.push(Checked { what: "pruned", count: pruned });
         self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
         self.checked.push(Checked { what: "payloads", count: ledger.payloads_count() });
         self.findings.append(ledger.into_findings());
@@ -40,13 +40,13 @@ impl Way<'_, '_> {
         let head = newest.as_ref().map_or(&self.snapshot.head, |newest| &newest.head);
         let policies: Vec<u64> = head.retention.as_slice().iter().map(|(position, _)| *position).collect();
         let sweeps = source.sweep_rows(head.key, head.frontier.size()).await?;
-        let (mut let_go, mut telling) = (0, self.telling(&policies, &sweeps, true));
+        let (mut pruned, mut telling) = (0, self.telling(&policies, &sweeps, true));
         while let Some((position, told)) = self.next_told(&mut telling).await? {
             match told {
                 Told::Policy(retention) => missing.policy(position, retention),
                 Told::Sweep(recorded_at, sweep) => {
                     let findings = &mut self.findings;
-                    let_go += let_go::explain(&mut missing, position, recorded_at, &sweep, findings).len() as u64;
+                    pruned += pruned::explain(&mut missing, position, recorded_at, &sweep, findings).len() as u64;
                 }
             }
         }
@@ -54,7 +54,7 @@ impl Way<'_, '_> {
             let evidence = "the payload is gone, but no sweep pruned it";
             self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
-        Ok(let_go)
+        Ok(pruned)
     }
 
     pub(super) async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
@@ -65,8 +65,8 @@ impl Way<'_, '_> {
         };
         let record = ledger.entry(row.as_bytes()).filter(|_| row.as_bytes().is_erased());
         if let Some(record) = record {
-            let is_swept = LetGoClass::of(&record.action).is_some();
-            if let Some(entry) = let_go::swept(&record, &row).filter(|_| is_swept) {
+            let is_swept = PruneClass::of(&record.action).is_some();
+            if let Some(entry) = pruned::swept(&record, &row).filter(|_| is_swept) {
                 self.missing_sampled.add(&entry);
             } else if !is_swept && !is_erasable(&record.action) {
                 let evidence = format!("the payload of `{}` is gone, which nothing may erase", record.action);

@@ -3,8 +3,8 @@
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{Depth, FindingKind, LedgerScan};
 
-use super::super::let_go::{self, LetGo, Told};
 use super::Way;
+use crate::integrity::scan::pruned::{self, Pruned, Told};
 use crate::ports::store_error::StoreError;
 
 /// Entries about retention in order. Each is read when it is needed, because one may name thousands of runs.
@@ -18,27 +18,27 @@ pub(super) struct Telling {
 
 impl Way<'_, '_> {
     /// Unless the scan reads all entries, each entry about retention is proven to be in the tree.
-    pub(super) async fn let_go(&mut self) -> Result<LetGo, StoreError> {
-        let mut let_go = LetGo::default();
+    pub(super) async fn pruned(&mut self) -> Result<Pruned, StoreError> {
+        let mut pruned = Pruned::default();
         let policies: Vec<u64> =
             self.snapshot.head.retention.as_slice().iter().map(|(position, _)| *position).collect();
         let sweeps = self.request.source.sweep_rows(self.snapshot.head.key, self.size()).await?;
         let mut telling = self.telling(&policies, &sweeps, self.request.depth != Depth::Full);
         while let Some((position, told)) = self.next_told(&mut telling).await? {
-            let_go.take(position, &told);
+            pruned.take(position, &told);
         }
-        let_go.sort();
-        Ok(let_go)
+        pruned.sort();
+        Ok(pruned)
     }
 
     /// Loads the sweeps that name something before `end` and were not loaded yet.
-    pub(super) async fn open_sweeps(&mut self, let_go: &mut LetGo, end: u64) -> Result<(), StoreError> {
+    pub(super) async fn open_sweeps(&mut self, pruned: &mut Pruned, end: u64) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
-        while let Some(position) = let_go.next_before(end) {
+        while let Some(position) = pruned.next_before(end) {
             let row = source.entry_row(key, position).await?;
-            let told = row.and_then(|row| let_go::told(&LeafRecord::decode(&row.leaf).ok()?, &row.payload));
+            let told = row.and_then(|row| pruned::told(&LeafRecord::decode(&row.leaf).ok()?, &row.payload));
             match told {
-                Some(Told::Sweep(recorded_at, sweep)) => let_go.sweep(position, recorded_at, &sweep),
+                Some(Told::Sweep(recorded_at, sweep)) => pruned.sweep(position, recorded_at, &sweep),
                 Some(Told::Policy(_)) | None => {
                     self.findings.add(FindingKind::StateMismatch, Some(position), "the entry changed during the scan");
                 }
@@ -64,7 +64,7 @@ impl Way<'_, '_> {
             }
             let row = source.entry_row(key, position).await?;
             let record = row.as_ref().and_then(|row| LeafRecord::decode(&row.leaf).ok().map(|record| (row, record)));
-            let told = record.and_then(|(row, record)| let_go::told(&record, &row.payload));
+            let told = record.and_then(|(row, record)| pruned::told(&record, &row.payload));
             if let Some(told) = told.filter(|told| matches!(told, Told::Policy(_)) == is_policy) {
                 return Ok(Some((position, told)));
             }

@@ -43,7 +43,7 @@ impl Way<'_, '_> {
                 sums.firings.add(&of_firing(firing));
             }
             let Some(last) = found.last() else { break };
-            after = Some(last.fallen);
+            after = Some(last.due_firing);
         }
         let mut after = None;
         loop {

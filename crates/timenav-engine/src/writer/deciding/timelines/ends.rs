@@ -65,7 +65,7 @@ impl Deciding for EndTimeline {
             fork,
             overrides,
             due_at,
-            is_let_go: false,
+            is_pruned: false,
         }));
         let position = draft.append(system, Action::EndTimeline, id.as_str(), payload, ended_at);
         let checkpoint = checkpoint.to_string();
@@ -79,5 +79,5 @@ fn last_checkpoint(draft: &Draft<'_>, state: &TimelineState) -> Result<(Hash, Ar
     if state.head.frontier.root() != state.root {
         return Err(Refusal::Damaged(format!("the newest entries of `{}` are not committed yet", state.head.id)));
     }
-    Ok((state.root, newest_note(state, draft.doors(), draft.options())?))
+    Ok((state.root, newest_note(state, draft.ports(), draft.options())?))
 }

@@ -6,7 +6,7 @@ use timenav_core::limits::RETENTION_POLICIES_MAX;
 use timenav_core::time::{Instant, Wall};
 
 use crate::ledger::action::Action;
-use crate::ledger::changes::{LetGone, Logged, RetentionSet, Swept};
+use crate::ledger::changes::{Logged, PrunedContents, RetentionSet, Swept};
 use crate::ledger::payload::HostClockAccepted;
 use crate::ports::rows::{SweepMark, SweepRow};
 use crate::requests::json::json;
@@ -38,7 +38,7 @@ pub(crate) struct SetRetention {
     pub(crate) refusals: KeptFor,
 }
 
-pub(crate) struct LetGo {
+pub(crate) struct PrunePayloads {
     pub(crate) sweep: Sweep<'static>,
     pub(crate) policies: Arc<RetentionPolicies>,
     pub(crate) mark: SweepMark,
@@ -90,7 +90,7 @@ impl Deciding for SetRetention {
     }
 }
 
-impl Asking for LetGo {
+impl Asking for PrunePayloads {
     fn action(&self) -> Action {
         Action::Sweep
     }
@@ -100,7 +100,7 @@ impl Asking for LetGo {
     }
 }
 
-impl Deciding for LetGo {
+impl Deciding for PrunePayloads {
     type Change = Swept;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Swept>, Refusal> {
@@ -119,8 +119,8 @@ impl Deciding for LetGo {
         let payload = String::from_utf8_lossy(&sweep.encode()).into_owned();
         let position = draft.append(ledger, Action::Sweep, class.as_str(), payload, host);
         draft.step_mut(ledger).sweeps.push(SweepRow { position, mark: self.mark });
-        let let_go = LetGone { position, class, count, cutoff };
-        Ok(draft.done(ledger, position, Swept { let_go, finished: self.finished, retention }))
+        let pruned = PrunedContents { position, class, count, cutoff };
+        Ok(draft.done(ledger, position, Swept { pruned, finished: self.finished, retention }))
     }
 }
 

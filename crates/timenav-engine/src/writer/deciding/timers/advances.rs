@@ -9,7 +9,8 @@ use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{LookUp, Reach, TimersMoved};
 use crate::ledger::payload::{AdvanceEnded, AdvanceOver, ClockRecord};
-use crate::ports::leasing_door::{AtWork, Keeper};
+use crate::ports::shared_leases::AtWork;
+use crate::ports::shared_leases::Keeper;
 use crate::ports::timer_rows::AdvanceRow;
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
@@ -124,7 +125,7 @@ impl Deciding for StepAdvance {
             come_to(draft, ledger, (here, instant), host);
             let fell = upcoming.fall_due(instant, Coming::OneByOne);
             let (position, queues) = fire(draft, ledger, &upcoming, &fell, host);
-            fired += fell.fallen.len() as u64;
+            fired += fell.due_firing.len() as u64;
             last = Some(position);
             let is_heard = |queue: &QueueId| {
                 self.heard.contains(queue) || at_work.is_some_and(|at_work| at_work.heard.contains(queue))

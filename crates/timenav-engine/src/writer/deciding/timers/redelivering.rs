@@ -1,5 +1,5 @@
 use timenav_core::ids::FiringId;
-use timenav_core::timers::{Fallen, FiringState};
+use timenav_core::timers::{DueFiring, FiringState};
 
 use crate::ledger::action::Action;
 use crate::ledger::changes::FiringsAfter;
@@ -70,13 +70,13 @@ impl Deciding for Redeliver {
             return Err(no("it was already delivered again"));
         }
         let round = timer.round + 1;
-        let fallen = Fallen { round, ..firing.fallen };
-        let again = FiringRow { fallen, ..firing.clone() };
+        let due_firing = DueFiring { round, ..firing.due_firing };
+        let again = FiringRow { due_firing, ..firing.clone() };
         let is = TimerRow { round, ..timer.clone() };
         let timers = vec![TimerChanged { was: Some(timer.clone()), is: Some(is) }];
         let restoring = Restoring { timers, superseded: Vec::new(), fired: vec![again], next };
         restore(draft, ledger, &restoring, Restored::Redeliver)?;
-        let firings = vec![(fallen.firing_id(&timeline), FiringState::Pending)];
+        let firings = vec![(due_firing.firing_id(&timeline), FiringState::Pending)];
         Ok(draft.done(ledger, draft.last_position(ledger), FiringsAfter { firings, is_untold: false }))
     }
 }

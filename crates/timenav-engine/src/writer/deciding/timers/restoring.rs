@@ -66,7 +66,7 @@ impl GoingBack {
         let is_seen = Arc::ptr_eq(&self.seen, known) || (*self.seen == nothing && **known == nothing);
         let Restoring { timers, superseded, .. } = &self.restoring;
         let earliest = timers.iter().filter_map(|timer| timer.is.as_ref()?.next);
-        let earliest = earliest.chain(superseded.iter().map(|firing| firing.fallen.due)).min();
+        let earliest = earliest.chain(superseded.iter().map(|firing| firing.due_firing.due)).min();
         let holds = |from: Instant<Virtual>| from == to || (from < to && earliest.is_none_or(|earliest| to < earliest));
         if is_seen && self.destination.is_none_or(holds) { Ok(()) } else { Err(Refusal::ChangedMeanwhile) }
     }
@@ -163,7 +163,7 @@ fn append(
         },
         inherited: matches!(why, Restored::Fork),
         timers: timers_told,
-        superseded: superseded.iter().map(|firing| fallen_record(&firing.fallen)).collect(),
+        superseded: superseded.iter().map(|firing| fallen_record(&firing.due_firing)).collect(),
         fired: fired.iter().map(FiredAgain::of).collect(),
         before: head.timers.last,
     };

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use timenav_core::ids::QueueId;
 use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Coming, Fallen, FellDue, Timer, fall_due};
+use timenav_core::timers::{Coming, DueFiring, FellDue, Timer, fall_due};
 
 use crate::ledger::changes::Reach;
 use crate::ledger::payload::schedule_of;
@@ -54,12 +54,12 @@ impl Upcoming {
     }
 
     /// Returns the firings up to an instant that record an event, up to the limit.
-    pub(in crate::writer::deciding) fn recording(&self, upto: Instant<Virtual>, coming: Coming) -> Vec<Fallen> {
+    pub(in crate::writer::deciding) fn recording(&self, upto: Instant<Virtual>, coming: Coming) -> Vec<DueFiring> {
         let records = |(row, _): &(&TimerRow, &Timer)| row.queue == QueueId::of_timeline();
         let recording = self.rows.iter().zip(&self.timers).filter(records);
         let mut timers: Vec<Timer> = recording.map(|(_, timer)| timer.clone()).collect();
         let upto = self.known_until.map_or(upto, |until| upto.min(until));
-        fall_due(&mut timers, upto, coming, FIRINGS_AT_ONCE_MAX).fallen
+        fall_due(&mut timers, upto, coming, FIRINGS_AT_ONCE_MAX).due_firing
     }
 
     pub(in crate::writer::deciding) fn armed(&self) -> u64 {

@@ -36,7 +36,7 @@ fn project(told: &TimersFired) -> Option<crate::ports::timer_rows::TimerRows> {
 #[test]
 fn timer_that_fires_twice_moves_once() {
     let rows = project(&fired(vec![(3, 10, 2, Some(30)), (3, 20, 2, Some(30))], Vec::new())).unwrap();
-    let moments: Vec<i64> = rows.fired.iter().map(|firing| firing.fallen.due.micros()).collect();
+    let moments: Vec<i64> = rows.fired.iter().map(|firing| firing.due_firing.due.micros()).collect();
     assert_eq!(moments, [10, 20]);
     let moved = TimerMove { position: 3, next: Instant::from_micros(30), round: 2, is_cancelled: false };
     assert_eq!(rows.moved, [moved]);

@@ -101,8 +101,8 @@ impl TimerErrand {
                 let claimed = home.engine.claim(&home.admin, Some(on.clone()), &claim).await.unwrap();
                 let claimed: Vec<Fired> = claimed
                     .iter()
-                    .map(|one| one.firing.fallen)
-                    .map(|fallen| (fallen.due.micros() / SECOND, fallen.position, fallen.round))
+                    .map(|one| one.firing.due_firing)
+                    .map(|due_firing| (due_firing.due.micros() / SECOND, due_firing.position, due_firing.round))
                     .collect();
                 let offered: Vec<Fired> = timing.pending().into_iter().take(*max).collect();
                 assert_eq!(claimed, offered, "{on}");
@@ -239,7 +239,7 @@ impl Timings {
         let wanted = TimersWanted::FiringsAfter(None, ROWS_MAX);
         let rows = home.store.timer_rows(home.key(timeline).await, wanted).await.unwrap().firings;
         let fired = |row: &FiringRow| {
-            let fired = (row.fallen.due.micros() / SECOND, row.fallen.position, row.fallen.round);
+            let fired = (row.due_firing.due.micros() / SECOND, row.due_firing.position, row.due_firing.round);
             assert_eq!(row.firing_id, firing_id(fired, timeline));
             (fired, row.state)
         };

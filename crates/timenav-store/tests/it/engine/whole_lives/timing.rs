@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ids::{FiringId, TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, FiringState, Misfire};
+use timenav_core::timers::{DueFiring, FiringState, Misfire};
 
 use crate::sample::moment;
 
@@ -122,7 +122,7 @@ pub(super) fn has_come(due: i64, now: Instant<Virtual>) -> bool {
 }
 
 pub(super) fn firing_id((due, position, round): Fired, timeline: &TimelineId) -> FiringId {
-    Fallen { due: moment(due * SECOND), position, round }.firing_id(timeline)
+    DueFiring { due: moment(due * SECOND), position, round }.firing_id(timeline)
 }
 
 impl Timing {

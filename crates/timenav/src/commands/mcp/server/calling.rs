@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::operation::{Goes, Head, Operation, PAGE_ITEMS_DEFAULT, TIMELINE};
+use super::operation::{CallRoute, Head, Operation, PAGE_ITEMS_DEFAULT, TIMELINE};
 use super::refusals::{refused, unfit};
 use super::session::Session;
 use crate::client::{Asked, Reply};
@@ -93,12 +93,12 @@ fn request(session: &Session, operation: &Operation, arguments: &Map<String, Val
     let mut body = Map::new();
     for (name, value) in arguments {
         match operation.goes.get(name) {
-            Some(Goes::Query) if !value.is_null() => asked.query.extend(in_query(name, value)?),
-            Some(Goes::Body) => {
+            Some(CallRoute::Query) if !value.is_null() => asked.query.extend(in_query(name, value)?),
+            Some(CallRoute::Body) => {
                 body.insert(name.clone(), value.clone());
             }
-            Some(Goes::WholeBody) => asked.body = Some(value.to_string()),
-            Some(Goes::Path | Goes::Query) | None => {}
+            Some(CallRoute::WholeBody) => asked.body = Some(value.to_string()),
+            Some(CallRoute::Path | CallRoute::Query) | None => {}
         }
     }
     if operation.has_body && asked.body.is_none() {

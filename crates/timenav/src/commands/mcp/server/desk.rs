@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::operation::PAGE_ITEMS_DEFAULT;
 use super::session::Session;
-use super::toolbox::{Does, Toolbox};
+use super::toolbox::{ToolKind, Toolbox};
 use super::{calling, elapse, refusals, waiting};
 use crate::exit::Failure;
 
@@ -44,9 +44,9 @@ impl Desk {
         // The semaphore is never closed.
         let _place = self.places.acquire().await;
         let done = match &offer.does {
-            Does::Operation(operation) => calling::call(&self.session, operation, arguments).await,
-            Does::WaitFor => waiting::wait_for(&self.session, arguments).await,
-            Does::Elapse => elapse::elapse(&self.session, arguments).await,
+            ToolKind::Operation(operation) => calling::call(&self.session, operation, arguments).await,
+            ToolKind::WaitFor => waiting::wait_for(&self.session, arguments).await,
+            ToolKind::Elapse => elapse::elapse(&self.session, arguments).await,
         };
         self.session.answer();
         Ok(done.map_or_else(|failure| refusals::told(&failure, self.hint(&failure)), told))

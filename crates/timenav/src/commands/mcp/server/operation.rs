@@ -11,7 +11,7 @@ pub(super) const REACHES_FORKS: &str = "include_forks";
 pub(super) struct Operation {
     pub(super) method: Method,
     pub(super) path: String,
-    pub(super) goes: BTreeMap<String, Goes>,
+    pub(super) goes: BTreeMap<String, CallRoute>,
     pub(super) required: Vec<String>,
     pub(super) has_body: bool,
     pub(super) heeds: Vec<Head>,
@@ -28,7 +28,7 @@ pub(super) enum Head {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goes {
+pub(super) enum CallRoute {
     Path,
     Query,
     Body,

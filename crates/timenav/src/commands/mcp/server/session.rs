@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::operation::hides;
 use super::scope::Scope;
 use crate::client::Caller;
-use crate::wiring::doors::counted;
+use crate::wiring::ports::counted;
 
 /// Maximum number of leased firings to remember: as many as one call can claim.
 const FIRINGS_HELD_MAX: usize = 1_000;

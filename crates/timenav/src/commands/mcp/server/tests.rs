@@ -7,7 +7,7 @@ use super::super::Allowed;
 use super::operation::TIMELINE;
 use super::schema;
 use super::scope::Scope;
-use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
+use super::toolbox::{ABOUT_THE_SERVICE, SETS, ToolKind, Toolbox};
 use crate::commands::reference::operations::{Agents, OPERATIONS};
 
 const LIST_BYTES_MAX: usize = 40_000;
@@ -139,7 +139,7 @@ fn agent_pinned_to_a_timeline_cannot_name_another() {
             let is_about_it = name == "user_id" && ["access_logs", "erase_reads"].contains(&&*tool.name);
             assert!(properties[name].is_null() || is_about_it, "{}: {name}", tool.name);
         }
-        if let Does::Operation(operation) = &all.get(&tool.name).unwrap().does {
+        if let ToolKind::Operation(operation) = &all.get(&tool.name).unwrap().does {
             operations += 1;
             let is_about_it = operation.goes.contains_key(TIMELINE);
             assert!(is_about_it || ["limits", "session"].contains(&&*tool.name), "{}", tool.name);

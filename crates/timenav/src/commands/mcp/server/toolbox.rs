@@ -7,7 +7,7 @@ use reqwest::Method;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
-use super::operation::{Goes, Head, Operation, REACHES_FORKS, TIMELINE};
+use super::operation::{CallRoute, Head, Operation, REACHES_FORKS, TIMELINE};
 use super::schema::{self, resolved};
 use super::scope::{Scope, flag};
 use super::{elapse, waiting};
@@ -37,10 +37,10 @@ pub(super) struct Toolbox {
 
 pub(super) struct Offer {
     pub(super) tool: Tool,
-    pub(super) does: Does,
+    pub(super) does: ToolKind,
 }
 
-pub(super) enum Does {
+pub(super) enum ToolKind {
     Operation(Operation),
     WaitFor,
     Elapse,
@@ -66,9 +66,9 @@ impl Toolbox {
             };
         }
         let own = |tool: Tool, does| (tool.name.to_string(), Offer { tool, does });
-        toolbox.offered.extend([own(waiting::tool(scope, pinned.is_some()), Does::WaitFor)]);
+        toolbox.offered.extend([own(waiting::tool(scope, pinned.is_some()), ToolKind::WaitFor)]);
         if scope.travel {
-            toolbox.offered.extend([own(elapse::tool(pinned.is_some()), Does::Elapse)]);
+            toolbox.offered.extend([own(elapse::tool(pinned.is_some()), ToolKind::Elapse)]);
         } else {
             toolbox.withheld.insert(elapse::NAME.to_owned(), flag(Agents::Travel));
         }
@@ -102,12 +102,12 @@ struct Reader<'a> {
 #[derive(Default)]
 struct Arguments {
     properties: Map<String, Value>,
-    goes: BTreeMap<String, Goes>,
+    goes: BTreeMap<String, CallRoute>,
     required: Vec<String>,
 }
 
 impl Arguments {
-    fn add(&mut self, name: &str, goes: Goes, is_required: bool, schema: Value) {
+    fn add(&mut self, name: &str, goes: CallRoute, is_required: bool, schema: Value) {
         if self.goes.contains_key(name) {
             return;
         }
@@ -148,7 +148,7 @@ impl Reader<'_> {
             required: arguments.required,
             method,
         };
-        Some(Offer { tool, does: Does::Operation(operation) })
+        Some(Offer { tool, does: ToolKind::Operation(operation) })
     }
 
     /// Irreversible operations are destructive. Clock moves and corrections are reversible.
@@ -179,8 +179,8 @@ impl Reader<'_> {
         let mut arguments = Arguments::default();
         for parameter in self.parameters() {
             let goes = match parameter["in"].as_str() {
-                Some("path") => Goes::Path,
-                Some("query") => Goes::Query,
+                Some("path") => CallRoute::Path,
+                Some("query") => CallRoute::Query,
                 _ => continue,
             };
             let mut schema = parameter["schema"].clone();
@@ -192,12 +192,12 @@ impl Reader<'_> {
         let Some(body) = self.body() else { return arguments };
         let required: Vec<&str> = body["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (name, schema) in body["properties"].as_object().into_iter().flatten() {
-            arguments.add(name, Goes::Body, required.contains(&name.as_str()), schema.clone());
+            arguments.add(name, CallRoute::Body, required.contains(&name.as_str()), schema.clone());
         }
         // If the body is one item or a list, only the list is offered.
         let several = body["oneOf"].as_array().into_iter().flatten().find(|choice| choice["type"] == "array");
         if let Some(several) = several {
-            arguments.add("items", Goes::WholeBody, true, several.clone());
+            arguments.add("items", CallRoute::WholeBody, true, several.clone());
         }
         arguments
     }

@@ -22,7 +22,7 @@ use super::refusals::unfit;
 use super::session::Session;
 use crate::client::{Asked, Caller, Reply, ServerEvent, Watch};
 use crate::exit::Failure;
-use crate::wiring::doors::counted;
+use crate::wiring::ports::counted;
 
 /// How long one claim or one poll of an advance waits.
 const QUESTION_WAIT: &str = "20s";

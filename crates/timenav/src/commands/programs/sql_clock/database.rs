@@ -3,7 +3,7 @@ use timenav_store::PostgresGuest;
 
 use super::row::{Ahead, Row};
 use crate::config::StoreUrl;
-use crate::wiring::doors::counted;
+use crate::wiring::ports::counted;
 
 /// Marks the table and function as created by this program, with the layout version.
 const MARK: &str = "timenav sql-clock, version 1";

@@ -20,7 +20,7 @@ use super::outcome::{Outcome, Run};
 use crate::client::{Client, Interrupt};
 use crate::exit::Failure;
 use crate::output;
-use crate::wiring::doors::counted;
+use crate::wiring::ports::counted;
 
 const GRACE: Duration = Duration::from_secs(5);
 /// How much longer than its command a timeline lives if it is not ended explicitly.
@@ -51,7 +51,7 @@ enum Stage {
     Killed,
 }
 
-struct Going {
+struct RunningJob {
     child: Child,
     date: Instant<Virtual>,
     timeline: String,
@@ -66,7 +66,7 @@ pub(super) struct Runner<'a> {
     client: &'a Client,
     interrupt: Interrupt,
     plan: Plan,
-    going: BTreeMap<usize, Going>,
+    going: BTreeMap<usize, RunningJob>,
     tell: UnboundedSender<usize>,
     told: UnboundedReceiver<usize>,
 }
@@ -146,7 +146,7 @@ impl<'a> Runner<'a> {
     }
 
     fn press_all(&mut self) {
-        self.going.values_mut().for_each(Going::press);
+        self.going.values_mut().for_each(RunningJob::press);
     }
 
     fn create(&self, number: usize, date: Instant<Virtual>) -> Result<String, Failure> {
@@ -188,14 +188,14 @@ impl<'a> Runner<'a> {
         command
     }
 
-    fn start(&self, number: usize, date: Instant<Virtual>) -> Result<Going, Failure> {
+    fn start(&self, number: usize, date: Instant<Virtual>) -> Result<RunningJob, Failure> {
         let timeline = self.create(number + 1, date)?;
         let output = self.plan.folder.join(format!("{}.log", date.to_string().replace(':', "-")));
         let spawned = self.spawn(number, &timeline, &output);
         let child = spawned.inspect_err(|_| self.end(&timeline))?;
         let begun = counted();
         let deadline = begun.saturating_add(self.plan.timeout);
-        Ok(Going { child, date, timeline, output, begun, deadline, stage: Stage::Runs, is_late: false })
+        Ok(RunningJob { child, date, timeline, output, begun, deadline, stage: Stage::Runs, is_late: false })
     }
 
     fn spawn(&self, number: usize, timeline: &str, output: &PathBuf) -> anyhow::Result<Child> {
@@ -215,7 +215,7 @@ impl<'a> Runner<'a> {
         Ok(child)
     }
 
-    fn finish(&self, mut going: Going, is_wanted: bool) -> Result<Run, Failure> {
+    fn finish(&self, mut going: RunningJob, is_wanted: bool) -> Result<Run, Failure> {
         going.kill(Signal::KILL);
         let status = going.child.wait().context("the exit status of the command cannot be read")?;
         let took = counted().saturating_sub(going.begun);
@@ -244,7 +244,7 @@ impl Drop for Runner<'_> {
     }
 }
 
-impl Going {
+impl RunningJob {
     /// Ends the command, first with SIGTERM, then with SIGKILL.
     fn press(&mut self) {
         let (stage, signal) = match self.stage {

@@ -7,7 +7,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Note, VerifierKey, origin};
 
 use crate::key_files::ServiceKey;
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 
 /// The first line. No other text signed by the key starts with it.
 const FIRST_LINE: &str = "timenav backup v1";

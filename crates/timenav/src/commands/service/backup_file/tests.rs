@@ -6,7 +6,7 @@ use timenav_core::ledger::VerifierKey;
 use super::*;
 use crate::data_folder::DataFolder;
 use crate::key_files::{ServiceKey, service_key};
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 struct Folder {
     folder: tempfile::TempDir,

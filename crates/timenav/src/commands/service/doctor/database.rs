@@ -7,7 +7,7 @@ use timenav_store::{Examination, ExaminedKey, SqliteArchive};
 use super::check::{Check, some_of};
 use crate::config::Settings;
 use crate::data_folder::DATABASE_FILE;
-use crate::wiring::doors::HostClock;
+use crate::wiring::ports::HostClock;
 
 const DAY_MICROS: i64 = 86_400_000_000;
 const SCAN_DAYS_MAX: i64 = 30;

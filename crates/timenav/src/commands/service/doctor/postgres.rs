@@ -5,7 +5,7 @@ use timenav_store::{PostgresOptions, PostgresStore, ServerFacts};
 use super::check::Check;
 use super::database;
 use crate::config::{Settings, StoreUrl};
-use crate::wiring::doors::HostClock;
+use crate::wiring::ports::HostClock;
 
 /// How long a transaction may be open, in seconds: changes of users, keys and sessions wait for it for ten seconds.
 const TRANSACTION_SECONDS_MAX: i64 = 5;

@@ -16,7 +16,7 @@ use super::{database, folder, health, network, settings};
 use crate::config::{ServeOptions, Settings};
 use crate::data_folder::SIGNING_KEY_FILE;
 use crate::key_files::make_signing_key;
-use crate::wiring::doors::OsEntropy;
+use crate::wiring::ports::OsEntropy;
 
 const OK: Outcome = Outcome::Ok;
 const WARN: Outcome = Outcome::Warn;

@@ -11,7 +11,7 @@ use timenav_engine::{BUNDLE_LINE_BYTES_MAX, BundleCheck, CheckedBundle};
 
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 
 #[cfg(test)]
 mod tests;
@@ -83,11 +83,11 @@ fn told(bundle: &CheckedBundle) -> String {
     if bundle.rotations_followed > 0 {
         let _ = writeln!(text, "  rotations of the key followed: {}", bundle.rotations_followed);
     }
-    let CheckedBundle { payloads, data, gone, let_go, .. } = bundle;
+    let CheckedBundle { payloads, data, gone, pruned, .. } = bundle;
     let _ = writeln!(text, "  checked: {payloads} payloads, {data} sealed records");
     let _ = writeln!(text, "  erased, and listed by an entry: {gone}");
-    if *let_go > 0 {
-        let _ = writeln!(text, "  of these, pruned: {let_go}");
+    if *pruned > 0 {
+        let _ = writeln!(text, "  of these, pruned: {pruned}");
     }
     for what in NOT_CHECKED {
         let _ = writeln!(text, "  not checked: {what}");
@@ -112,7 +112,7 @@ fn as_value(name: &str, checked: &Result<CheckedBundle, String>) -> Value {
                 "payloads": bundle.payloads,
                 "data": bundle.data,
                 "gone": bundle.gone,
-                "pruned": bundle.let_go,
+                "pruned": bundle.pruned,
                 "sha256": bundle.sha256.to_hex(),
                 "not_checked": NOT_CHECKED,
             })

@@ -19,7 +19,7 @@ use timenav_engine::{Action, Checked, Scan};
 use super::findings::{add, check_signed};
 use crate::client::Client;
 use crate::exit::Failure;
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 
 pub(super) const PRUNED_SEEN: &str = "missing payloads that were pruned";
 
@@ -63,7 +63,7 @@ struct Contents<'a> {
     reads_erased: u64,
     erased: u64,
     /// Number of pruned payloads.
-    let_go: u64,
+    pruned: u64,
     faults: Vec<SweepFault>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
         reads: BTreeMap::new(),
         reads_erased: 0,
         erased: 0,
-        let_go: 0,
+        pruned: 0,
         faults: Vec::new(),
     };
     contents.read(newest.size)?;
@@ -184,7 +184,7 @@ impl Contents<'_> {
                 let sweep = Sweep::decode(payload.as_bytes()).ok();
                 let told = sweep.zip(parse_timestamp(&record.recorded_at).ok());
                 match told.map(|(sweep, recorded_at)| self.missing.sweep(record.seq, recorded_at, &sweep)) {
-                    Some(Ok(let_go)) => self.let_go += let_go,
+                    Some(Ok(pruned)) => self.pruned += pruned,
                     Some(Err(fault)) => self.faults.push(fault),
                     None => {}
                 }
@@ -209,9 +209,9 @@ impl Contents<'_> {
     fn tell(self, scan: &mut Scan) {
         let payloads = self.entries.payloads_count();
         scan.checked.push(Checked { what: "payloads from the service", count: payloads });
-        scan.checked.push(Checked { what: PRUNED_SEEN, count: self.let_go });
+        scan.checked.push(Checked { what: PRUNED_SEEN, count: self.pruned });
         let findings = self.entries.into_findings();
-        scan.findings_omitted += findings.untold();
+        scan.findings_omitted += findings.omitted();
         for finding in findings.into_sorted(&[]) {
             add(scan, finding.kind, finding.position, finding.evidence);
         }
@@ -237,7 +237,7 @@ impl Contents<'_> {
             let hidden: Vec<String> = self.hidden.iter().map(|(action, count)| format!("{count} {action}")).collect();
             scan.not_checked.push(format!("Payloads your API key cannot read: {}.", hidden.join(", ")));
         }
-        for (count, why) in [(self.erased, "erased"), (self.let_go, "pruned, as the retention of the timeline allows")]
+        for (count, why) in [(self.erased, "erased"), (self.pruned, "pruned, as the retention of the timeline allows")]
         {
             if count > 0 {
                 scan.not_checked.push(format!("Payloads that were {why}: {count}."));

@@ -18,8 +18,8 @@ use crate::config::named_store;
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE, unfinished_in};
 use crate::key_files::read_public_key;
 use crate::output;
-use crate::wiring::doors::{OsEntropy, verify_signature};
 use crate::wiring::places::Places;
+use crate::wiring::ports::{OsEntropy, verify_signature};
 
 /// External checkpoints by timeline.
 pub(in crate::commands) type Outside = BTreeMap<TimelineId, String>;

@@ -13,7 +13,7 @@ use super::{ScanBar, Trusted, VerifyCommand, contents, keys_of, service_name};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output;
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 use crate::wiring::surroundings::Surroundings;
 
 /// Requests a scan of a timeline and verifies the returned checkpoint.

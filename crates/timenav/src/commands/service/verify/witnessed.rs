@@ -11,7 +11,7 @@ use timenav_core::ledger::{
 
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
-use crate::wiring::doors::verify_signature;
+use crate::wiring::ports::verify_signature;
 
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",

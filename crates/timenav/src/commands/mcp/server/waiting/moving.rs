@@ -48,7 +48,7 @@ impl Waiting<'_> {
         let mut body = self.wanted.body();
         body.insert("destination_time".to_owned(), to.into());
         body.insert("wait".to_owned(), AT_ONCE.into());
-        // Does not override another client that moves the clock concurrently.
+        // ToolKind not override another client that moves the clock concurrently.
         let generation = format!("\"{}\"", self.clock["generation"]);
         let asked = Asked::post(&["v1", "travel"], &Value::Object(body)).once().with("if-match", &generation)?;
         self.moving = Some(Box::pin(ask(self.session.caller.clone(), asked)));

@@ -15,7 +15,7 @@ use crate::integrity::opening::signed::{check_current, check_signed};
 use crate::integrity::opening::states_of;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::notes::keep_both;
-use crate::ledger::stated::signed_text;
+use crate::ledger::stored_statement::signed_text;
 use crate::ports::store::{Opened, StoredTree};
 use crate::requests::refusal::Refusal;
 
@@ -47,7 +47,7 @@ impl Engine {
         tracing::error!(%refusal, "nothing is written until a restart");
         if let Refusal::Diverged(divergence) = &refusal {
             let known = seen.get(&tree.timeline).map(|known| &**known);
-            keep_both(divergence, known, self.doors(), self.options());
+            keep_both(divergence, known, self.ports(), self.options());
         }
         self.stop_writing(refusal.clone());
         Err(refusal)
@@ -74,7 +74,7 @@ impl Engine {
         let opened = opened.inspect_err(|_| self.following().rows_moved.notify_one());
         let Opened { heads, ended, directory, .. } = opened?;
         let Some(system) = states_of(heads, &[]).into_values().next() else { return Ok(()) };
-        if check_current(&system, self.doors(), self.options()).is_err() {
+        if check_current(&system, self.ports(), self.options()).is_err() {
             // The next write detects this.
             return Ok(());
         }
@@ -83,7 +83,7 @@ impl Engine {
             DirectoryRows::of(&directory, ended).root()
         });
         let root = rows.await.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let checked = check_signed(self.store(), &system, root, self.doors(), self.options()).await.map_err(refused);
+        let checked = check_signed(self.store(), &system, root, self.ports(), self.options()).await.map_err(refused);
         let Err(refusal @ Refusal::Damaged(_)) = checked else { return checked };
         if let Some(refusal) = self.shared().misread(self.store(), &refusal).await {
             return Err(refusal);

@@ -18,7 +18,7 @@ use timenav_core::password::Password;
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Divergence, Entropy, Gazetteer, KeptOutside, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords,
+    Divergence, Entropy, ExternalCheckpoint, Gazetteer, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords,
     RecordPlace, Signer, Vault, VaultError, WallClock,
 };
 use zeroize::Zeroizing;
@@ -135,7 +135,7 @@ pub(crate) struct MemoryOutside {
     /// The stored notes after each call, oldest first.
     steps: Mutex<Vec<Notes>>,
     /// The last seal of each timeline, regardless of [`MemoryOutside::hold`].
-    seals: Mutex<BTreeMap<TimelineId, [u8; KeptOutside::SEAL_BYTES]>>,
+    seals: Mutex<BTreeMap<TimelineId, [u8; ExternalCheckpoint::SEAL_BYTES]>>,
     /// Ledgers that diverged from what was seen of them, with what was seen.
     pub(crate) diverged: Mutex<Vec<(Divergence, String)>>,
     fails: AtomicBool,
@@ -172,7 +172,7 @@ impl MemoryOutside {
     }
 
     /// Returns notes by timeline, and records their seals.
-    fn named<'a>(&'a self, checkpoints: &'a [KeptOutside]) -> impl Iterator<Item = (TimelineId, String)> + 'a {
+    fn named<'a>(&'a self, checkpoints: &'a [ExternalCheckpoint]) -> impl Iterator<Item = (TimelineId, String)> + 'a {
         checkpoints.iter().map(|kept| {
             self.seals.lock().insert(kept.timeline.clone(), kept.seal.expect("what the service keeps is sealed"));
             (kept.timeline.clone(), kept.note.to_string())
@@ -190,7 +190,7 @@ impl MemoryOutside {
 }
 
 impl Outside for MemoryOutside {
-    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn keep(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         self.check()?;
         let mut notes = self.notes();
         notes.extend(self.named(checkpoints));
@@ -198,7 +198,7 @@ impl Outside for MemoryOutside {
         Ok(())
     }
 
-    fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+    fn replace(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
         self.check()?;
         let notes = self.named(checkpoints).collect();
         self.steps.lock().push(notes);
@@ -211,12 +211,12 @@ impl Outside for MemoryOutside {
         Ok(())
     }
 
-    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
+    fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError> {
         self.check()?;
         let seals = self.seals.lock();
         let kept = |(timeline, note): (TimelineId, String)| {
             let seal = seals.get(&timeline).copied();
-            KeptOutside { timeline, note: note.into(), seal }
+            ExternalCheckpoint { timeline, note: note.into(), seal }
         };
         Ok(self.notes().into_iter().map(kept).collect())
     }

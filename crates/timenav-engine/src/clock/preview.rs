@@ -9,7 +9,7 @@ use timenav_core::clock::{self, ClockCommand, Moment, Surroundings};
 use timenav_core::ids::{AnchorId, EventId, FiringId, QueueId, TimelineId, TimerId};
 use timenav_core::limits::{DRY_RUN_FIRINGS_MAX, FIRINGS_PER_ADVANCE_MAX};
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{Fallen, Foreseen, Timer, foresee};
+use timenav_core::timers::{DueFiring, Foreseen, Timer, foresee};
 
 use crate::access::directory;
 use crate::anchors::commands::ReturnScope;
@@ -20,7 +20,7 @@ use crate::ledger::action::Action;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{Reading, is_same_timer, schedule_of};
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
-use crate::read::look::Look;
+use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::{Refusal, denial_code};
 use crate::writer::deciding::history::HistoryRestored;
@@ -80,7 +80,7 @@ pub struct ForeseenAgain {
 }
 
 #[derive(Clone, Debug)]
-pub struct Foresight {
+pub struct ClockPreview {
     pub view: ClockView,
     pub to: Instant<Virtual>,
     pub is_back: bool,
@@ -105,7 +105,7 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         change: impl Into<ClockChange>,
-    ) -> Result<Foresight, Refusal> {
+    ) -> Result<ClockPreview, Refusal> {
         self.foresee_change(caller, timeline, change.into()).await
     }
 
@@ -115,7 +115,7 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         change: ClockChange,
-    ) -> Result<Foresight, Refusal> {
+    ) -> Result<ClockPreview, Refusal> {
         let ClockChange { command, refire, .. } = change;
         let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
         let moved = self.moved(&look.state, &command)?;
@@ -147,7 +147,7 @@ impl Engine {
         timeline: Option<TimelineId>,
         anchor_id: &AnchorId,
         scope: ReturnScope,
-    ) -> Result<Foresight, Refusal> {
+    ) -> Result<ClockPreview, Refusal> {
         let timeline = caller.timeline(timeline);
         if scope == ReturnScope::All {
             // The effect on events is only shown to callers who could carry it out.
@@ -170,36 +170,36 @@ impl Engine {
             let event_ids = |history: HistoryRestored| {
                 FirstOf::of(history.compensations.into_iter().map(|one| one.event_id).collect())
             };
-            return Ok(Foresight { events: returning.history.map(event_ids), ..foresight });
+            return Ok(ClockPreview { events: returning.history.map(event_ids), ..foresight });
         }
         Err(Refusal::ChangedMeanwhile)
     }
 
     async fn foretold(
         &self,
-        look: &Look,
+        look: &ReadView,
         to: Instant<Virtual>,
         restoring: Option<Restoring>,
-    ) -> Result<Foresight, Refusal> {
+    ) -> Result<ClockPreview, Refusal> {
         let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
         let is_back = to < view.current_time;
         let changed = restoring.as_ref().map_or(&[][..], |restoring| &restoring.timers);
         let (foreseen, rows) = self.foreseen(&look.state, to, changed).await?;
         let queue_of = |queue: &QueueId| Some(queue).filter(|queue| **queue != QueueId::of_timeline()).cloned();
-        let firing = |one: &Fallen| {
+        let firing = |one: &DueFiring| {
             let row = rows.get(&one.position)?;
             let (timer_id, queue) = (row.timer_id.clone(), queue_of(&row.queue));
             Some((*one, ForeseenFiring { timer_id, due: one.due, queue }))
         };
-        let mut firings: BTreeMap<Fallen, ForeseenFiring> = foreseen.firings.iter().filter_map(firing).collect();
+        let mut firings: BTreeMap<DueFiring, ForeseenFiring> = foreseen.firings.iter().filter_map(firing).collect();
         let counted = |(position, count): &(u64, u64)| Some((rows.get(position)?.timer_id.clone(), *count));
         let mut by_timer: Vec<(TimerId, u64)> = foreseen.by_timer.iter().filter_map(counted).collect();
         // Firings without an outcome would be delivered again.
         let fired = restoring.iter().flat_map(|restoring| &restoring.fired).filter(|firing| !firing.records_event());
         let (mut count, mut again_of) = (foreseen.count, BTreeMap::<TimerId, u64>::new());
-        for FiringRow { fallen, timer_id, queue, .. } in fired {
-            let again = ForeseenFiring { timer_id: timer_id.clone(), due: fallen.due, queue: queue_of(queue) };
-            firings.insert(*fallen, again);
+        for FiringRow { due_firing, timer_id, queue, .. } in fired {
+            let again = ForeseenFiring { timer_id: timer_id.clone(), due: due_firing.due, queue: queue_of(queue) };
+            firings.insert(*due_firing, again);
             *again_of.entry(timer_id.clone()).or_default() += 1;
             count += 1;
         }
@@ -207,7 +207,7 @@ impl Engine {
             *count += again_of.remove(timer_id).unwrap_or_default();
         }
         by_timer.extend(again_of);
-        Ok(Foresight {
+        Ok(ClockPreview {
             view,
             to,
             is_back,
@@ -239,7 +239,7 @@ impl Engine {
     }
 
     /// Rejects a dry run if the caller may not travel to its target. Logged like an actual attempt.
-    async fn admit_foreseen(&self, caller: &Caller, look: &Look, moved: Option<&Moment>) -> Result<(), Refusal> {
+    async fn admit_foreseen(&self, caller: &Caller, look: &ReadView, moved: Option<&Moment>) -> Result<(), Refusal> {
         let Some(moved) = moved else { return Ok(()) };
         let level = directory::standing(&self.directory(), caller, None, self.now()).restriction;
         let (before, window_days) = (look.state.head.clock.rate(), self.options().limited_access_window_days);
@@ -253,7 +253,7 @@ impl Engine {
     /// Returns the target of a command and the clock's state after it; `None` if it changes nothing.
     fn moved(&self, state: &TimelineState, command: &ClockCommand) -> Result<Option<Moment>, Refusal> {
         let (clock, host) = (&state.head.clock, self.host(state));
-        let zone = zone_of(self.doors(), clock.location.as_deref());
+        let zone = zone_of(self.ports(), clock.location.as_deref());
         let moved = clock::decide(clock, command, Surroundings { zone: &zone, next: state.head.timers.next }, host)?;
         Ok(moved.map(|moved| moved.moment))
     }
@@ -310,11 +310,11 @@ fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
     }
     // Timers with the same due time keep their firing order.
     rearmed.sort_by_key(|timer| timer.next);
-    superseded.sort_by_key(|firing| firing.fallen);
-    let end = |FiringRow { firing_id, timer_id, fallen, queue, .. }| ForeseenEnd {
+    superseded.sort_by_key(|firing| firing.due_firing);
+    let end = |FiringRow { firing_id, timer_id, due_firing, queue, .. }| ForeseenEnd {
         firing_id,
         timer_id,
-        due: fallen.due,
+        due: due_firing.due,
         queue,
     };
     ForeseenAgain {

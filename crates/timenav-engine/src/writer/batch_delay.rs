@@ -13,12 +13,12 @@ pub(crate) const LINGER: Duration = Duration::from_millis(20);
 
 /// Signals that a caller waits for the writer, or that the queue is full.
 #[derive(Default)]
-pub(crate) struct Bell {
+pub(crate) struct BatchDelay {
     is_rung: Mutex<bool>,
     rings: Condvar,
 }
 
-impl Bell {
+impl BatchDelay {
     pub(crate) fn ring(&self) {
         *self.is_rung.lock() = true;
         self.rings.notify_one();
@@ -36,7 +36,7 @@ impl Bell {
 pub(crate) async fn hand_over<T>(
     queue: &mpsc::Sender<T>,
     one: T,
-    (is_awaited, bell): (bool, &Bell),
+    (is_awaited, bell): (bool, &BatchDelay),
 ) -> Result<(), mpsc::error::SendError<T>> {
     if queue.capacity() == 0 {
         bell.ring();
@@ -54,7 +54,7 @@ pub(crate) fn collect<T>(
     queue: &mut mpsc::Receiver<T>,
     most: usize,
     is_awaited: impl Fn(&T) -> bool,
-    (bell, linger): (&Bell, Duration),
+    (bell, linger): (&BatchDelay, Duration),
 ) -> Vec<T> {
     let mut taken = Vec::new();
     let count = queue.blocking_recv_many(&mut taken, most);
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn buffered_items_wait_for_an_awaited_one() {
         let (sender, mut queue) = mpsc::channel(9);
-        let bell = Bell::default();
+        let bell = BatchDelay::default();
         let taken = std::thread::scope(|scope| {
             let taking = scope.spawn(|| collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)));
             for number in [1, 3, 5] {
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn awaited_items_are_collected_without_delay() {
         let (sender, mut queue) = mpsc::channel(9);
-        let bell = Bell::default();
+        let bell = BatchDelay::default();
         for number in [1, 2, 3] {
             sender.blocking_send(number).unwrap();
         }

@@ -9,11 +9,11 @@ use crate::ports::passwords::Passwords;
 use crate::ports::signer::Signer;
 use crate::ports::vault::Vault;
 use crate::ports::wall_clock::WallClock;
-use crate::ports::webhook_door::Webhooks;
+use crate::ports::webhooks::Webhooks;
 
 /// The external dependencies of the engine, except the store.
 #[derive(Clone)]
-pub struct Doors {
+pub struct Ports {
     pub clock: Arc<dyn WallClock>,
     pub entropy: Arc<dyn Entropy>,
     pub signer: Arc<dyn Signer>,
@@ -33,9 +33,9 @@ pub struct Doors {
 }
 
 /// Returns 16 bytes of a new version 7 UUID: host time, then randomness (RFC 9562 §5.7).
-pub(crate) fn uuid(doors: &Doors) -> [u8; 16] {
+pub(crate) fn uuid(ports: &Ports) -> [u8; 16] {
     let mut random = [0; 10];
-    doors.entropy.fill(&mut random);
-    let millis = u64::try_from(doors.clock.now().micros().div_euclid(1_000)).unwrap_or(0);
+    ports.entropy.fill(&mut random);
+    let millis = u64::try_from(ports.clock.now().micros().div_euclid(1_000)).unwrap_or(0);
     *uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes()
 }

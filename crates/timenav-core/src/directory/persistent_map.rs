@@ -13,19 +13,19 @@ const SHELF_ENTRIES_MIN: usize = SHELF_ENTRIES_MAX / 8;
 
 /// A sorted map. A clone shares all entries until either map changes.
 #[derive(Clone)]
-pub struct Shelves<K, V> {
+pub struct PersistentMap<K, V> {
     /// In key order. No shelf is empty.
     shelves: Vec<Arc<BTreeMap<K, V>>>,
     len: usize,
 }
 
-impl<K, V> Default for Shelves<K, V> {
+impl<K, V> Default for PersistentMap<K, V> {
     fn default() -> Self {
         Self { shelves: Vec::new(), len: 0 }
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
+impl<K: Ord + Clone, V: Clone> PersistentMap<K, V> {
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
@@ -138,13 +138,13 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
     }
 }
 
-impl<K: Ord + Clone + fmt::Debug, V: Clone + fmt::Debug> fmt::Debug for Shelves<K, V> {
+impl<K: Ord + Clone + fmt::Debug, V: Clone + fmt::Debug> fmt::Debug for PersistentMap<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
 }
 
-impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Shelves<K, V> {
+impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for PersistentMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         let mut shelves = Self::default();
         for (key, value) in entries {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn shelves_behave_like_a_sorted_map() {
-        let (mut shelves, mut plain) = (Shelves::default(), BTreeMap::new());
+        let (mut shelves, mut plain) = (PersistentMap::default(), BTreeMap::new());
         for number in shuffled(10_007) {
             assert_eq!(shelves.insert(number, number + 1), plain.insert(number, number + 1));
         }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn change_of_shelves_copies_one_shelf() {
-        let mut shelves: Shelves<u64, u64> = shuffled(100_003).map(|number| (number, 0)).collect();
+        let mut shelves: PersistentMap<u64, u64> = shuffled(100_003).map(|number| (number, 0)).collect();
         let before = shelves.clone();
         assert_eq!(shelves.unshared(&before), 0);
         shelves.insert(50_000, 1);

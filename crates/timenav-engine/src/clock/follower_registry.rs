@@ -7,13 +7,13 @@ use timenav_core::ids::{FollowerId, TimelineId};
 use tokio::sync::Notify;
 
 #[derive(Default)]
-pub(crate) struct Roll {
+pub(crate) struct FollowerRegistry {
     followers: Mutex<Followers>,
     changed: Notify,
     /// Whether the services on the database share their followers. Never becomes `false` again.
     is_shared: AtomicBool,
     /// Followers to report to other services: new ones, those that have confirmed, and those that are gone.
-    untold: Mutex<BTreeSet<(TimelineId, FollowerId)>>,
+    pending: Mutex<BTreeSet<(TimelineId, FollowerId)>>,
     /// Locked while followers are reported, so that reports are in order.
     telling: tokio::sync::Mutex<()>,
     /// Locked while followers elsewhere are read, so that results are applied in order.
@@ -23,11 +23,11 @@ pub(crate) struct Roll {
 
 /// A response that waits for the followers of a timeline, until this is dropped.
 pub(crate) struct WaitingHere<'a> {
-    roll: &'a Roll,
+    roll: &'a FollowerRegistry,
     timeline: &'a TimelineId,
 }
 
-impl Roll {
+impl FollowerRegistry {
     pub(crate) fn followers(&self) -> MutexGuard<'_, Followers> {
         self.followers.lock()
     }
@@ -49,8 +49,8 @@ impl Roll {
         !self.is_shared.swap(true, Ordering::AcqRel)
     }
 
-    pub(crate) fn untold(&self) -> MutexGuard<'_, BTreeSet<(TimelineId, FollowerId)>> {
-        self.untold.lock()
+    pub(crate) fn pending(&self) -> MutexGuard<'_, BTreeSet<(TimelineId, FollowerId)>> {
+        self.pending.lock()
     }
 
     pub(crate) const fn telling(&self) -> &tokio::sync::Mutex<()> {

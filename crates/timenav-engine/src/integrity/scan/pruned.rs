@@ -1,7 +1,7 @@
 //! Pruned contents in a scan: missing contents are compared with what sweeps may name.
 
 use timenav_core::ledger::{
-    LeafRecord, LetGoClass, MissingPayloads, PayloadFate, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
+    LeafRecord, MissingPayloads, PayloadFate, PruneClass, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
     SweepAudit, SweepFaultKind, SweptEntry, leaf_hash,
 };
 use timenav_core::scan::{FindingKind, Findings};
@@ -17,7 +17,7 @@ pub(super) enum Told {
 /// State of pruned contents. First receives policies and the start of each sweep, then all entries read by the scan.
 /// Only keeps those positions named by sweeps that are near the entries being read.
 #[derive(Default)]
-pub(super) struct LetGo {
+pub(super) struct Pruned {
     audit: SweepAudit,
     /// Positions of sweeps, with the first position that each names.
     sweeps: Vec<(u64, u64)>,
@@ -27,7 +27,7 @@ pub(super) struct LetGo {
     missing: MissingPayloads,
 }
 
-impl LetGo {
+impl Pruned {
     /// The positions named by a sweep are loaded again before they are needed.
     pub(super) fn take(&mut self, position: u64, told: &Told) {
         match told {
@@ -73,10 +73,10 @@ impl LetGo {
         }
         let Some(entry) = swept(record, row) else { return false };
         match self.audit.entry(&entry, is_missing) {
-            PayloadFate::LetGo { .. } => true,
+            PayloadFate::Pruned { .. } => true,
             PayloadFate::Kept | PayloadFate::Erased => false,
             PayloadFate::Unexplained => {
-                if LetGoClass::of(entry.action).is_some() {
+                if PruneClass::of(entry.action).is_some() {
                     self.missing.add(&entry);
                 }
                 false
@@ -98,15 +98,15 @@ impl LetGo {
     /// `first` is where reading began; earlier entries were not compared.
     pub(super) fn finish(self, first: u64, findings: &mut Findings) {
         let Self { audit, sweeps, .. } = self;
-        let (faults, untold) = audit.finish();
+        let (faults, omitted) = audit.finish();
         for fault in faults {
             let is_seen = sweeps.iter().any(|(position, from)| *position == fault.sweep && *from >= first);
             if is_seen || fault.kind != SweepFaultKind::LeafHashes {
                 findings.add(FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
             }
         }
-        if untold > 0 {
-            findings.add(FindingKind::SweepMismatch, None, format!("sweeps have {untold} more faults"));
+        if omitted > 0 {
+            findings.add(FindingKind::SweepMismatch, None, format!("sweeps have {omitted} more faults"));
         }
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer, WallClock};
+use timenav_engine::{Caller, Engine, Entropy, Options, Ports, ReadLog, Signer, WallClock};
 use timenav_store::{CheckpointFile, SqliteStore};
 
 use crate::history::History;
@@ -64,7 +64,7 @@ pub(crate) async fn open_at(
 ) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
     let store = Arc::new(SqliteStore::open(&database_of(folder))?);
     let key_pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).map_err(|_| anyhow!("a seed is no key"))?;
-    let doors = Doors {
+    let ports = Ports {
         clock,
         entropy: Arc::new(SystemEntropy),
         signer: Arc::new(BenchSigner(key_pair)),
@@ -79,7 +79,7 @@ pub(crate) async fn open_at(
     let options = Options { read_log, ..Options::default() };
     let key_file = folder.join("admin.key");
     let keep = |key: &str| std::fs::write(&key_file, key);
-    let engine = Engine::open(Arc::clone(&store) as Arc<dyn timenav_engine::Store>, doors, options, keep).await?;
+    let engine = Engine::open(Arc::clone(&store) as Arc<dyn timenav_engine::Store>, ports, options, keep).await?;
     let key = std::fs::read_to_string(&key_file).context("the folder has no key")?;
     let caller = engine.authenticate(key.trim())?;
     Ok((engine, caller, store))

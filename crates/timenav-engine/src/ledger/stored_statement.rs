@@ -24,12 +24,12 @@ pub(crate) struct SignedBy<'a> {
     pub(crate) seal: &'a [u8; SEAL_BYTES],
 }
 
-pub(crate) struct Stated<'a> {
+pub(crate) struct StoredStatement<'a> {
     pub(crate) statement: HeadStatement,
     signed: &'a [u8],
 }
 
-impl<'a> Stated<'a> {
+impl<'a> StoredStatement<'a> {
     /// Parses a stored statement with its text; `None` if it was stored by an earlier version, or is invalid.
     pub(crate) fn read(kept: &'a [u8]) -> Option<Self> {
         let (end, _) = kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(LINES - 1)?;
@@ -84,12 +84,12 @@ pub(crate) fn kept(
 /// Includes the signature of the last key. Empty for a statement by an earlier version, without text.
 pub(crate) fn signed_text(kept: &[u8]) -> String {
     let last = signed_by(kept).last();
-    let text = |stated: Stated<'_>| Some(stated.statement.to_signed_text(last?.signature));
-    Stated::read(kept).and_then(text).unwrap_or_default()
+    let text = |stated: StoredStatement<'_>| Some(stated.statement.to_signed_text(last?.signature));
+    StoredStatement::read(kept).and_then(text).unwrap_or_default()
 }
 
 pub(crate) fn signed_by(kept: &[u8]) -> impl Iterator<Item = SignedBy<'_>> {
-    let with_ids = Stated::read(kept).map_or(&[][..], |stated| stated.signed);
+    let with_ids = StoredStatement::read(kept).map_or(&[][..], |stated| stated.signed);
     let former = if with_ids.is_empty() { kept } else { &[] };
     let former = former.chunks_exact(FORMER_BYTES).filter_map(|signed| signed_of(None, signed));
     all(with_ids).chain(former)
@@ -117,7 +117,7 @@ pub(crate) fn open_newest(
     keys: &TrustedKeys,
     ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
 ) -> Result<Checkpoint, Unsigned> {
-    match Stated::read(&head.statement) {
+    match StoredStatement::read(&head.statement) {
         Some(stated) => stated.open(keys, ed25519),
         None if head.statement.is_empty() && head.carried_note.is_empty() => {
             let (kind, evidence) = (FindingKind::BadSignature, "there is no head statement".to_owned());
@@ -164,20 +164,20 @@ mod tests {
         let keys = [3, 4].map(|byte| (NoteKeyId::from_bytes([byte; 4]), [byte; 64], [byte + 10; 32]));
         for count in [1, 2] {
             let kept = kept(&statement, keys[..count].iter().copied());
-            assert_eq!(Stated::read(&kept).unwrap().statement, statement);
+            assert_eq!(StoredStatement::read(&kept).unwrap().statement, statement);
             let read: Vec<_> = signed_by(&kept).map(|one| (one.id.unwrap(), *one.signature, *one.seal)).collect();
             assert_eq!(read, keys[..count]);
-            assert!(Stated::read(&kept[1..]).is_none());
+            assert!(StoredStatement::read(&kept[1..]).is_none());
             let former: Vec<u8> =
                 keys[..count].iter().flat_map(|(_, signature, seal)| [&signature[..], seal].concat()).collect();
-            assert!(Stated::read(&former).is_none());
+            assert!(StoredStatement::read(&former).is_none());
             let read: Vec<_> = signed_by(&former).map(|one| (one.id, *one.signature, *one.seal)).collect();
             assert_eq!(
                 read,
                 keys[..count].iter().map(|(_, signature, seal)| (None, *signature, *seal)).collect::<Vec<_>>()
             );
         }
-        assert!(Stated::read(&[]).is_none());
+        assert!(StoredStatement::read(&[]).is_none());
         assert_eq!(signed_by(&[]).count(), 0);
     }
 }

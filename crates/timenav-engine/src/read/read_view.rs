@@ -24,7 +24,7 @@ use crate::writer::deciding::alone;
 use crate::writer::deciding::logged::{LogRead, LogRefusal};
 
 /// A read without an entry yet: invalid queries are rejected here, so that no entry claims a response.
-pub(crate) struct Admitted<'a> {
+pub(crate) struct AuthorizedRead<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
     reading: Reading,
@@ -45,7 +45,7 @@ enum Moment {
 }
 
 #[derive(Clone)]
-pub(crate) struct Look {
+pub(crate) struct ReadView {
     /// The timeline right after the entry or somewhat later, for its name and for data without history, such as
     /// permissions and the checkpoint.
     pub(crate) state: Arc<TimelineState>,
@@ -67,7 +67,7 @@ impl Engine {
         named: impl Into<Option<TimelineId>>,
         demand: Demand,
         reading: Reading,
-    ) -> Result<Look, Refusal> {
+    ) -> Result<ReadView, Refusal> {
         self.let_on(caller, named, demand, reading).await?.look().await
     }
 
@@ -100,10 +100,10 @@ impl Engine {
         named: impl Into<Option<TimelineId>>,
         demand: Demand,
         reading: Reading,
-    ) -> Result<Admitted<'a>, Refusal> {
+    ) -> Result<AuthorizedRead<'a>, Refusal> {
         let timeline = caller.timeline(named.into());
         let state = self.admit_reading(caller, &timeline, demand, &reading).await?;
-        Ok(Admitted { engine: self, caller, reading, demand, state, moment: Moment::Now, first_page: None })
+        Ok(AuthorizedRead { engine: self, caller, reading, demand, state, moment: Moment::Now, first_page: None })
     }
 
     /// Logs a read, if the caller is authorized. Returns the position of its entry once that is durable, and `None` if
@@ -195,7 +195,7 @@ impl Engine {
     }
 }
 
-impl Admitted<'_> {
+impl AuthorizedRead<'_> {
     /// Returns the layers as of before the entry, for early checks.
     pub(crate) fn layers_before(&self) -> Arc<[Layer]> {
         self.state.layers(self.first_page.unwrap_or_else(|| self.state.head.frontier.size()))
@@ -212,7 +212,7 @@ impl Admitted<'_> {
         self
     }
 
-    pub(crate) async fn look(self) -> Result<Look, Refusal> {
+    pub(crate) async fn look(self) -> Result<ReadView, Refusal> {
         let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;
         let position = engine.log_read(caller, timeline, alone(demand), &reading).await?;
@@ -225,11 +225,11 @@ impl Admitted<'_> {
         }
         let is_of_now = matches!(moment, Moment::Now) && first_page.is_none();
         let host = engine.host(&state);
-        Ok(Look { state, layers, host, is_of_now })
+        Ok(ReadView { state, layers, host, is_of_now })
     }
 }
 
-impl Look {
+impl ReadView {
     pub(crate) fn timeline(&self) -> TimelineId {
         self.state.head.id.clone()
     }

@@ -14,7 +14,9 @@ use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use crate::timers::timers_then::{AboutTimers, EntryTold, TimerEntries};
+use crate::timers::timers_at::AboutTimers;
+use crate::timers::timers_at::EntryTold;
+use crate::timers::timers_at::TimerEntries;
 
 #[derive(Debug, Default)]
 struct Left {

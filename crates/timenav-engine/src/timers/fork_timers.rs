@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ids::{FiringId, TimelineId};
-use timenav_core::timers::{Fallen, Room, Timers, Undo};
+use timenav_core::timers::{DueFiring, Room, Timers, Undo};
 
 use crate::anchors::returning::stood;
 use crate::engine::Engine;
@@ -10,7 +10,8 @@ use crate::ports::facts::{Asker, Wanted};
 use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
 use crate::requests::refusal::Refusal;
-use crate::timers::timers_then::{TimerEntries, taken_back};
+use crate::timers::timers_at::TimerEntries;
+use crate::timers::timers_at::taken_back;
 use crate::writer::deciding::timelines::Carried;
 use crate::writer::deciding::timers::restoring::{Restoring, TimerChanged};
 
@@ -57,14 +58,14 @@ impl Engine {
         let entries = TimerEntries { key, base, last: newest.head.timers.last };
         let last = self.take_back(entries, size, (&mut undo, &mut room)).await?;
         let in_flight = undo.pending(pending.keys().copied());
-        let settled = in_flight.iter().filter(|fallen| !pending.contains_key(fallen));
-        let settled: Vec<FiringId> = settled.map(|fallen| fallen.firing_id(&of.told())).collect();
+        let settled = in_flight.iter().filter(|due_firing| !pending.contains_key(due_firing));
+        let settled: Vec<FiringId> = settled.map(|due_firing| due_firing.firing_id(&of.told())).collect();
         for some in settled.chunks(BLOCK_FIRINGS) {
             let found = self.store().timer_rows(key, TimersWanted::Firings(some.to_vec())).await?.firings;
-            pending.extend(found.into_iter().map(|row| (row.fallen, row)));
+            pending.extend(found.into_iter().map(|row| (row.due_firing, row)));
         }
         let of_timers = undo.timers().iter().filter(|(_, before)| before.is_some()).map(|(position, _)| *position);
-        let wanted: BTreeSet<u64> = of_timers.chain(in_flight.iter().map(|fallen| fallen.position)).collect();
+        let wanted: BTreeSet<u64> = of_timers.chain(in_flight.iter().map(|due_firing| due_firing.position)).collect();
         let unknown = wanted.into_iter().filter(|position| !rows.contains_key(position)).collect();
         let found = self.timers_at(key, unknown, &mut room).await?;
         rows.extend(found.into_iter().map(|row| (row.position, row)));
@@ -118,12 +119,12 @@ fn unreadable(entry: &StoredEntry) -> Refusal {
 fn restoring(
     undo: &Undo<TimerRow>,
     rows: &BTreeMap<u64, TimerRow>,
-    in_flight: &BTreeSet<Fallen>,
-    firings: &BTreeMap<Fallen, FiringRow>,
+    in_flight: &BTreeSet<DueFiring>,
+    firings: &BTreeMap<DueFiring, FiringRow>,
 ) -> Result<Restoring, Refusal> {
     let missing = || Refusal::Damaged("a firing is missing".to_owned());
-    let fired: Option<Vec<FiringRow>> = in_flight.iter().map(|fallen| firings.get(fallen).cloned()).collect();
-    let needed: BTreeSet<u64> = in_flight.iter().map(|fallen| fallen.position).collect();
+    let fired: Option<Vec<FiringRow>> = in_flight.iter().map(|due_firing| firings.get(due_firing).cloned()).collect();
+    let needed: BTreeSet<u64> = in_flight.iter().map(|due_firing| due_firing.position).collect();
     let positions: BTreeSet<u64> = rows.keys().chain(undo.timers().keys()).copied().collect();
     let mut timers = Vec::new();
     for position in positions {

@@ -6,7 +6,7 @@ use timenav_core::time::{Instant, Wall};
 const EVERY_MICROS: i64 = 60_000_000;
 
 #[derive(Debug, Default)]
-pub struct Seldom(Mutex<Kept>);
+pub struct RateLimitedLog(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -14,7 +14,7 @@ struct Kept {
     untold: u64,
 }
 
-impl Seldom {
+impl RateLimitedLog {
     /// Counts an occurrence. If a line may be logged, returns the number of suppressed ones since the last line.
     pub fn tell(&self, now: Instant<Wall>) -> Option<u64> {
         let mut kept = self.0.lock();
@@ -33,8 +33,8 @@ mod tests {
 
     #[test]
     fn log_line_is_written_at_most_once_a_minute() {
-        let seldom = Seldom::default();
-        let tell = |seconds: i64| seldom.tell(Instant::from_micros(seconds * 1_000_000).unwrap());
+        let rate_limited_log = RateLimitedLog::default();
+        let tell = |seconds: i64| rate_limited_log.tell(Instant::from_micros(seconds * 1_000_000).unwrap());
         let told = [0, 0, 1, 59, 60, 61, 200, 259, 260].map(tell);
         assert_eq!(told, [Some(0), None, None, None, Some(3), None, Some(1), None, Some(1)]);
     }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
-use timenav_core::timers::{Fallen, Room, Stood, Undo};
+use timenav_core::timers::{DueFiring, Room, Stood, Undo};
 
 use crate::engine::Engine;
 use crate::ledger::action::{Action, OnTimers};
 use crate::ledger::head::TimelineKey;
 use crate::ledger::payload::{
-    FiringsSettled, ForkRecord, TimelineCreated, TimerCancelled, TimerSet, TimersFired, TimersRestored, fallen_of,
+    FiringsSettled, ForkRecord, TimelineCreated, TimerCancelled, TimerSet, TimersFired, TimersRestored, due_firing_of,
 };
 use crate::ports::facts::{Asker, Wanted};
 use crate::ports::rows::StoredEntry;
@@ -144,7 +144,7 @@ pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRo
         Some(OnTimers::Settles) => {
             let told: FiringsSettled = read(payload)?;
             for outcome in &told.outcomes {
-                undo.settled(fallen_of(&(outcome.timer, outcome.due, outcome.round))?);
+                undo.settled(due_firing_of(&(outcome.timer, outcome.due, outcome.round))?);
             }
             (told.before, false)
         }
@@ -163,7 +163,7 @@ fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<(
     let mut stood: BTreeMap<u64, (Instant<Virtual>, Option<u32>)> = BTreeMap::new();
     for (timer, due, round, _) in &told.fired {
         let due = Instant::from_micros(*due)?;
-        undo.made(Fallen { due, position: *timer, round: *round });
+        undo.made(DueFiring { due, position: *timer, round: *round });
         let first = stood.entry(*timer).or_insert((due, Some(*round)));
         *first = (due.min(first.0), Some(*round));
     }
@@ -190,11 +190,11 @@ fn taken_back_restored(told: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> 
         };
         undo.stood(timer.position, before);
     }
-    for fallen in &told.superseded {
-        undo.settled(fallen_of(fallen)?);
+    for due_firing in &told.superseded {
+        undo.settled(due_firing_of(due_firing)?);
     }
     for again in &told.fired {
-        undo.made(fallen_of(&(again.timer, again.due, again.round))?);
+        undo.made(due_firing_of(&(again.timer, again.due, again.round))?);
     }
     Some(())
 }
