@@ -412,16 +412,21 @@ describe('reading', () => {
 
   it('says what went wrong, and reads again when asked', async () => {
     const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
+    let isRefused = true;
     await page.route('**/v1/monitor-events*', (route) =>
-      route.fulfill({
-        status: 429,
-        json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' },
-      }),
+      isRefused
+        ? route.fulfill({
+            status: 429,
+            json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' },
+          })
+        : route.continue(),
     );
     await page.getByRole('link', { name: 'Timeline', exact: true }).click();
     await page.getByRole('alert').getByText('Too many requests. Try again in a moment.').waitFor();
-    await page.unroute('**/v1/monitor-events*');
-    await page.getByRole('button', { name: 'Try again', exact: true }).click();
+    const again = page.getByRole('button', { name: 'Try again', exact: true });
+    await again.waitFor();
+    isRefused = false;
+    await again.click();
     await counted(page, '493 events');
     expect(await page.getByRole('alert').count()).toBe(0);
   });
