@@ -2,7 +2,7 @@
 //! if it has the key of one row: all writes wait for the writer, and the writer for its statements.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use timenav_store::SqliteStore;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
@@ -47,17 +47,27 @@ const GROWING: [&str; 12] = [
     "timers",
 ];
 
+/// Returns the files of modules that run statements while the service works, without their tests.
+fn modules(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if name == "tests" || OFFLINE.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() { found.extend(modules(&path)) } else { found.push(path) }
+    }
+    found
+}
+
 /// Returns the statements in the source of a backend with their modules, except those of tests and those composed at
 /// run time.
 fn statements(backend: &str) -> BTreeSet<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(backend);
     let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for path in modules(&folder) {
         let module = path.file_stem().unwrap().to_string_lossy().into_owned();
-        if OFFLINE.contains(&module.as_str()) {
-            continue;
-        }
         let source = std::fs::read_to_string(&path).unwrap();
         let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();

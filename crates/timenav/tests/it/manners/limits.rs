@@ -47,7 +47,7 @@ const TIMERS_AGAIN: &str = "timenav-core/src/timers/tests/again.rs";
 const FOLLOWERS: &str = "timenav/tests/it/v1/followers.rs";
 const FAULTS: &str = "timenav-store/tests/it/engine/faults.rs";
 const FOLLOWERS_CORE: &str = "timenav-core/src/followers/tests.rs";
-const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
+const GEOJSON: &str = "timenav-import/src/files/geojson_file/tests.rs";
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
 fn edge(name: &str) -> Option<Edge> {
@@ -358,9 +358,11 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/tests/it/idempotency.rs", "invalid_idempotency_keys_are_rejected")
         }
         "geometry_depth_max" => Tested(GEOJSON, "invalid_geometry_is_rejected"),
-        "import_record_bytes_max" => Tested("timenav-import/src/ndjson_file/tests.rs", "ndjson_line_length_is_limited"),
+        "import_record_bytes_max" => {
+            Tested("timenav-import/src/files/ndjson_file/tests.rs", "ndjson_line_length_is_limited")
+        }
         "import_feature_bytes_max" => Tested(GEOJSON, "geojson_feature_size_is_limited"),
-        "import_csv_columns_max" => Tested("timenav-import/src/csv_file/tests.rs", "csv_columns_are_limited"),
+        "import_csv_columns_max" => Tested("timenav-import/src/files/csv_file/tests.rs", "csv_columns_are_limited"),
         "import_pattern_compiled_bytes_max" => {
             Tested("timenav-import/src/mapping/line_pattern.rs", "invalid_pattern_is_reported")
         }
@@ -377,10 +379,10 @@ fn edge(name: &str) -> Option<Edge> {
             "rejections_are_all_counted_and_first_hundred_listed",
         ),
         "import_trace_document_bytes_max" | "import_trace_spans_max" => {
-            Tested("timenav-import/src/trace_file/tests.rs", "spans_per_document_are_limited")
+            Tested("timenav-import/src/files/trace_file/tests.rs", "spans_per_document_are_limited")
         }
         "import_calendar_bytes_max" => {
-            Tested("timenav-import/src/calendar_file/tests.rs", "lines_events_and_calendars_have_size_limits")
+            Tested("timenav-import/src/files/calendar_file/tests.rs", "lines_events_and_calendars_have_size_limits")
         }
         "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "data_and_key_size_limits_are_enforced"),
         "decrypt_free_attempts_max"

@@ -323,7 +323,7 @@ pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("FireTimers", &[Request::FireTimers]),
     ("Intervene", &[Request::Cancel, Request::CancelWithoutParadox]),
     ("Keep", &[Request::Hold]),
-    ("Pruned", &[Request::Sweep]),
+    ("PrunePayloads", &[Request::Sweep]),
     ("LogDecryption", &[Request::Unseal]),
     ("LogRead", &[Request::Read]),
     ("LogRefusal", &[Request::Refused]),
