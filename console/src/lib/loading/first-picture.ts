@@ -139,7 +139,7 @@ async function askOf<T>(timeline: string, what: string, asked: Record<string, st
 
 /** Returns when the last event of a timeline happens, or null. */
 async function lastTime(timeline: string): Promise<string | null> {
-  const asked = { location: '*', time_range: '../../..', limit: '1', order: 'newest' };
+  const asked = { location: '*', time_range: '../..', limit: '1', order: 'newest' };
   const page = await askOf<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', asked);
   return page?.events[0]?.time ?? null;
 }
