@@ -29,7 +29,7 @@ pub struct SweptEntry<'a> {
     pub position: u64,
     pub action: &'a str,
     pub recorded_at: Instant<Wall>,
-    /// The hash of the entry's bytes, from [`leaf_hash`](super::leaf_hash).
+    /// The hash of the entry's bytes, from [`leaf_hash`](crate::ledger::leaf_hash).
     pub leaf_hash: Hash,
 }
 

@@ -53,7 +53,7 @@ pub struct PostgresUpgrade {
 }
 
 impl PostgresUpgrade {
-    /// Connects. The address has the format of [`PostgresOptions`](super::PostgresOptions).
+    /// Connects. The address has the format of [`PostgresOptions`](crate::postgres::PostgresOptions).
     ///
     /// # Errors
     /// If the address is malformed, or the database cannot be reached.
