@@ -86,8 +86,7 @@ describe('a retention', () => {
       () => page.getByRole('button', { name: 'Cancel' }).click(),
       () => page.getByRole('button', { name: 'Close' }).click(),
     ]) {
-      await change.focus();
-      await page.keyboard.press('Enter');
+      await change.press('Enter');
       await page.getByRole('dialog').waitFor();
       await close();
       await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -150,10 +150,7 @@ impl Client {
     ///
     /// # Errors
     /// There is no key, or a value is invalid.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the door by which the environment enters a program that asks for it"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the client reads the environment only here")]
     pub fn from_env() -> Result<Self, Error> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let (url, key, timeline_id) = (set(URL), set(KEY), set(TIMELINE));

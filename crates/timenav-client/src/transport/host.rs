@@ -5,7 +5,7 @@ const HOST_BYTES_MAX: usize = 253;
 
 /// Returns the host's monotonic time in whole microseconds. It includes suspended time, like that of the service.
 #[cfg(unix)]
-#[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
+#[expect(clippy::disallowed_methods, reason = "the client reads host time only here")]
 pub(crate) fn monotonic_micros() -> i64 {
     // On macOS, this clock includes suspended time.
     #[cfg(target_vendor = "apple")]
@@ -19,7 +19,7 @@ pub(crate) fn monotonic_micros() -> i64 {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
+#[expect(clippy::disallowed_methods, reason = "the client reads host time only here")]
 pub(crate) fn monotonic_micros() -> i64 {
     use std::sync::OnceLock;
     use std::time::Instant;
@@ -28,7 +28,7 @@ pub(crate) fn monotonic_micros() -> i64 {
 }
 
 /// Returns the host's time in whole seconds since 1970, for comparison with dates in response headers.
-#[expect(clippy::disallowed_methods, reason = "the door by which host time enters the client")]
+#[expect(clippy::disallowed_methods, reason = "the client reads host time only here")]
 pub(crate) fn wall_seconds() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
@@ -47,14 +47,14 @@ pub(crate) fn own_place() -> Vec<(&'static str, String)> {
 
 /// Returns a random delay between half and one and a half of the given one, so that clients that failed together do not
 /// retry together.
-#[expect(clippy::disallowed_methods, reason = "the door by which chance enters the client")]
+#[expect(clippy::disallowed_methods, reason = "the client draws random numbers only here")]
 pub(crate) fn jitter(delay: Duration) -> Duration {
     let (draw, _) = uuid::Uuid::new_v4().as_u64_pair();
     delay / 2 + delay.mul_f64(f64::from(u32::try_from(draw >> 32).unwrap_or_default()) / f64::from(u32::MAX))
 }
 
 /// Returns a unique key (a UUID of version 4, RFC 9562 §5.4).
-#[expect(clippy::disallowed_methods, reason = "the door by which chance enters the client")]
+#[expect(clippy::disallowed_methods, reason = "the client draws random numbers only here")]
 pub(crate) fn idempotency_key() -> String {
     uuid::Uuid::new_v4().to_string()
 }

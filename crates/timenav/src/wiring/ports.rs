@@ -45,7 +45,7 @@ impl HostClock {
 }
 
 /// Returns how long reading both clocks took, and how far the system clock is ahead of the counter, in microseconds.
-#[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
+#[expect(clippy::disallowed_methods, reason = "the program reads host time only here")]
 fn apart() -> (Duration, i64) {
     let before = counted();
     let now = SystemTime::now();
@@ -55,7 +55,7 @@ fn apart() -> (Duration, i64) {
     (took, i64::try_from(micros).unwrap_or_default())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
+#[expect(clippy::disallowed_methods, reason = "the program reads host time only here")]
 pub(crate) fn counted() -> Duration {
     let counted = clock_gettime(COUNTER);
     // The counter starts at zero and is never negative.
@@ -89,7 +89,7 @@ fn wall_nanos(time: SystemTime) -> i128 {
 pub(crate) struct OsEntropy;
 
 impl Entropy for OsEntropy {
-    #[expect(clippy::disallowed_methods, reason = "the door by which randomness enters")]
+    #[expect(clippy::disallowed_methods, reason = "the program draws random bytes only here")]
     fn fill(&self, buffer: &mut [u8]) {
         // Without randomness there are no keys, so the process must stop.
         getrandom::fill(buffer).expect("the operating system gives random bytes");

@@ -332,7 +332,7 @@ fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
 #[test]
 fn bundle_verification_reports_the_number_of_pruned_payloads() {
     let mut service = Service::start();
-    let pruned = crate::verifier::let_some_go(&mut service);
+    let pruned = crate::verifier::prune_some_reads(&mut service);
     let away = Away::new();
     away.export(&service, "main", "a");
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);

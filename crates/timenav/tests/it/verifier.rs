@@ -12,7 +12,7 @@ mod contents;
 mod erased;
 mod version_2;
 
-pub(crate) use contents::let_some_go;
+pub(crate) use contents::prune_some_reads;
 
 /// Edited positions, and the expected report. Only one ledger is that long.
 ///

@@ -208,7 +208,7 @@ fn attacks() -> Vec<(Vec<String>, &'static str, &'static str)> {
 }
 
 /// Limits the retention of reads to a second and prunes some. Returns their number.
-pub(crate) fn let_some_go(service: &mut Service) -> u64 {
+pub(crate) fn prune_some_reads(service: &mut Service) -> u64 {
     assert!(service.stop().success());
     service.arguments(&["--retention-floor-secs", "0"]);
     service.start_again();
@@ -240,7 +240,7 @@ fn script_reports_pruned_and_detects_removed_payloads() {
     }
     let mut service = Service::start();
     lived_in(&service);
-    let pruned = let_some_go(&mut service);
+    let pruned = prune_some_reads(&mut service);
     let (code, said) = check(&service, &service.url(), "main", &service.admin);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains(&format!("as the retention of the timeline allows: {pruned}\n")), "{said}");
