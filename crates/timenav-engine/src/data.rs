@@ -13,9 +13,9 @@ use crate::ports::vault::{RecordPlace, Vault, VaultError};
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::{Refusal, no_record};
-use crate::writer::asked::Answer;
 use crate::writer::deciding::data::{EncryptData, EraseData, EraseEvent, LogDecryption};
 use crate::writer::deciding::logged::LogRefusal;
+use crate::writer::submission::Answer;
 
 /// Suggested delay before a retry, in seconds, if too many requests wait.
 const BUSY_SECONDS: u64 = 1;

@@ -39,11 +39,11 @@ use crate::requests::rate_limited_log::RateLimitedLog;
 use crate::requests::refusal::{Refusal, denial_code};
 use crate::requests::refused::CountedRefusals;
 use crate::requests::stats::{EngineStats, behind_seconds};
-use crate::writer::asked::Handed;
 use crate::writer::commit_times::CommitStats;
 use crate::writer::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::writer::deciding::logged::LogRefusal;
 use crate::writer::shared::Shared;
+use crate::writer::submission::QueueItem;
 
 /// The service without its HTTP layer. Cheap to clone.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     shared: Arc<Shared>,
     store: Arc<dyn Store>,
-    submissions: RwLock<Option<mpsc::Sender<Handed>>>,
+    submissions: RwLock<Option<mpsc::Sender<QueueItem>>>,
     threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod heads;
 pub(crate) mod project;
 pub(crate) mod draft;
 pub(crate) mod deciding;
-pub(crate) mod asked;
+pub(crate) mod submission;
 pub(crate) mod group;
 pub(crate) mod gathering;
 pub(crate) mod locking;

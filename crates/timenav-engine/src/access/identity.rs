@@ -16,8 +16,8 @@ use crate::ports::lookups::OneFact as _;
 use crate::requests::caller::{AuthFailure, Caller, Credential};
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::access::identity::{ChangeUser, CreateKey, RevokeKey};
+use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
 pub struct ApiKeyRequest {

@@ -21,8 +21,8 @@ use crate::requests::caller::Caller;
 use crate::requests::expected::Expected;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::clocks::{ChangeClock, Passing};
+use crate::writer::submission::Answer;
 
 /// Maximum number of changes that a listener may lag or have missed and still receive.
 pub const KEPT_CHANGES_MAX: usize = 256;

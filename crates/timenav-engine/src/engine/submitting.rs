@@ -6,21 +6,21 @@ use crate::requests::actor::Actor;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::{Answer, Asked, Handed, Pending, Reply, Submission};
 use crate::writer::batch_delay::hand_over;
-use crate::writer::deciding::Deciding;
+use crate::writer::deciding::Command;
 use crate::writer::deciding::repeated::{Again, Told};
+use crate::writer::submission::{Answer, PendingCommand, QueueItem, QueuedCommand, Reply, Submission};
 
 impl Engine {
     /// Submits a request, and returns when its outcome is durable and signed.
-    pub(crate) async fn submit<D: Deciding>(
+    pub(crate) async fn submit<D: Command>(
         &self,
         caller: &Caller,
         timeline: TimelineId,
-        deciding: D,
+        command: D,
         idempotency: Option<Idempotency>,
-    ) -> Result<Answer<D::Change>, Refusal> {
-        self.ask(Actor::Caller(caller.clone()), timeline, deciding, idempotency).await
+    ) -> Result<Answer<D::Output>, Refusal> {
+        self.ask(Actor::Caller(caller.clone()), timeline, command, idempotency).await
     }
 
     /// Returns the response to an earlier request with the same key, if there was one. For use cases that must read
@@ -44,65 +44,65 @@ impl Engine {
         }
     }
 
-    pub(crate) async fn submit_unknown<D: Deciding>(
+    pub(crate) async fn submit_unknown<D: Command>(
         &self,
         timeline: TimelineId,
-        deciding: D,
-    ) -> Result<Answer<D::Change>, Refusal> {
-        self.ask(Actor::Unknown, timeline, deciding, None).await
+        command: D,
+    ) -> Result<Answer<D::Output>, Refusal> {
+        self.ask(Actor::Unknown, timeline, command, None).await
     }
 
-    pub(crate) async fn submit_service<D: Deciding>(
+    pub(crate) async fn submit_service<D: Command>(
         &self,
         timeline: TimelineId,
-        deciding: D,
-    ) -> Result<Answer<D::Change>, Refusal> {
-        self.ask(Actor::Service, timeline, deciding, None).await
+        command: D,
+    ) -> Result<Answer<D::Output>, Refusal> {
+        self.ask(Actor::Service, timeline, command, None).await
     }
 
-    async fn ask<D: Deciding>(
+    async fn ask<D: Command>(
         &self,
         actor: Actor,
         timeline: TimelineId,
-        deciding: D,
+        command: D,
         idempotency: Option<Idempotency>,
-    ) -> Result<Answer<D::Change>, Refusal> {
-        self.ask_and_then(actor, timeline, (deciding, idempotency), None).await
+    ) -> Result<Answer<D::Output>, Refusal> {
+        self.ask_and_then(actor, timeline, (command, idempotency), None).await
     }
 
     /// Submits a request and, right after it in the same group, one by the service on the same timeline. The outcome of
     /// the latter is ignored: whoever depends on it submits it again.
-    pub(crate) async fn ask_and_then<D: Deciding>(
+    pub(crate) async fn ask_and_then<D: Command>(
         &self,
         actor: Actor,
         timeline: TimelineId,
-        (deciding, idempotency): (D, Option<Idempotency>),
-        then: Option<Box<dyn Asked>>,
-    ) -> Result<Answer<D::Change>, Refusal> {
+        (command, idempotency): (D, Option<Idempotency>),
+        then: Option<Box<dyn QueuedCommand>>,
+    ) -> Result<Answer<D::Output>, Refusal> {
         let (reply, outcome) = oneshot::channel();
-        let (is_held_back, only_asks) = (self.is_held_back(&actor, &deciding), deciding.only_asks());
+        let (is_held_back, is_check_only) = (self.is_held_back(&actor, &command), command.is_check_only());
         let by_service =
-            |asked| Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None };
+            |command| Submission { actor: Actor::Service, timeline: timeline.clone(), command, idempotency: None };
         let then = then.map(by_service);
-        let asked = Pending::boxed(deciding, Some(reply));
-        self.queue(Submission { actor, timeline, asked, idempotency }, then).await?;
+        let command = PendingCommand::boxed(command, Some(reply));
+        self.queue(Submission { actor, timeline, command, idempotency }, then).await?;
         let answer = outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))?;
-        if is_held_back && (!only_asks || answer.ledger.timeline_created) {
+        if is_held_back && (!is_check_only || answer.ledger.timeline_created) {
             self.until_vouched_for(&answer.timeline_id, answer.ledger.position).await?;
         }
         Ok(answer)
     }
 
-    pub(crate) async fn send<D: Deciding>(
+    pub(crate) async fn send<D: Command>(
         &self,
         actor: Actor,
         timeline: TimelineId,
-        deciding: D,
+        command: D,
         idempotency: Option<Idempotency>,
-        reply: Option<Reply<D::Change>>,
+        reply: Option<Reply<D::Output>>,
     ) -> Result<(), Refusal> {
-        let asked = Pending::boxed(deciding, reply);
-        self.queue(Submission { actor, timeline, asked, idempotency }, None).await
+        let command = PendingCommand::boxed(command, reply);
+        self.queue(Submission { actor, timeline, command, idempotency }, None).await
     }
 
     async fn queue(&self, submission: Submission, then: Option<Submission>) -> Result<(), Refusal> {
@@ -112,16 +112,16 @@ impl Engine {
         }
         // An entry recorded by a wrong clock would stall all services until their clocks have reached its time.
         if self.has_others()
-            && submission.asked.asking().catches_up().is_none()
+            && submission.command.spec().catches_up().is_none()
             && let Some(offset) = self.host_clock().apart_from_database()
         {
             return Err(Refusal::Unavailable(offset.to_string()));
         }
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
-        let handed = Handed { submission, then };
-        let company = (handed.is_awaited(), &self.0.shared.bell);
-        hand_over(&sender, handed, company).await.map_err(|_| stopping(self.0.shared.failure()))
+        let item = QueueItem { submission, then };
+        let company = (item.is_awaited(), &self.0.shared.bell);
+        hand_over(&sender, item, company).await.map_err(|_| stopping(self.0.shared.failure()))
     }
 }
 

@@ -27,8 +27,8 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::json::json;
 use crate::requests::options::LEVEL_OF_OVERLAPPING;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::events::{PreparedEvent, RecordEvents};
+use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
 pub struct Recorded {

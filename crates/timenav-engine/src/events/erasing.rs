@@ -26,10 +26,10 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::alone;
 use crate::writer::deciding::erasing::{ChosenEvent, ChosenWhy, EraseEvents, EraseReads, WhichReads, not_own};
 use crate::writer::deciding::repeated::Again;
+use crate::writer::submission::Answer;
 
 /// Maximum number of events per batch. Counted on each timeline that may hold them: the timeline itself and its forks.
 pub const ERASE_EVENTS_BATCH_MAX: usize = 1_000;

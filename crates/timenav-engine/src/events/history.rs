@@ -23,8 +23,8 @@ use crate::requests::caller::Caller;
 use crate::requests::expected::Expected;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::history::{Compensation, CorrectEvent, HistoryRestored, Intervene};
+use crate::writer::submission::Answer;
 
 const BLOCK_LEAVES: usize = 4_096;
 

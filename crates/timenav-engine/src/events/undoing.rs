@@ -14,8 +14,8 @@ use crate::ledger::import_id::ImportId;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::undoing::{ImportedEvent, UndoImport};
+use crate::writer::submission::Answer;
 
 const BLOCK_LEAVES: usize = 4_096;
 

@@ -27,13 +27,13 @@ use crate::ports::store::{Opened, Store};
 use crate::ports::store_error::StoreError;
 use crate::requests::actor::Actor;
 use crate::requests::options::{FEATURE_LEVEL, Options};
-use crate::writer::asked::{Pending, Submission};
-use crate::writer::deciding::Deciding;
+use crate::writer::deciding::Command;
 use crate::writer::deciding::access::identity::{ChangeUser, CreateKey};
 use crate::writer::deciding::timelines::CreateTimeline;
 use crate::writer::draft::{Known, SaltPool};
 use crate::writer::group::{Finished, Group};
 use crate::writer::heads::Heads;
+use crate::writer::submission::{PendingCommand, Submission};
 
 pub(crate) mod accepted;
 pub(crate) mod later;
@@ -286,9 +286,9 @@ async fn bootstrap(
     Ok(ports.outside.keep(&checkpoints)?)
 }
 
-fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
-    let (actor, asked) = (Actor::Service, Pending::boxed(deciding, None));
-    Submission { actor, timeline: timeline.clone(), asked, idempotency: None }
+fn by_service<D: Command>(timeline: &TimelineId, command: D) -> Submission {
+    let (actor, command) = (Actor::Service, PendingCommand::boxed(command, None));
+    Submission { actor, timeline: timeline.clone(), command, idempotency: None }
 }
 
 /// Logs a warning if the host's clock lags the ledgers, so that it was wrong before or is wrong now. Returns the

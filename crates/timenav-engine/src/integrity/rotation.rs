@@ -19,7 +19,7 @@ use crate::ports::outside::{ExternalCheckpoint, OutsideError, system_last};
 use crate::ports::signer::Signer;
 use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::Deciding;
+use crate::writer::deciding::Command;
 use crate::writer::deciding::access::sessions::ChangeSessions;
 use crate::writer::deciding::rotation::RotateSigningKey;
 
@@ -98,7 +98,7 @@ impl Engine {
     }
 
     /// Returns when all are durable. Submits them concurrently, so that they end up in few groups.
-    async fn submit_all<D: Deciding>(&self, asked: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
+    async fn submit_all<D: Command>(&self, asked: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
         let mut asked = asked.peekable();
         while asked.peek().is_some() {
             let mut answers = Vec::new();

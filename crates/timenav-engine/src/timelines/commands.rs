@@ -22,9 +22,9 @@ use crate::ports::archive::EntryRow;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::repeated::Again;
 use crate::writer::deciding::timelines::{CreateTimeline, ForkPoint, demand_to_fork};
+use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
 pub struct TimelineView {

@@ -14,8 +14,8 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::timelines::ends::EndTimeline;
+use crate::writer::submission::Answer;
 
 const OUTCOMES_FORGOTTEN_MAX: usize = 1_000;
 /// Batches of outcomes deleted per call. The rest waits for the next call.

@@ -26,10 +26,10 @@ use crate::requests::background::Background;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::repeated::Again;
 use crate::writer::deciding::timelines::retention::{KeptFor, PrunePayloads, SetRetention};
 use crate::writer::deciding::{Aim, alone};
+use crate::writer::submission::Answer;
 
 pub const SWEEP_POSITIONS_MAX: u64 = 10_000;
 pub const SWEEP_ENTRIES_READ_MAX: u64 = 20_000;

@@ -18,8 +18,8 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::json::raw;
 use crate::requests::refusal::Refusal;
 use crate::timers::skipped::SkippedMoments;
-use crate::writer::asked::Answer;
 use crate::writer::deciding::timers::{ChangeTimer, SetTimer, TimerChange, TimerChanges, TimerPlan};
+use crate::writer::submission::Answer;
 
 const FIRINGS_SHOWN_MAX: usize = 100;
 

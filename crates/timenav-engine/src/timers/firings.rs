@@ -25,10 +25,10 @@ use crate::timers::handing_over::{HandedOver, Listening};
 use crate::timers::observing::{Attempt, Note};
 use crate::timers::pacing::{KnownFiring, Paces};
 use crate::timers::timing::Settling;
-use crate::writer::asked::{Answer, Pending};
 use crate::writer::deciding::alone;
 use crate::writer::deciding::repeated::{Again, Keep};
 use crate::writer::deciding::timers::SettleFirings;
+use crate::writer::submission::{Answer, PendingCommand};
 
 #[derive(Clone, Debug)]
 pub struct Claim {
@@ -298,7 +298,7 @@ impl Engine {
         settle: SettleFirings,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<FiringsAfter>, Refusal> {
-        let step = self.step_with_outcomes(timeline).map(|step| Pending::boxed(step, None));
+        let step = self.step_with_outcomes(timeline).map(|step| PendingCommand::boxed(step, None));
         self.ask_and_then(actor, timeline.clone(), (settle, idempotency), step).await
     }
 

@@ -23,7 +23,6 @@ use crate::ports::store::{Locked, Store};
 use crate::ports::store_error::StoreError;
 use crate::requests::rate_limited_log::RateLimitedLog;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::{Handed, Submission, Told};
 use crate::writer::batch_delay::LINGER;
 use crate::writer::batch_delay::collect;
 use crate::writer::deciding::catching_up::CatchUp;
@@ -34,6 +33,7 @@ use crate::writer::heads::Heads;
 use crate::writer::locking::{is_nothing, to_lock};
 use crate::writer::sealing::{Sealed, keep_newest, seal_all, seal_together};
 use crate::writer::shared::{Committed, Shared};
+use crate::writer::submission::{QueueItem, Submission, Told};
 
 mod timed;
 
@@ -48,7 +48,7 @@ const DECIDED_AGAIN_MAX: usize = 100;
 const SEALING_GROUPS_MAX: usize = 4;
 
 pub(crate) struct Committer {
-    pub(crate) submissions: mpsc::Receiver<Handed>,
+    pub(crate) submissions: mpsc::Receiver<QueueItem>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) heads: Heads,
@@ -73,8 +73,8 @@ impl Committer {
         let shared = Arc::clone(&self.shared);
         loop {
             let company = (&shared.bell, LINGER);
-            let handed = collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, Handed::is_awaited, company);
-            let mut rest = Handed::each_of(handed).peekable();
+            let item = collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, QueueItem::is_awaited, company);
+            let mut rest = QueueItem::each_of(item).peekable();
             if rest.peek().is_none() {
                 return;
             }
@@ -109,7 +109,7 @@ impl Committer {
                     let (mut answers, mut later) = (Vec::with_capacity(told.len()), Vec::new());
                     for (submission, told) in submissions.into_iter().zip(told) {
                         match told {
-                            Some(told) => answers.push((submission.asked, told)),
+                            Some(told) => answers.push((submission.command, told)),
                             None => later.push(submission),
                         }
                     }
@@ -210,7 +210,7 @@ impl Committer {
     fn wait_for_open_steps(&self, submissions: &[Submission], finished: &Finished) -> Result<(), Refusal> {
         let is_gone = |told: &Option<Result<Told, Refusal>>| !matches!(told, Some(Err(Refusal::Denied(_))) | None);
         let mut told = submissions.iter().zip(&finished.told);
-        if !told.any(|(submission, told)| submission.asked.asking().action().revokes() && is_gone(told)) {
+        if !told.any(|(submission, told)| submission.command.spec().action().revokes() && is_gone(told)) {
             return Ok(());
         }
         Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
@@ -280,7 +280,7 @@ impl Committer {
             moved.insert(system.head.key);
         }
         // Timelines that this group writes to get a newer checkpoint shortly.
-        let is_written = submissions.iter().any(|submission| submission.asked.asking().catches_up().is_none());
+        let is_written = submissions.iter().any(|submission| submission.command.spec().catches_up().is_none());
         let to_grow: BTreeSet<TimelineKey> = asked.iter().copied().filter(|_| is_written).collect();
         let taken =
             if moved.is_empty() { Ok(None) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
@@ -299,7 +299,7 @@ impl Committer {
 
     /// Returns whether catching up is all the group is for.
     fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
-        let wanted = |submission: &Submission| submission.asked.asking().catches_up();
+        let wanted = |submission: &Submission| submission.command.spec().catches_up();
         let is_all = submissions.iter().all(|submission| wanted(submission).is_some());
         if submissions.iter().any(|submission| wanted(submission) == Some(CatchUp::All)) {
             self.catch_up_with_all()?;
@@ -471,7 +471,7 @@ fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) ->
     let mut events_count = 0;
     let mut group = Vec::new();
     while let Some(submission) = rest.next_if(|_| events_count < GROUP_EVENTS_MAX) {
-        events_count += submission.asked.asking().events_count();
+        events_count += submission.command.spec().events_count();
         group.push(submission);
     }
     group
@@ -479,6 +479,6 @@ fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) ->
 
 fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
     for submission in submissions {
-        submission.asked.tell(Err(refusal.clone()));
+        submission.command.tell(Err(refusal.clone()));
     }
 }

@@ -32,8 +32,11 @@ mod recording;
 pub(crate) mod timers;
 pub(crate) mod undoing;
 
-/// A request, independent of the type of its response.
-pub(crate) trait Asking: Send + Sync + 'static {
+/// A request to the writer.
+pub(crate) trait Command: Send + Sync + 'static {
+    /// The response, which is also returned for a repeated request.
+    type Output: Change;
+
     fn action(&self) -> Action;
 
     /// All are required. Empty if they depend on more, and are checked as part of the decision.
@@ -60,12 +63,12 @@ pub(crate) trait Asking: Send + Sync + 'static {
     }
 
     /// Returns whether it only looks up the response to an earlier request.
-    fn is_asked_again(&self) -> bool {
+    fn is_repeat_only(&self) -> bool {
         false
     }
 
     /// Whether it only asks whether something is allowed: it changes nothing, but may create the timeline.
-    fn only_asks(&self) -> bool {
+    fn is_check_only(&self) -> bool {
         false
     }
 
@@ -82,18 +85,69 @@ pub(crate) trait Asking: Send + Sync + 'static {
     fn events_count(&self) -> usize {
         0
     }
-}
-
-pub(crate) trait Deciding: Asking {
-    /// The response, which is also returned for a repeated request.
-    type Change: Change;
 
     /// Decides the request. On success, the draft is applied; otherwise it is dropped.
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Self::Change>, Refusal>;
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Self::Output>, Refusal>;
 
     /// Checks whether the response of an earlier request may be returned to the caller.
-    fn check_told(&self, _draft: &Draft<'_>, _change: &Self::Change) -> Result<(), Denial> {
+    fn check_output(&self, _draft: &Draft<'_>, _output: &Self::Output) -> Result<(), Denial> {
         Ok(())
+    }
+}
+
+/// The properties of a command, independent of the type of its response.
+pub(crate) trait CommandSpec {
+    fn action(&self) -> Action;
+    fn demands(&self) -> &'static [Demand];
+    fn aim(&self) -> Aim;
+    fn operation(&self) -> &str;
+    fn needs(&self) -> Needs<'_>;
+    fn needs_credential(&self) -> bool;
+    fn is_repeat_only(&self) -> bool;
+    fn catches_up(&self) -> Option<CatchUp>;
+    fn relies_on(&self) -> Option<&TimelineId>;
+    fn events_count(&self) -> usize;
+}
+
+impl<C: Command> CommandSpec for C {
+    fn action(&self) -> Action {
+        Command::action(self)
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        Command::demands(self)
+    }
+
+    fn aim(&self) -> Aim {
+        Command::aim(self)
+    }
+
+    fn operation(&self) -> &str {
+        Command::operation(self)
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Command::needs(self)
+    }
+
+    fn needs_credential(&self) -> bool {
+        Command::needs_credential(self)
+    }
+
+    fn is_repeat_only(&self) -> bool {
+        Command::is_repeat_only(self)
+    }
+
+    fn catches_up(&self) -> Option<CatchUp> {
+        Command::catches_up(self)
+    }
+
+    fn relies_on(&self) -> Option<&TimelineId> {
+        Command::relies_on(self)
+    }
+
+    fn events_count(&self) -> usize {
+        Command::events_count(self)
     }
 }
 

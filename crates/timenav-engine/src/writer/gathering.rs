@@ -9,10 +9,10 @@ use crate::ports::rows::KnownEvent;
 use crate::ports::shared_leases::AtWorkWanted;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
-use crate::writer::asked::Submission;
 use crate::writer::deciding::{Needs, NeedsAtWork};
 use crate::writer::draft::Known;
 use crate::writer::heads::Heads;
+use crate::writer::submission::Submission;
 
 /// Fetches the state for this group's decisions in one call, from one snapshot.
 pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
@@ -21,7 +21,7 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
         let Needs { events: asked, forks, outcomes, endings, data, entry, timers, at_work } =
-            submission.asked.asking().needs();
+            submission.command.spec().needs();
         wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {

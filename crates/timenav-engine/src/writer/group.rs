@@ -27,10 +27,10 @@ use crate::requests::code::Code;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::options::Options;
 use crate::requests::refusal::{Refusal, denial_code};
-use crate::writer::asked::{Submission, Told};
 use crate::writer::deciding::{Aim, TimersNeeded, standing};
 use crate::writer::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool, Step};
 use crate::writer::heads::Heads;
+use crate::writer::submission::{Submission, Told};
 
 use self::kept::{forgotten, kept_outcome};
 
@@ -125,7 +125,7 @@ impl<'a> Group<'a> {
         for number in 0..submissions.len() {
             let (earlier, rest) = submissions.split_at_mut(number);
             let Some(submission) = rest.first_mut() else { return };
-            if (submission.asked.asking().action() == Action::Reads) != reads {
+            if (submission.command.spec().action() == Action::Reads) != reads {
                 continue;
             }
             if self.is_early(submission) {
@@ -137,7 +137,7 @@ impl<'a> Group<'a> {
             let idempotency = submission.idempotency.filter(|_| is_new);
             if let Some(idempotency) = idempotency {
                 self.by_key.insert(idempotency.key, number);
-                if let Some(event_id) = submission.asked.event() {
+                if let Some(event_id) = submission.command.event() {
                     let of = (submission.timeline.clone(), event_id);
                     self.accepted.outcomes_of.entry(of).or_default().push(idempotency.key);
                 }
@@ -150,14 +150,14 @@ impl<'a> Group<'a> {
     /// checkpoint, and uncommitted entries have none. Later requests for that timeline wait with it.
     fn is_early(&mut self, submission: &Submission) -> bool {
         let timeline = &submission.timeline;
-        let is_end = submission.asked.asking().aim() == Aim::TimelineToEnd;
+        let is_end = submission.command.spec().aim() == Aim::TimelineToEnd;
         if is_end && self.accepted.steps.contains_key(timeline) {
             self.put_off.insert(timeline.clone());
         }
         // Rows of timers were prefetched before the group.
         let has_moved = |step: &&Step| !step.timers.is_empty();
         if let Some(step) = self.accepted.steps.get(timeline).filter(has_moved)
-            && self.is_late(step, &submission.asked.asking().needs().timers)
+            && self.is_late(step, &submission.command.spec().needs().timers)
         {
             self.put_off.insert(timeline.clone());
         }
@@ -167,7 +167,7 @@ impl<'a> Group<'a> {
     fn is_late(&self, step: &Step, TimersNeeded { wanted, is_exact }: &TimersNeeded) -> bool {
         let key = step.state.head.key;
         let found = |wanted: &TimersWanted| {
-            let known = self.known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted);
+            let known = self.known.timers.iter().find(|(of, known, _)| *of == key && known == wanted);
             known.map(|(_, _, found)| found.firings.as_slice()).unwrap_or_default()
         };
         let is_changed = |wanted: &TimersWanted| {
@@ -219,20 +219,20 @@ impl<'a> Group<'a> {
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
         self.now = self.ports.clock.now();
         self.check_live(submission)?;
-        if let Some(asked) = submission.idempotency
-            && let Some(outcome) = self.repeated(asked, earlier, submission)?
+        if let Some(idempotency) = submission.idempotency
+            && let Some(outcome) = self.repeated(idempotency, earlier, submission)?
         {
-            self.check_told(submission)?;
+            self.check_output(submission)?;
             return outcome;
         }
-        let Submission { actor, timeline, asked, .. } = &mut *submission;
+        let Submission { actor, timeline, command, .. } = &mut *submission;
         let (ground, salts) = self.parts();
         let mut draft = Draft::new(ground, actor, timeline, salts);
-        let timeline_created = asked.asking().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
-        let admitted = standing::admit(&mut draft, asked.asking());
+        let timeline_created = command.spec().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
+        let admitted = standing::admit(&mut draft, command.spec());
         // A hidden resource on `system` may be a user or a key, unless the request is for that timeline itself.
         let is_about_the_timeline = admitted.is_err() || !timeline.is_system();
-        let decided = admitted.and_then(|()| asked.decide(&mut draft));
+        let decided = admitted.and_then(|()| command.decide(&mut draft));
         match decided {
             Ok(Done { timeline_id, position, change: () }) => {
                 let drafted = draft.into_drafted();
@@ -250,7 +250,7 @@ impl<'a> Group<'a> {
     /// Identification may be long ago: a body may be slow, and a key may be revoked in the meantime.
     fn check_live(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Actor::Caller(caller) = &submission.actor else { return Ok(()) };
-        if !submission.asked.asking().needs_credential() {
+        if !submission.command.spec().needs_credential() {
             return Ok(());
         }
         let times = (self.now, self.host_clock.for_expiry(self.now));
@@ -264,25 +264,25 @@ impl<'a> Group<'a> {
     /// Stores the earlier outcome in the submission, and returns its position; an error if it was erased.
     fn repeated(
         &self,
-        asked: Idempotency,
+        idempotency: Idempotency,
         earlier: &[Submission],
         submission: &mut Submission,
     ) -> Result<Option<Result<Outcome, Refusal>>, Refusal> {
-        if let Some(number) = self.by_key.get(&asked.key).copied() {
-            let is_same = |first: Idempotency| first.fingerprint == asked.fingerprint;
+        if let Some(number) = self.by_key.get(&idempotency.key).copied() {
+            let is_same = |first: Idempotency| first.fingerprint == idempotency.fingerprint;
             let first = self.decided.get(number).and_then(Option::as_ref);
             if !first.and_then(|first| first.idempotency).is_some_and(is_same) {
                 return Err(Refusal::KeyReused);
             }
-            let kept = earlier.get(number).and_then(|first| first.asked.keep()).unwrap_or_default();
-            submission.asked.repeat(&kept)?;
+            let kept = earlier.get(number).and_then(|first| first.command.keep()).unwrap_or_default();
+            submission.command.repeat(&kept)?;
             return Ok(Some(Ok(Outcome::Same(number))));
         }
         // Expired outcomes are ignored, and the request is carried out again.
         let sure = self.host_clock.sure(self.now);
-        let record = self.known.outcomes.get(&asked.key).filter(|record| sure < record.expires_at);
+        let record = self.known.outcomes.get(&idempotency.key).filter(|record| sure < record.expires_at);
         let Some(record) = record else { return Ok(None) };
-        if ![asked.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
+        if ![idempotency.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
             return Err(Refusal::KeyReused);
         }
         let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
@@ -292,20 +292,20 @@ impl<'a> Group<'a> {
             let (timeline_id, position) = (timeline_id.to_string(), ledger.position);
             return Ok(Some(Err(Refusal::AnswerErased { timeline_id, position })));
         }
-        submission.asked.repeat(kept)?;
+        submission.command.repeat(kept)?;
         Ok(Some(Ok(Outcome::Replayed { timeline_id, ledger })))
     }
 
     /// Checks whether a repeated request may get the stored response. The response is withheld if the caller is no
     /// longer authorized, if the key was not created for it, or if the timeline has ended since, in which case only
     /// that is reported.
-    fn check_told(&mut self, submission: &Submission) -> Result<(), Refusal> {
-        let Submission { actor, timeline, asked, .. } = submission;
+    fn check_output(&mut self, submission: &Submission) -> Result<(), Refusal> {
+        let Submission { actor, timeline, command, .. } = submission;
         let (ground, salts) = self.parts();
         let draft = Draft::new(ground, actor, timeline, salts);
-        let asking = asked.asking();
-        let standing = if asking.aim() == Aim::TimelineToEnd { Ok(()) } else { draft.check_standing(timeline) };
-        let allowed = || Ok(standing::check(&draft, asking).and_then(|()| asked.check_told(&draft))?);
+        let spec = command.spec();
+        let standing = if spec.aim() == Aim::TimelineToEnd { Ok(()) } else { draft.check_standing(timeline) };
+        let allowed = || Ok(standing::check(&draft, spec).and_then(|()| command.check_output(&draft))?);
         let Err(refusal) = standing.and_then(|()| allowed()) else { return Ok(()) };
         self.log_refused(submission, &refusal)?;
         Err(refusal)
@@ -325,10 +325,10 @@ impl<'a> Group<'a> {
     /// Logs a rejected attempt on its timeline, or on `system` if that does not exist.
     fn log_refusal(&mut self, submission: &Submission, code: &str, detail: &str) -> Result<(), Refusal> {
         self.write_reads();
-        let Submission { actor, timeline, asked, .. } = submission;
+        let Submission { actor, timeline, command, .. } = submission;
         let (ground, salts) = self.parts();
         let mut draft = Draft::new(ground, actor, timeline, salts);
-        draft.append_refusal(asked.asking().operation(), code, detail)?;
+        draft.append_refusal(command.spec().operation(), code, detail)?;
         let drafted = draft.into_drafted();
         self.accepted.accept(drafted);
         Ok(())
@@ -406,8 +406,8 @@ impl<'a> Group<'a> {
             };
             if let (Some(idempotency), Ok(told)) = (idempotency, &one) {
                 let is_erased = outcomes_erased.contains_key(&idempotency.key);
-                let asked = &*submission.asked;
-                commit.outcomes.push(kept_outcome((idempotency, asked), (told, is_untold), is_erased, now)?);
+                let command = &*submission.command;
+                commit.outcomes.push(kept_outcome((idempotency, command), (told, is_untold), is_erased, now)?);
             }
             told.push(Some(one));
         }

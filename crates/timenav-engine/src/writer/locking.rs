@@ -5,9 +5,9 @@ use timenav_core::ids::TimelineId;
 
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ports::store::Commit;
-use crate::writer::asked::Submission;
 use crate::writer::deciding::Aim;
 use crate::writer::heads::Heads;
+use crate::writer::submission::Submission;
 
 /// Returns the heads to lock for a group, and their known sizes.
 pub(crate) fn to_lock(
@@ -20,21 +20,21 @@ pub(crate) fn to_lock(
     let system = TimelineId::system();
     let mut is_on_system = also.contains(&system);
     also.iter().filter_map(|timeline| heads.get(timeline)).for_each(&mut lock);
-    for Submission { timeline, asked, .. } in submissions {
-        let asking = asked.asking();
-        if asking.catches_up().is_some() {
+    for Submission { timeline, command, .. } in submissions {
+        let spec = command.spec();
+        if spec.catches_up().is_some() {
             // Every lock returns the state of `system` anyway.
             heads.get(timeline).filter(|_| !timeline.is_system()).into_iter().for_each(&mut lock);
             continue;
         }
         let Some(aimed) = heads.get(timeline) else {
             is_on_system = true;
-            asking.relies_on().and_then(|other| heads.get(other)).into_iter().for_each(&mut lock);
+            spec.relies_on().and_then(|other| heads.get(other)).into_iter().for_each(&mut lock);
             continue;
         };
         lock(aimed);
-        is_on_system |= asking.aim() == Aim::TimelineToEnd;
-        let needs = asking.needs();
+        is_on_system |= spec.aim() == Aim::TimelineToEnd;
+        let needs = spec.needs();
         if needs.forks || needs.outcomes {
             let is_fork =
                 |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);

@@ -11,13 +11,13 @@ use crate::ledger::notes::newest_note;
 use crate::ports::outside::{ExternalCheckpoint, system_last};
 use crate::requests::background::Background;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::{Asked, Told};
 use crate::writer::commit_times::CommitPart;
 use crate::writer::shared::{Committed, Shared};
+use crate::writer::submission::{QueuedCommand, Told};
 
 /// A committed group, to be published once its checkpoints are kept outside.
 pub(crate) struct Sealed {
-    pub(crate) answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
+    pub(crate) answers: Vec<(Box<dyn QueuedCommand>, Result<Told, Refusal>)>,
     pub(crate) committed: Committed,
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, s
 
 fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
     if let Err(refusal) = kept {
-        for (asked, _) in sealed.answers {
-            asked.tell(Err(refusal.clone()));
+        for (command, _) in sealed.answers {
+            command.tell(Err(refusal.clone()));
         }
         return;
     }
@@ -81,12 +81,12 @@ fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
     let sizes: Vec<(TimelineId, u64)> = sizes.collect();
     shared.publish(sealed.committed);
     // Background outcomes first: they may release firings that a notified caller wants to claim.
-    let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(asked, _)| asked.is_awaited());
-    for (asked, told) in others {
-        asked.tell(told);
+    let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(command, _)| command.is_awaited());
+    for (command, told) in others {
+        command.tell(told);
     }
     shared.live.grow(&sizes);
-    for (asked, told) in awaited {
-        asked.tell(told);
+    for (command, told) in awaited {
+        command.tell(told);
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::ledger::action::Action;
 use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::Asking;
+use crate::writer::deciding::CommandSpec;
 
 /// Log entries (reads, rejections, scans) are not relied on, nor are sessions: a user can log in again.
 fn is_relied_on(action: Action) -> bool {
@@ -21,11 +21,11 @@ fn is_relied_on(action: Action) -> bool {
 
 impl Engine {
     /// Returns whether the response is delayed until witnesses vouch for it: only for changes requested by a caller.
-    pub(crate) fn is_held_back(&self, actor: &Actor, asking: &dyn Asking) -> bool {
+    pub(crate) fn is_held_back(&self, actor: &Actor, spec: &dyn CommandSpec) -> bool {
         self.options().witnesses_required > 0
             && !matches!(actor, Actor::Service)
-            && asking.catches_up().is_none()
-            && is_relied_on(asking.action())
+            && spec.catches_up().is_none()
+            && is_relied_on(spec.action())
     }
 
     /// Waits until enough witnesses vouch for an entry.

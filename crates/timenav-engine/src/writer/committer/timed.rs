@@ -9,10 +9,10 @@ use crate::ledger::head::TimelineKey;
 use crate::ports::store::{Commit, Locked};
 use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::Submission;
 use crate::writer::commit_times::{CommitPart, OnWritten};
 use crate::writer::draft::SaltPool;
 use crate::writer::group::Finished;
+use crate::writer::submission::Submission;
 
 impl Committer {
     pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {

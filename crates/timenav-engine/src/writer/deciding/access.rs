@@ -6,7 +6,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::permissions::{self, End, PermissionsCommand, PermissionsRefusal};
 use timenav_core::time::{Instant, Wall};
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::access::permissions::permissions_tag;
 use crate::ledger::action::Action;
 use crate::ledger::changes::PermissionsAfter;
@@ -25,7 +25,9 @@ pub(crate) struct SetPermissions {
     pub(crate) expected: Option<Expected>,
 }
 
-impl Asking for SetPermissions {
+impl Command for SetPermissions {
+    type Output = PermissionsAfter;
+
     fn action(&self) -> Action {
         Action::SetAccessControl
     }
@@ -33,10 +35,6 @@ impl Asking for SetPermissions {
     fn aim(&self) -> Aim {
         Aim::Timeline
     }
-}
-
-impl Deciding for SetPermissions {
-    type Change = PermissionsAfter;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<PermissionsAfter>, Refusal> {
         let ledger = draft.aimed()?;

@@ -1,7 +1,7 @@
 use timenav_core::access::Denial;
 use timenav_core::anchor::{self, AnchorCommand};
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::AnchorMarked;
 use crate::ledger::payload::AnchorSet;
@@ -11,7 +11,9 @@ use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct SetAnchor(pub(crate) AnchorCommand);
 
-impl Asking for SetAnchor {
+impl Command for SetAnchor {
+    type Output = AnchorMarked;
+
     fn action(&self) -> Action {
         Action::SetAnchor
     }
@@ -19,10 +21,6 @@ impl Asking for SetAnchor {
     fn aim(&self) -> Aim {
         Aim::TimelineOrNew
     }
-}
-
-impl Deciding for SetAnchor {
-    type Change = AnchorMarked;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<AnchorMarked>, Refusal> {
         let ledger = draft.aimed()?;
@@ -39,7 +37,7 @@ impl Deciding for SetAnchor {
         Ok(draft.done(ledger, position, marked))
     }
 
-    fn check_told(&self, draft: &Draft<'_>, change: &AnchorMarked) -> Result<(), Denial> {
+    fn check_output(&self, draft: &Draft<'_>, change: &AnchorMarked) -> Result<(), Denial> {
         draft.admit_moment(change.timestamp)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::access::Demand;
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::ledger::head::TimelineKey;
@@ -21,7 +21,9 @@ pub(crate) enum CatchUp {
     All,
 }
 
-impl Asking for CatchUp {
+impl Command for CatchUp {
+    type Output = Logged;
+
     /// It belongs to a read.
     fn action(&self) -> Action {
         Action::Reads
@@ -38,10 +40,6 @@ impl Asking for CatchUp {
     fn catches_up(&self) -> Option<Self> {
         Some(self.clone())
     }
-}
-
-impl Deciding for CatchUp {
-    type Change = Logged;
 
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         // Catching up precedes the decision, so there is nothing left to do.

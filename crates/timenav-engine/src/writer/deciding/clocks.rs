@@ -8,7 +8,7 @@ use timenav_core::time::Duration;
 use timenav_core::timers::AdvanceState;
 
 use super::history::{HistoryRestored, check_unchanged, restore_history};
-use super::{Aim, Asking, Deciding, Needs, NeedsAtWork};
+use super::{Aim, Command, Needs, NeedsAtWork};
 use crate::events::location::zone_of;
 use crate::ledger::action::Action;
 use crate::ledger::changes::ClockAfter;
@@ -35,7 +35,15 @@ pub(crate) struct Passing {
     pub(crate) is_inside: bool,
 }
 
-impl Asking for ChangeClock {
+/// Returns the activity to lock if firings are superseded: they must not be claimed in the meantime.
+fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork<'static>> {
+    let is_needed = going_back.is_some_and(|going_back| !going_back.restoring.superseded.is_empty());
+    is_needed.then_some(NeedsAtWork::default())
+}
+
+impl Command for ChangeClock {
+    type Output = ClockAfter;
+
     fn action(&self) -> Action {
         match &self.command {
             ClockCommand::Travel { .. } => Action::Travel,
@@ -63,16 +71,6 @@ impl Asking for ChangeClock {
     fn needs(&self) -> Needs<'_> {
         Needs { at_work: to_supersede(self.refire.as_ref()), ..Needs::default() }
     }
-}
-
-/// Returns the activity to lock if firings are superseded: they must not be claimed in the meantime.
-fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork<'static>> {
-    let is_needed = going_back.is_some_and(|going_back| !going_back.restoring.superseded.is_empty());
-    is_needed.then_some(NeedsAtWork::default())
-}
-
-impl Deciding for ChangeClock {
-    type Change = ClockAfter;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
@@ -86,7 +84,7 @@ impl Deciding for ChangeClock {
         Ok(done)
     }
 
-    fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
+    fn check_output(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
         check_clock_told(draft, change)
     }
 }
@@ -105,7 +103,9 @@ impl ReturnToAnchor {
     pub(crate) const ALL_DEMANDS: &'static [Demand] = &[Demand::Steer, Demand::Intervene];
 }
 
-impl Asking for ReturnToAnchor {
+impl Command for ReturnToAnchor {
+    type Output = ClockAfter;
+
     fn action(&self) -> Action {
         Action::ReturnToAnchor
     }
@@ -123,10 +123,6 @@ impl Asking for ReturnToAnchor {
         let events = compensations.map(|one| &one.event_id).collect();
         Needs { events, at_work: to_supersede(self.timers.as_ref()), ..Needs::default() }
     }
-}
-
-impl Deciding for ReturnToAnchor {
-    type Change = ClockAfter;
 
     /// Changes are reverted before the clock moves, so that their entries show the old reading.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
@@ -148,7 +144,7 @@ impl Deciding for ReturnToAnchor {
         Ok(done)
     }
 
-    fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
+    fn check_output(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
         check_clock_told(draft, change)
     }
 }

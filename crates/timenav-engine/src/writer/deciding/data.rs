@@ -4,7 +4,7 @@ use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::ids::{DataId, EventId};
 
 use super::erasing::forget;
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Command, Needs};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{ContentErased, DataKept, Logged};
 use crate::ledger::payload::{DataDecrypted, DataEncrypted, DataErased};
@@ -32,7 +32,9 @@ pub(crate) struct EraseEvent {
     pub(crate) event_id: EventId,
 }
 
-impl Asking for EncryptData {
+impl Command for EncryptData {
+    type Output = DataKept;
+
     fn action(&self) -> Action {
         Action::EncryptData
     }
@@ -40,10 +42,6 @@ impl Asking for EncryptData {
     fn aim(&self) -> Aim {
         Aim::TimelineOrNew
     }
-}
-
-impl Deciding for EncryptData {
-    type Change = DataKept;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<DataKept>, Refusal> {
         let Self { data_id, kind, sealed } = self;
@@ -68,7 +66,9 @@ impl Deciding for EncryptData {
     }
 }
 
-impl Asking for LogDecryption {
+impl Command for LogDecryption {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::DecryptData
     }
@@ -76,10 +76,6 @@ impl Asking for LogDecryption {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for LogDecryption {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let ledger = draft.aimed()?;
@@ -90,7 +86,9 @@ impl Deciding for LogDecryption {
     }
 }
 
-impl Asking for EraseData {
+impl Command for EraseData {
+    type Output = ContentErased;
+
     fn action(&self) -> Action {
         Action::EraseData
     }
@@ -102,10 +100,6 @@ impl Asking for EraseData {
     fn needs(&self) -> Needs<'_> {
         Needs { data: Some(&self.data_id), ..Needs::default() }
     }
-}
-
-impl Deciding for EraseData {
-    type Change = ContentErased;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ContentErased>, Refusal> {
         let ledger = draft.aimed()?;
@@ -126,7 +120,9 @@ impl Deciding for EraseData {
     }
 }
 
-impl Asking for EraseEvent {
+impl Command for EraseEvent {
+    type Output = ContentErased;
+
     fn action(&self) -> Action {
         Action::EraseData
     }
@@ -138,10 +134,6 @@ impl Asking for EraseEvent {
     fn needs(&self) -> Needs<'_> {
         Needs { events: vec![&self.event_id], outcomes: true, ..Needs::default() }
     }
-}
-
-impl Deciding for EraseEvent {
-    type Change = ContentErased;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ContentErased>, Refusal> {
         let ledger = draft.aimed()?;

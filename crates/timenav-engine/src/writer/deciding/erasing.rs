@@ -8,7 +8,7 @@ use timenav_core::ledger::{
 };
 
 use super::repeated::Told;
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Command, Needs};
 use crate::access::directory;
 use crate::ledger::action::Action;
 use crate::ledger::changes::{EventsGone, ReadsGone};
@@ -72,7 +72,9 @@ struct Saying {
     include_forks: bool,
 }
 
-impl Asking for EraseEvents {
+impl Command for EraseEvents {
+    type Output = EventsGone;
+
     fn action(&self) -> Action {
         Action::EraseEvents
     }
@@ -89,10 +91,6 @@ impl Asking for EraseEvents {
     fn events_count(&self) -> usize {
         self.chosen.len()
     }
-}
-
-impl Deciding for EraseEvents {
-    type Change = EventsGone;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsGone>, Refusal> {
         let ledger = draft.aimed()?;
@@ -134,7 +132,7 @@ impl Deciding for EraseEvents {
 }
 
 impl Told for EventsGone {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
@@ -364,7 +362,9 @@ impl Holding {
     }
 }
 
-impl Asking for EraseReads {
+impl Command for EraseReads {
+    type Output = ReadsGone;
+
     fn action(&self) -> Action {
         Action::EraseReads
     }
@@ -376,10 +376,6 @@ impl Asking for EraseReads {
     fn needs(&self) -> Needs<'_> {
         Needs { entry: Some(self.position), ..Needs::default() }
     }
-}
-
-impl Deciding for EraseReads {
-    type Change = ReadsGone;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ReadsGone>, Refusal> {
         let ledger = draft.aimed()?;

@@ -5,7 +5,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::ledger::{Hash, Salt};
 
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Command, Needs};
 use crate::events::event_columns::EventColumns;
 use crate::events::event_content::event_content;
 use crate::ledger::action::Action;
@@ -31,12 +31,14 @@ pub(crate) struct CompareEvents {
     pub(crate) events: Vec<PreparedEvent>,
 }
 
-impl Asking for CompareEvents {
+impl Command for CompareEvents {
+    type Output = EventsRecorded;
+
     fn action(&self) -> Action {
         Action::RecordEvent
     }
 
-    fn only_asks(&self) -> bool {
+    fn is_check_only(&self) -> bool {
         true
     }
 
@@ -51,10 +53,6 @@ impl Asking for CompareEvents {
     fn events_count(&self) -> usize {
         self.events.len()
     }
-}
-
-impl Deciding for CompareEvents {
-    type Change = EventsRecorded;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {
         let ledger = draft.aimed()?;
@@ -99,13 +97,15 @@ enum Compared {
     Different,
 }
 
-impl Asking for RecordEvents {
+impl Command for RecordEvents {
+    type Output = EventsRecorded;
+
     fn action(&self) -> Action {
         Action::RecordEvent
     }
 
     // An import without events only checks authorization, before it reads the file.
-    fn only_asks(&self) -> bool {
+    fn is_check_only(&self) -> bool {
         self.events.is_empty()
     }
 
@@ -120,10 +120,6 @@ impl Asking for RecordEvents {
     fn events_count(&self) -> usize {
         self.events.len()
     }
-}
-
-impl Deciding for RecordEvents {
-    type Change = EventsRecorded;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {
         let ledger = draft.aimed()?;

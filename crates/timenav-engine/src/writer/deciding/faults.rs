@@ -4,7 +4,7 @@ use timenav_core::fault::{Fault, Faults};
 use timenav_core::ids::{FollowerName, UserId};
 use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::FaultSaid;
 use crate::ledger::payload::{FaultRecord, FaultSet, faults_record};
@@ -19,7 +19,9 @@ pub(crate) struct SetFault {
     pub(crate) fault: Option<Fault>,
 }
 
-impl Asking for SetFault {
+impl Command for SetFault {
+    type Output = FaultSaid;
+
     fn action(&self) -> Action {
         Action::SetFault
     }
@@ -27,10 +29,6 @@ impl Asking for SetFault {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for SetFault {
-    type Change = FaultSaid;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultSaid>, Refusal> {
         // Versions of an earlier level drop this field when they rewrite a head.

@@ -2,7 +2,7 @@
 
 use timenav_core::ledger::CommittedHeads;
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::requests::refusal::Refusal;
@@ -13,7 +13,9 @@ pub(crate) struct CommitHeads {
     pub(crate) heads: CommittedHeads,
 }
 
-impl Asking for CommitHeads {
+impl Command for CommitHeads {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::Heads
     }
@@ -21,10 +23,6 @@ impl Asking for CommitHeads {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for CommitHeads {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         // Committed trees never go back, and a timeline that has ended since keeps its tree.

@@ -8,7 +8,7 @@ use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual};
 
 use super::events::PreparedEvent;
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Command, Needs};
 use crate::events::effects::Version;
 use crate::events::effects::becomes;
 use crate::events::effects::kept_draft;
@@ -69,7 +69,9 @@ pub(super) struct Before {
     is_inherited: bool,
 }
 
-impl Asking for CorrectEvent {
+impl Command for CorrectEvent {
+    type Output = EventCorrected;
+
     fn action(&self) -> Action {
         Action::CorrectEvent
     }
@@ -81,10 +83,6 @@ impl Asking for CorrectEvent {
     fn needs(&self) -> Needs<'_> {
         Needs { events: vec![&self.event.event_id], ..Needs::default() }
     }
-}
-
-impl Deciding for CorrectEvent {
-    type Change = EventCorrected;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventCorrected>, Refusal> {
         let ledger = draft.aimed()?;
@@ -108,7 +106,9 @@ impl Deciding for CorrectEvent {
     }
 }
 
-impl Asking for Intervene {
+impl Command for Intervene {
+    type Output = EventIntervened;
+
     fn action(&self) -> Action {
         Action::ManipulateEvent
     }
@@ -120,10 +120,6 @@ impl Asking for Intervene {
     fn needs(&self) -> Needs<'_> {
         Needs { events: vec![&self.event_id], ..Needs::default() }
     }
-}
-
-impl Deciding for Intervene {
-    type Change = EventIntervened;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventIntervened>, Refusal> {
         let ledger = draft.aimed()?;

@@ -3,7 +3,7 @@
 use timenav_core::access::Demand;
 use timenav_core::ids::UserId;
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::ledger::payload::{RollbackAccepted, ScanAsked};
@@ -39,7 +39,9 @@ pub(crate) struct LogRefusals {
     pub(crate) payload: String,
 }
 
-impl Asking for LogRead {
+impl Command for LogRead {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::Reads
     }
@@ -60,10 +62,6 @@ impl Asking for LogRead {
     fn needs_credential(&self) -> bool {
         !self.is_answered
     }
-}
-
-impl Deciding for LogRead {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         // An entry claims that its reader was authorized. If that is no longer true when the entry is written, log a
@@ -84,7 +82,9 @@ impl Deciding for LogRead {
     }
 }
 
-impl Asking for LogScan {
+impl Command for LogScan {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::DetectTampering
     }
@@ -92,10 +92,6 @@ impl Asking for LogScan {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for LogScan {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let payload = json(&ScanAsked { scan_depth: self.depth.clone() });
@@ -103,7 +99,9 @@ impl Deciding for LogScan {
     }
 }
 
-impl Asking for LogRollbackAccepted {
+impl Command for LogRollbackAccepted {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::AcceptRollback
     }
@@ -111,10 +109,6 @@ impl Asking for LogRollbackAccepted {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for LogRollbackAccepted {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let payload = json(&self.payload);
@@ -125,7 +119,9 @@ impl Deciding for LogRollbackAccepted {
     }
 }
 
-impl Asking for LogRefusal {
+impl Command for LogRefusal {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::Attempt
     }
@@ -137,10 +133,6 @@ impl Asking for LogRefusal {
     fn operation(&self) -> &str {
         &self.operation
     }
-}
-
-impl Deciding for LogRefusal {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let (ledger, position) = draft.append_refusal(&self.operation, self.code, &self.detail)?;
@@ -148,7 +140,9 @@ impl Deciding for LogRefusal {
     }
 }
 
-impl Asking for LogRefusals {
+impl Command for LogRefusals {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::AttemptsCounted
     }
@@ -156,10 +150,6 @@ impl Asking for LogRefusals {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for LogRefusals {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         log(draft, Action::AttemptsCounted, UserId::UNKNOWN, self.payload.clone())

@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 use timenav_core::access::{Demand, Denial};
 
 use super::clocks::check_clock_told;
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{
     AdvancesHeld, Change, ClockAfter, EventIntervened, FaultSaid, FiringsAfter, Swept, TimelineMade,
@@ -38,52 +38,54 @@ impl<C> Again<C> {
 
 /// A response that can be requested again, with its authorization check.
 pub(crate) trait Told: Change {
-    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
+    fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial>;
 }
 
 impl Told for ClockAfter {
-    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial> {
         check_clock_told(draft, self)
     }
 }
 
 impl Told for TimelineMade {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
 impl Told for EventIntervened {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
 impl Told for Swept {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
 impl Told for FiringsAfter {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
 impl Told for AdvancesHeld {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
 impl Told for FaultSaid {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl<C: Told> Asking for Again<C> {
+impl<C: Told> Command for Again<C> {
+    type Output = C;
+
     fn action(&self) -> Action {
         self.action
     }
@@ -96,25 +98,23 @@ impl<C: Told> Asking for Again<C> {
         self.aim
     }
 
-    fn is_asked_again(&self) -> bool {
+    fn is_repeat_only(&self) -> bool {
         true
     }
-}
-
-impl<C: Told> Deciding for Again<C> {
-    type Change = C;
 
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
         // There is no earlier request.
         Err(Refusal::ChangedMeanwhile)
     }
 
-    fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
-        change.check_told(draft)
+    fn check_output(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
+        change.check_output(draft)
     }
 }
 
-impl<C: Told + Sync> Asking for Keep<C> {
+impl<C: Told + Sync> Command for Keep<C> {
+    type Output = C;
+
     /// The required permission is that to settle firings, for responses about firings and holds.
     fn action(&self) -> Action {
         Action::SettleFirings
@@ -127,17 +127,13 @@ impl<C: Told + Sync> Asking for Keep<C> {
     fn operation(&self) -> &str {
         self.operation
     }
-}
-
-impl<C: Told + Sync> Deciding for Keep<C> {
-    type Change = C;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
         let ledger = draft.aimed()?;
         Ok(draft.done(ledger, draft.last_position(ledger), self.change.clone()))
     }
 
-    fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
-        change.check_told(draft)
+    fn check_output(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
+        change.check_output(draft)
     }
 }

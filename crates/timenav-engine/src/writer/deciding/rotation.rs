@@ -1,4 +1,4 @@
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::ledger::payload::SigningKeyRotated;
@@ -10,7 +10,9 @@ use crate::writer::draft::{Done, Draft};
 /// Begin to sign with the next key in addition to the current one, with an entry that names both.
 pub(crate) struct RotateSigningKey;
 
-impl Asking for RotateSigningKey {
+impl Command for RotateSigningKey {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::RotateSigningKey
     }
@@ -18,10 +20,6 @@ impl Asking for RotateSigningKey {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for RotateSigningKey {
-    type Change = Logged;
 
     /// Both keys sign the checkpoint over the entry.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {

@@ -4,23 +4,23 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual};
 
 use super::timelines::{CreateTimeline, make_timeline};
-use super::{Aim, Asking};
+use super::{Aim, CommandSpec};
 use crate::access::directory;
 use crate::requests::actor::Actor;
 use crate::requests::refusal::{Refusal, denial_code};
 use crate::writer::draft::Draft;
 
 /// Authorizes a request, and creates its timeline if this is the first write to the name.
-pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Refusal> {
+pub(crate) fn admit(draft: &mut Draft<'_>, spec: &dyn CommandSpec) -> Result<(), Refusal> {
     // For a repeated request, this is checked when there is a response to return.
-    if !matches!(draft.actor(), Actor::Caller(_)) || asking.demands().is_empty() || asking.is_asked_again() {
+    if !matches!(draft.actor(), Actor::Caller(_)) || spec.demands().is_empty() || spec.is_repeat_only() {
         return Ok(());
     }
-    let (timeline, aim) = (draft.timeline(), asking.aim());
+    let (timeline, aim) = (draft.timeline(), spec.aim());
     if aim != Aim::NewTimeline {
         draft.check_standing(timeline)?;
     }
-    check(draft, asking)?;
+    check(draft, spec)?;
     if timeline.is_system() && aim.is_about_a_timeline() {
         let detail = "`system` holds data about the service itself; its clock is host time, and it has no events";
         return Err(Refusal::invalid("timeline_id", detail));
@@ -35,12 +35,12 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
 }
 
 /// Authorizes a request. Requests without fixed demands are authorized as part of their decision.
-pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
-    let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
+pub(crate) fn check(draft: &Draft<'_>, spec: &dyn CommandSpec) -> Result<(), Denial> {
+    let (Actor::Caller(caller), demands) = (draft.actor(), spec.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
     let mut standing = directory::standing(draft.directory(), caller, state, draft.for_expiry());
-    let is_ended = asking.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
-    if state.is_none() && (asking.aim().makes_timeline() || is_ended) {
+    let is_ended = spec.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
+    if state.is_none() && (spec.aim().makes_timeline() || is_ended) {
         // The creator of a timeline becomes its admin, and whoever ended it was one.
         standing.role = Some(Role::Admin);
     }

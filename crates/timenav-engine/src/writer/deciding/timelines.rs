@@ -8,7 +8,7 @@ use timenav_core::ledger::{Frontier, Hash, empty_root};
 use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::Timers;
 
-use super::{Aim, Asking, Deciding};
+use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::TimelineMade;
 use crate::ledger::head::{Fork, Head, Layer, TimelineState};
@@ -31,7 +31,9 @@ pub(crate) struct CreateTimeline {
     pub(crate) expires_in: Option<Span>,
 }
 
-impl Asking for CreateTimeline {
+impl Command for CreateTimeline {
+    type Output = TimelineMade;
+
     fn action(&self) -> Action {
         Action::CreateTimeline
     }
@@ -43,10 +45,6 @@ impl Asking for CreateTimeline {
     fn relies_on(&self) -> Option<&TimelineId> {
         self.fork.as_ref().map(|fork| &fork.of)
     }
-}
-
-impl Deciding for CreateTimeline {
-    type Change = TimelineMade;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
         let (ledger, position) = make_timeline(draft, self)?;

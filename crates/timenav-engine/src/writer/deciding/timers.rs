@@ -9,7 +9,7 @@ use timenav_core::timers::{Coming, FellDue, FiringState, Repeating, Schedule, Sk
 use self::upcoming::{Upcoming, check_next};
 use super::outcomes::{Outcome, tell_outcomes};
 use super::recording::{Recording, record_events};
-use super::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
+use super::{Aim, Command, Needs, NeedsAtWork, TimersNeeded};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 use crate::ledger::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
@@ -44,7 +44,9 @@ pub(crate) struct SetTimer {
     pub(crate) plan: TimerPlan,
 }
 
-impl Asking for SetTimer {
+impl Command for SetTimer {
+    type Output = TimerAfter;
+
     fn action(&self) -> Action {
         Action::SetTimer
     }
@@ -57,10 +59,6 @@ impl Asking for SetTimer {
         let wanted = vec![TimersWanted::Named(self.timer_id.clone())];
         Needs { timers: TimersNeeded { wanted, is_exact: false }, ..Needs::default() }
     }
-}
-
-impl Deciding for SetTimer {
-    type Change = TimerAfter;
 
     /// If the timer exists with an identical definition, nothing changes.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
@@ -133,7 +131,9 @@ pub(crate) struct ChangeTimer {
     pub(crate) change: TimerChange,
 }
 
-impl Asking for ChangeTimer {
+impl Command for ChangeTimer {
+    type Output = TimerAfter;
+
     fn action(&self) -> Action {
         match self.change {
             TimerChange::To(_) => Action::ChangeTimer,
@@ -149,10 +149,6 @@ impl Asking for ChangeTimer {
         let timers = vec![TimersWanted::Named(self.timer_id.clone()), TimersWanted::Earliest(NEXT_BUT_ONE)];
         Needs { timers: TimersNeeded::exactly(timers), ..Needs::default() }
     }
-}
-
-impl Deciding for ChangeTimer {
-    type Change = TimerAfter;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
         let ledger = draft.aimed()?;
@@ -277,7 +273,9 @@ pub(crate) struct FireTimers {
     pub(crate) look_up: LookUp,
 }
 
-impl Asking for FireTimers {
+impl Command for FireTimers {
+    type Output = TimersMoved;
+
     fn action(&self) -> Action {
         Action::FireTimers
     }
@@ -291,10 +289,6 @@ impl Asking for FireTimers {
         let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
-}
-
-impl Deciding for FireTimers {
-    type Change = TimersMoved;
 
     /// Idempotent: the second of two concurrent requests finds nothing due.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
@@ -394,7 +388,9 @@ pub(crate) struct SettleFirings {
     pub(crate) keeper: Option<Keeper>,
 }
 
-impl Asking for SettleFirings {
+impl Command for SettleFirings {
+    type Output = FiringsAfter;
+
     fn action(&self) -> Action {
         Action::SettleFirings
     }
@@ -410,10 +406,6 @@ impl Asking for SettleFirings {
         let at_work = Some(NeedsAtWork { open_since: None, firings });
         Needs { timers: TimersNeeded::exactly(timers), at_work, ..Needs::default() }
     }
-}
-
-impl Deciding for SettleFirings {
-    type Change = FiringsAfter;
 
     /// A firing that is already settled keeps its outcome.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {

@@ -4,7 +4,7 @@ use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
 
 use super::history::{Before, Intervene, TakenBack, append_intervention};
-use super::{Aim, Asking, Deciding, Needs};
+use super::{Aim, Command, Needs};
 use crate::ledger::action::Action;
 use crate::ledger::changes::ImportUndone;
 use crate::ledger::import_id::ImportId;
@@ -29,7 +29,9 @@ enum Found {
     Gone,
 }
 
-impl Asking for UndoImport {
+impl Command for UndoImport {
+    type Output = ImportUndone;
+
     fn action(&self) -> Action {
         Action::ManipulateEvent
     }
@@ -41,10 +43,6 @@ impl Asking for UndoImport {
     fn needs(&self) -> Needs<'_> {
         Needs { events: self.events.iter().map(|event| &event.event_id).collect(), ..Needs::default() }
     }
-}
-
-impl Deciding for UndoImport {
-    type Change = ImportUndone;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ImportUndone>, Refusal> {
         let ledger = draft.aimed()?;

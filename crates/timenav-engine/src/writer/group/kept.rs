@@ -5,11 +5,11 @@ use crate::ports::rows::IdempotencyRecord;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
-use crate::writer::asked::{Asked, Told};
+use crate::writer::submission::{QueuedCommand, Told};
 
 /// Returns the stored form of a response. If its content was erased in the same group, only that fact is stored.
 pub(super) fn kept_outcome(
-    (asked_with, asked): (Idempotency, &dyn Asked),
+    (idempotency, command): (Idempotency, &dyn QueuedCommand),
     (told, is_untold): (&Told, bool),
     is_erased: bool,
     now: Instant<Wall>,
@@ -18,14 +18,14 @@ pub(super) fn kept_outcome(
     let record = if is_erased {
         OutcomeRecord::forgotten(timeline_id, *ledger)
     } else {
-        asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
+        command.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
     };
     let record = record.map(|record| record.untold(is_untold));
     let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be stored".to_owned()))?;
-    let event = asked.event().filter(|_| !is_erased);
+    let event = command.event().filter(|_| !is_erased);
     Ok(IdempotencyRecord {
-        key: asked_with.key,
-        fingerprint: asked_with.fingerprint,
+        key: idempotency.key,
+        fingerprint: idempotency.fingerprint,
         expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
         outcome: json(&record),
         event: event.map(|event_id| (timeline_id.clone(), event_id)),

@@ -9,10 +9,10 @@ use crate::ports::entropy::Entropy;
 use crate::ports::outside::{ExternalCheckpoint, Outside, OutsideError};
 use crate::ports::wall_clock::WallClock;
 use crate::requests::options::FEATURE_LEVEL;
-use crate::writer::asked::{Answer, Pending};
-use crate::writer::deciding::Deciding;
+use crate::writer::deciding::Command;
 use crate::writer::deciding::logged::{LogRead, LogScan};
 use crate::writer::deciding::timelines::CreateTimeline;
+use crate::writer::submission::{Answer, PendingCommand};
 
 struct Nowhere;
 
@@ -81,10 +81,10 @@ fn ports(runtime: &Runtime) -> Ports {
 
 type Outcome<C> = oneshot::Receiver<Result<Answer<C>, Refusal>>;
 
-fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, Outcome<D::Change>) {
+fn submission<D: Command>(timeline: &TimelineId, command: D) -> (Submission, Outcome<D::Output>) {
     let (reply, outcome) = oneshot::channel();
-    let asked = Pending::boxed(deciding, Some(reply));
-    (Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None }, outcome)
+    let command = PendingCommand::boxed(command, Some(reply));
+    (Submission { actor: Actor::Service, timeline: timeline.clone(), command, idempotency: None }, outcome)
 }
 
 fn made(heads: &Heads, ports: &Ports, submissions: &mut [Submission]) -> Finished {
@@ -136,7 +136,7 @@ fn group_is_decided_again_on_changed_heads() {
     assert!(matches!(finished.told[0], Some(Err(Refusal::AlreadyExists { .. }))));
     assert!(finished.commit.timelines.is_empty());
     for (submission, one) in submissions.into_iter().zip(finished.told) {
-        submission.asked.tell(one.unwrap());
+        submission.command.tell(one.unwrap());
     }
     assert!(matches!(told.try_recv(), Ok(Err(Refusal::AlreadyExists { .. }))), "told once, and as decided last");
 }

@@ -264,7 +264,7 @@ fn deciding(folder: &Path) -> BTreeSet<String> {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let types = text.lines().filter(|line| line.starts_with("impl")).filter_map(|line| {
-            let (_, of) = line.split_once(" Deciding for ")?;
+            let (_, of) = line.split_once(" Command for ")?;
             Some(of.split(['<', ' ']).next()?.to_owned())
         });
         found.extend(types);

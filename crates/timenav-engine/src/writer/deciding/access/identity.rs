@@ -11,7 +11,7 @@ use crate::ledger::changes::{KeyChanged, UserChanged};
 use crate::ledger::payload::entry_of;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::standing::hidden;
-use crate::writer::deciding::{Aim, Asking, Deciding};
+use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft, Ledger};
 
 pub(crate) struct ChangeUser(pub(crate) UserCommand);
@@ -24,7 +24,9 @@ pub(crate) struct RevokeKey {
     pub(crate) owner: Option<UserId>,
 }
 
-impl Asking for ChangeUser {
+impl Command for ChangeUser {
+    type Output = UserChanged;
+
     fn action(&self) -> Action {
         match &self.0 {
             UserCommand::Create { .. } => Action::CreateUser,
@@ -36,10 +38,6 @@ impl Asking for ChangeUser {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for ChangeUser {
-    type Change = UserChanged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<UserChanged>, Refusal> {
         let system = draft.system()?;
@@ -50,7 +48,9 @@ impl Deciding for ChangeUser {
     }
 }
 
-impl Asking for CreateKey {
+impl Command for CreateKey {
+    type Output = KeyChanged;
+
     fn action(&self) -> Action {
         Action::CreateApiKey
     }
@@ -58,10 +58,6 @@ impl Asking for CreateKey {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for CreateKey {
-    type Change = KeyChanged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<KeyChanged>, Refusal> {
         let Self(key) = self;
@@ -80,12 +76,14 @@ impl Deciding for CreateKey {
         Ok(draft.done(system, position, KeyChanged { key_id: key.key_id.clone() }))
     }
 
-    fn check_told(&self, draft: &Draft<'_>, _change: &KeyChanged) -> Result<(), Denial> {
+    fn check_output(&self, draft: &Draft<'_>, _change: &KeyChanged) -> Result<(), Denial> {
         draft.admit_own(Some(&self.0.user_id))
     }
 }
 
-impl Asking for RevokeKey {
+impl Command for RevokeKey {
+    type Output = KeyChanged;
+
     fn action(&self) -> Action {
         Action::RevokeApiKey
     }
@@ -93,10 +91,6 @@ impl Asking for RevokeKey {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for RevokeKey {
-    type Change = KeyChanged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<KeyChanged>, Refusal> {
         let Self { key_id, owner } = self;

@@ -6,12 +6,14 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::standing::hidden;
-use crate::writer::deciding::{Aim, Asking, Deciding};
+use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct ChangeSessions(pub(crate) SessionCommand);
 
-impl Asking for ChangeSessions {
+impl Command for ChangeSessions {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         match &self.0 {
             SessionCommand::LogIn { .. } => Action::LogIn,
@@ -30,10 +32,6 @@ impl Asking for ChangeSessions {
     fn needs_credential(&self) -> bool {
         !matches!(self.0, SessionCommand::LogIn { .. })
     }
-}
-
-impl Deciding for ChangeSessions {
-    type Change = Logged;
 
     /// The password comparison and the authorization came earlier, and must still hold.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {

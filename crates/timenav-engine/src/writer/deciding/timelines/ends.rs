@@ -11,12 +11,14 @@ use crate::ledger::changes::TimelineOver;
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::notes::newest_note;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::{Aim, Asking, Deciding};
+use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct EndTimeline;
 
-impl Asking for EndTimeline {
+impl Command for EndTimeline {
+    type Output = TimelineOver;
+
     fn action(&self) -> Action {
         Action::EndTimeline
     }
@@ -28,10 +30,6 @@ impl Asking for EndTimeline {
     fn aim(&self) -> Aim {
         Aim::TimelineToEnd
     }
-}
-
-impl Deciding for EndTimeline {
-    type Change = TimelineOver;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineOver>, Refusal> {
         let id = draft.timeline();

@@ -11,7 +11,7 @@ use crate::ledger::payload::HostClockAccepted;
 use crate::ports::rows::{SweepMark, SweepRow};
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::{Aim, Asking, Deciding};
+use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,9 @@ pub(crate) struct AcceptHostClock {
     pub(crate) now: Instant<Wall>,
 }
 
-impl Asking for SetRetention {
+impl Command for SetRetention {
+    type Output = RetentionSet;
+
     fn action(&self) -> Action {
         Action::SetRetention
     }
@@ -61,10 +63,6 @@ impl Asking for SetRetention {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for SetRetention {
-    type Change = RetentionSet;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<RetentionSet>, Refusal> {
         let ledger = draft.aimed()?;
@@ -90,7 +88,9 @@ impl Deciding for SetRetention {
     }
 }
 
-impl Asking for PrunePayloads {
+impl Command for PrunePayloads {
+    type Output = Swept;
+
     fn action(&self) -> Action {
         Action::Sweep
     }
@@ -98,10 +98,6 @@ impl Asking for PrunePayloads {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for PrunePayloads {
-    type Change = Swept;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Swept>, Refusal> {
         let ledger = draft.aimed()?;
@@ -124,7 +120,9 @@ impl Deciding for PrunePayloads {
     }
 }
 
-impl Asking for AcceptHostClock {
+impl Command for AcceptHostClock {
+    type Output = Logged;
+
     fn action(&self) -> Action {
         Action::AcceptHostClock
     }
@@ -132,10 +130,6 @@ impl Asking for AcceptHostClock {
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
-}
-
-impl Deciding for AcceptHostClock {
-    type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let system = draft.system()?;

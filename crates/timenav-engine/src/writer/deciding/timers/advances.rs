@@ -17,7 +17,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::recording::Recording;
 use crate::writer::deciding::timers::upcoming::Upcoming;
 use crate::writer::deciding::timers::{count_armed, fire, look_up_first};
-use crate::writer::deciding::{Aim, Asking, Deciding, Needs, NeedsAtWork, TimersNeeded};
+use crate::writer::deciding::{Aim, Command, Needs, NeedsAtWork, TimersNeeded};
 use crate::writer::draft::{Done, Draft, Ledger};
 
 /// Maximum number of instants passed by one decision if nothing listens to the firings there.
@@ -69,7 +69,9 @@ impl SeenInstant {
     }
 }
 
-impl Asking for StepAdvance {
+impl Command for StepAdvance {
+    type Output = TimersMoved;
+
     fn action(&self) -> Action {
         Action::FireTimers
     }
@@ -84,10 +86,6 @@ impl Asking for StepAdvance {
         let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
         Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
     }
-}
-
-impl Deciding for StepAdvance {
-    type Change = TimersMoved;
 
     /// Continues as long as nothing listens to the firings, because there is nothing to wait for.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
@@ -185,7 +183,9 @@ pub(crate) struct StopAdvance {
     pub(crate) unless_held: Option<u64>,
 }
 
-impl Asking for StopAdvance {
+impl Command for StopAdvance {
+    type Output = TimersMoved;
+
     fn action(&self) -> Action {
         Action::EndAdvance
     }
@@ -199,10 +199,6 @@ impl Asking for StopAdvance {
         let at_work = is_needed.then_some(NeedsAtWork { open_since: self.unless_held, firings: &[] });
         Needs { at_work, ..Needs::default() }
     }
-}
-
-impl Deciding for StopAdvance {
-    type Change = TimersMoved;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimersMoved>, Refusal> {
         let ledger = draft.aimed()?;

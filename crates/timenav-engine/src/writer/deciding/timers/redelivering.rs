@@ -6,7 +6,7 @@ use crate::ledger::changes::FiringsAfter;
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::timers::restoring::{Restored, Restoring, TimerChanged, restore};
-use crate::writer::deciding::{Aim, Asking, Deciding, Needs, TimersNeeded};
+use crate::writer::deciding::{Aim, Command, Needs, TimersNeeded};
 use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct Redeliver {
@@ -27,7 +27,9 @@ impl Redeliver {
     }
 }
 
-impl Asking for Redeliver {
+impl Command for Redeliver {
+    type Output = FiringsAfter;
+
     fn action(&self) -> Action {
         Action::RestoreTimers
     }
@@ -39,10 +41,6 @@ impl Asking for Redeliver {
     fn needs(&self) -> Needs<'_> {
         Needs { timers: TimersNeeded::exactly(self.wanted().into()), ..Needs::default() }
     }
-}
-
-impl Deciding for Redeliver {
-    type Change = FiringsAfter;
 
     /// The firing keeps its outcome. Its due time recurs, as it does when a clock goes back.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {

@@ -6,36 +6,36 @@ use crate::ledger::changes::{Change, LedgerPosition};
 use crate::requests::actor::Actor;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::{Asking, Deciding};
+use crate::writer::deciding::{Command, CommandSpec};
 use crate::writer::draft::{Done, Draft};
 
 /// A request by one actor on one timeline, to be decided by the writer.
 pub(crate) struct Submission {
     pub(crate) actor: Actor,
     pub(crate) timeline: TimelineId,
-    pub(crate) asked: Box<dyn Asked>,
+    pub(crate) command: Box<dyn QueuedCommand>,
     pub(crate) idempotency: Option<Idempotency>,
 }
 
 /// Submissions that belong into the same group, unless that is full.
-pub(crate) struct Handed {
+pub(crate) struct QueueItem {
     pub(crate) submission: Submission,
     /// Decided right after `submission`.
     pub(crate) then: Option<Submission>,
 }
 
-impl Handed {
+impl QueueItem {
     pub(crate) fn is_awaited(&self) -> bool {
-        self.each().any(|one| one.asked.is_awaited())
+        self.each().any(|one| one.command.is_awaited())
     }
 
     fn each(&self) -> impl Iterator<Item = &Submission> {
         std::iter::once(&self.submission).chain(&self.then)
     }
 
-    pub(crate) fn each_of(handed: Vec<Self>) -> std::vec::IntoIter<Submission> {
+    pub(crate) fn each_of(item: Vec<Self>) -> std::vec::IntoIter<Submission> {
         let each: Vec<Submission> =
-            handed.into_iter().flat_map(|one| std::iter::once(one.submission).chain(one.then)).collect();
+            item.into_iter().flat_map(|one| std::iter::once(one.submission).chain(one.then)).collect();
         each.into_iter()
     }
 }
@@ -59,8 +59,8 @@ pub(crate) struct Told {
 pub(crate) type Reply<C> = oneshot::Sender<Result<Answer<C>, Refusal>>;
 
 /// A pending request, independent of the type of its response.
-pub(crate) trait Asked: Send {
-    fn asking(&self) -> &dyn Asking;
+pub(crate) trait QueuedCommand: Send {
+    fn spec(&self) -> &dyn CommandSpec;
 
     /// Decides the request, and stores the response. May be called again, in which case the last call counts.
     fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal>;
@@ -69,7 +69,7 @@ pub(crate) trait Asked: Send {
     fn repeat(&mut self, kept: &str) -> Result<(), Refusal>;
 
     /// Checks whether the stored response may be returned for a repeated request.
-    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
+    fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial>;
 
     /// Returns the stored response as JSON.
     fn keep(&self) -> Option<String>;
@@ -82,37 +82,37 @@ pub(crate) trait Asked: Send {
 }
 
 /// A request and the receiver of its response, which is missing for a read with a buffered entry.
-pub(crate) struct Pending<D: Deciding> {
-    deciding: D,
-    change: Option<D::Change>,
-    reply: Option<Reply<D::Change>>,
+pub(crate) struct PendingCommand<D: Command> {
+    command: D,
+    change: Option<D::Output>,
+    reply: Option<Reply<D::Output>>,
 }
 
-impl<D: Deciding> Pending<D> {
-    pub(crate) fn boxed(deciding: D, reply: Option<Reply<D::Change>>) -> Box<dyn Asked> {
-        Box::new(Self { deciding, change: None, reply })
+impl<D: Command> PendingCommand<D> {
+    pub(crate) fn boxed(command: D, reply: Option<Reply<D::Output>>) -> Box<dyn QueuedCommand> {
+        Box::new(Self { command, change: None, reply })
     }
 }
 
-impl<D: Deciding> Asked for Pending<D> {
-    fn asking(&self) -> &dyn Asking {
-        &self.deciding
+impl<D: Command> QueuedCommand for PendingCommand<D> {
+    fn spec(&self) -> &dyn CommandSpec {
+        &self.command
     }
 
     fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal> {
-        let Done { timeline_id, position, change } = self.deciding.decide(draft)?;
+        let Done { timeline_id, position, change } = self.command.decide(draft)?;
         self.change = Some(change);
         Ok(Done { timeline_id, position, change: () })
     }
 
     fn repeat(&mut self, kept: &str) -> Result<(), Refusal> {
-        self.change = D::Change::read(kept);
+        self.change = D::Output::read(kept);
         let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
         self.change.as_ref().map(|_| ()).ok_or_else(unreadable)
     }
 
-    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial> {
-        self.change.as_ref().map_or(Ok(()), |change| self.deciding.check_told(draft, change))
+    fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial> {
+        self.change.as_ref().map_or(Ok(()), |change| self.command.check_output(draft, change))
     }
 
     fn keep(&self) -> Option<String> {
