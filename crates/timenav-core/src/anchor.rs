@@ -75,9 +75,3 @@ pub fn decide(
         moment,
     })
 }
-
-/// Counts the anchor, because only the count is state. Infallible: the live path and replay share it.
-#[must_use]
-pub const fn apply(anchors_count: u64, _set: &Anchor) -> u64 {
-    anchors_count.saturating_add(1)
-}

@@ -25,10 +25,6 @@ pub enum End {
     In(Span),
 }
 
-/// A change of the lists: all of them, as they are from then on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PermissionsSet(pub Permissions);
-
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionsRefusal {
     #[error("the timeline would have no admin; name at least one user in `admin`")]
@@ -51,7 +47,7 @@ pub fn decide(
     permissions: &Permissions,
     command: &PermissionsCommand,
     host: Instant<Wall>,
-) -> Result<PermissionsSet, PermissionsRefusal> {
+) -> Result<Permissions, PermissionsRefusal> {
     let given = [&command.read, &command.write, &command.admin];
     let mut after = Permissions::default();
     for (role, list) in Role::ALL.into_iter().zip(given) {
@@ -81,10 +77,5 @@ pub fn decide(
     if after.admin.len() == after.ends.admin.len() {
         return Err(PermissionsRefusal::EveryAdminExpires);
     }
-    Ok(PermissionsSet(after))
-}
-
-/// Applies a change. Infallible: the live path and replay share it.
-pub fn apply(permissions: &mut Permissions, set: &PermissionsSet) {
-    permissions.clone_from(&set.0);
+    Ok(after)
 }

@@ -26,8 +26,7 @@ fn anchor_marks_clock_time_unless_another_is_given() {
 fn anchors_beyond_the_timeline_limit_are_rejected() {
     let clock = Clock::new(host(0));
     let max = ANCHORS_PER_TIMELINE_MAX as u64;
-    let last = decide(max - 1, &command(None), &clock, (0, host(0))).unwrap();
-    assert_eq!(apply(max - 1, &last), max);
+    assert!(decide(max - 1, &command(None), &clock, (0, host(0))).is_ok());
     assert_eq!(decide(max, &command(None), &clock, (0, host(0))), Err(AnchorRefusal::TooMany));
 }
 
@@ -61,7 +60,6 @@ proptest! {
         let marks = marks.map(|seconds| Instant::from_micros(seconds * 1_000_000).unwrap());
         let set = decide(3, &command(marks), &clock, (9, host(waits))).unwrap();
         prop_assert_eq!(set.timestamp, marks.unwrap_or_else(|| clock.now(host(waits))));
-        prop_assert_eq!(apply(3, &set), 4);
 
         let away = ClockCommand::Travel { to: Instant::EPOCH, location: Some("Rome".into()) };
         let moved = clock::decide(&clock, &away, &zone, host(waits + 5)).unwrap().unwrap();

@@ -30,16 +30,16 @@ const NOW: i64 = 100;
 fn omitted_permission_list_is_unchanged() {
     let set =
         decide(&given(), &PermissionsCommand { write: Some(users(&["dot"])), ..Default::default() }, at(NOW)).unwrap();
-    assert_eq!(set.0, Permissions { write: users(&["dot"]), ..given() });
+    assert_eq!(set, Permissions { write: users(&["dot"]), ..given() });
     let nothing = decide(&given(), &PermissionsCommand::default(), at(NOW)).unwrap();
-    assert_eq!(nothing.0, given());
+    assert_eq!(nothing, given());
 }
 
 #[test]
 fn empty_list_revokes_all_but_not_administrators() {
     let nobody = PermissionsCommand { read: Some(users(&[])), ..Default::default() };
     let set = decide(&given(), &nobody, at(NOW)).unwrap();
-    assert_eq!(set.0.role(&user("ada"), at(NOW)), None);
+    assert_eq!(set.role(&user("ada"), at(NOW)), None);
     let nobody = PermissionsCommand { admin: Some(users(&[])), ..Default::default() };
     let refused = decide(&given(), &nobody, at(NOW));
     assert_eq!(refused, Err(PermissionsRefusal::LastAdmin));
@@ -47,7 +47,7 @@ fn empty_list_revokes_all_but_not_administrators() {
 
 #[test]
 fn permission_ends_exactly_at_its_end_time() {
-    let set = decide(&given(), &ends([(Role::Read, "ada", End::At(at(200)))]), at(NOW)).unwrap().0;
+    let set = decide(&given(), &ends([(Role::Read, "ada", End::At(at(200)))]), at(NOW)).unwrap();
     assert_eq!(set.role(&user("ada"), at(199)), Some(Role::Read));
     assert_eq!((set.role(&user("ada"), at(200)), set.names(&user("ada"))), (None, true));
     assert_eq!(set.role_end(&user("ada"), at(199)), Some(at(200)));
@@ -58,16 +58,14 @@ fn permission_ends_exactly_at_its_end_time() {
         read: Some(users(&["ada", "bob"])),
         ..ends([(Role::Write, "bob", End::In(Span::from_micros(50)))])
     };
-    let set = decide(&set, &both, at(NOW)).unwrap().0;
+    let set = decide(&set, &both, at(NOW)).unwrap();
     assert_eq!(set.role(&user("bob"), at(149)), Some(Role::Write));
     assert_eq!((set.role(&user("bob"), at(150)), set.role_end(&user("bob"), at(150))), (Some(Role::Read), None));
 }
 
 #[test]
 fn remaining_user_keeps_the_end_until_another_is_set() {
-    let decide = |permissions: &Permissions, command: PermissionsCommand| {
-        decide(permissions, &command, at(NOW)).map(|set| set.0)
-    };
+    let decide = |permissions: &Permissions, command: PermissionsCommand| decide(permissions, &command, at(NOW));
     let first = decide(&given(), ends([(Role::Read, "ada", End::At(at(200)))])).unwrap();
     // A client unaware of ends reads the lists, adds a user, and sends them back.
     let more = PermissionsCommand { read: Some(users(&["ada", "dot"])), ..Default::default() };
@@ -85,10 +83,10 @@ fn permission_end_must_be_later_unless_unchanged() {
         assert_eq!(decide(&given(), &ends([(Role::Read, "ada", End::At(at(end)))]), at(NOW)), expired("ada"));
     }
     let same = ends([(Role::Read, "ada", End::At(at(NOW + 1)))]);
-    let set = decide(&given(), &same, at(NOW)).unwrap().0;
-    assert_eq!(decide(&set, &same, at(NOW + 9)).unwrap().0, set);
+    let set = decide(&given(), &same, at(NOW)).unwrap();
+    assert_eq!(decide(&set, &same, at(NOW + 9)).unwrap(), set);
     assert_eq!(decide(&set, &ends([(Role::Read, "ada", End::At(at(NOW + 2)))]), at(NOW + 9)), expired("ada"));
-    let far = decide(&set, &ends([(Role::Read, "ada", End::In(Span::from_micros(i64::MAX)))]), at(NOW)).unwrap().0;
+    let far = decide(&set, &ends([(Role::Read, "ada", End::In(Span::from_micros(i64::MAX)))]), at(NOW)).unwrap();
     assert_eq!(far.ends.read[&user("ada")], Instant::MAX);
 }
 
@@ -104,7 +102,7 @@ fn one_administrator_without_an_end_must_remain() {
     assert_eq!(refused, Err(PermissionsRefusal::EveryAdminExpires));
     let two =
         PermissionsCommand { admin: Some(users(&["cyd", "dot"])), ..ends([(Role::Admin, "cyd", End::At(at(200)))]) };
-    let set = decide(&given(), &two, at(NOW)).unwrap().0;
+    let set = decide(&given(), &two, at(NOW)).unwrap();
     assert_eq!(set.role(&user("cyd"), at(200)), None);
     // The last administrator can neither be removed nor expire.
     let alone = PermissionsCommand { admin: Some(users(&["cyd"])), ..Default::default() };
@@ -143,7 +141,7 @@ proptest! {
         for (command, now) in commands {
             let before = permissions.clone();
             if let Ok(set) = decide(&permissions, &command, at(now)) {
-                apply(&mut permissions, &set);
+                permissions = set;
                 prop_assert_eq!(&permissions.read, command.read.as_ref().unwrap_or(&before.read));
                 prop_assert_eq!(&permissions.write, command.write.as_ref().unwrap_or(&before.write));
                 prop_assert_eq!(&permissions.admin, command.admin.as_ref().unwrap_or(&before.admin));
@@ -162,7 +160,7 @@ proptest! {
                 admin: Some(permissions.admin.clone()),
                 ends: ends.collect(),
             };
-            prop_assert_eq!(decide(&permissions, &same, Instant::MAX).unwrap().0, permissions.clone());
+            prop_assert_eq!(decide(&permissions, &same, Instant::MAX).unwrap(), permissions.clone());
         }
     }
 }

@@ -19,12 +19,6 @@ impl Timer {
 }
 
 impl Timers {
-    /// Records that a timer returned to a moment. `was_armed` is whether it had a next moment before.
-    pub fn rearm(&mut self, was_armed: bool, next: Instant<Virtual>) {
-        self.armed += u64::from(!was_armed);
-        self.next = Some(self.next.map_or(next, |earliest| earliest.min(next)));
-    }
-
     pub fn supersede(&mut self, count: u64) {
         self.pending = self.pending.saturating_sub(count);
     }

@@ -18,6 +18,7 @@ mod reads;
 mod restored;
 mod service;
 mod sessions;
+mod stateful;
 mod timeline;
 mod timer_record;
 mod timers;
@@ -38,7 +39,9 @@ pub(crate) use reads::{EventsCounted, EventsExported, EventsFound, EventsWatched
 pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, due_firing_of, fallen_record, is_same_timer};
 pub(crate) use service::{HostClockAccepted, LostTree, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
+pub(crate) use stateful::StatePayload;
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
+pub(crate) use timer_record::TimerTold;
 pub(crate) use timers::{
     AdvanceOver, AdvanceTold, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired,
     schedule_of,

@@ -31,6 +31,7 @@ use crate::requests::refusal::Refusal;
 mod accepted;
 mod erasing;
 mod events;
+mod recorded;
 mod returned;
 mod salts;
 mod timers;

@@ -113,7 +113,8 @@ impl Model {
         let timers = back.iter().map(again).collect();
         let mut expected = self.state.clone();
         for (position, next) in &back {
-            expected.rearm(self.timers[position].next.is_some(), *next);
+            expected.armed += u64::from(self.timers[position].next.is_none());
+            expected.next = expected.next.into_iter().chain([*next]).min();
         }
         expected.supersede(superseded.len() as u64);
         self.restore(timers, &superseded, &[]);

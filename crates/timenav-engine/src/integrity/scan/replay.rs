@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use timenav_core::access::Permissions;
-use timenav_core::anchor::{self, Anchor};
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
-use timenav_core::permissions;
+use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, RetentionPolicies, Sweep};
 use timenav_core::scan::{FactKey, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -18,7 +17,7 @@ use super::facts::RowFacts;
 use super::powers::Powers;
 use crate::ledger::action::Action;
 use crate::ledger::head::Origin;
-use crate::ledger::payload::{AnchorSet, DataEncrypted, ForkRecord, LaterEntry, PermissionsTold};
+use crate::ledger::payload::{ClockTold, ForkRecord, LaterEntry};
 use crate::ports::archive::EntryMarks;
 use crate::requests::json::read;
 
@@ -31,6 +30,7 @@ mod events;
 mod gone;
 mod heads;
 mod marks;
+mod projected;
 mod recorded;
 mod rights;
 mod signing_keys;
@@ -305,7 +305,6 @@ impl Replay {
             Action::RecordEvent => return Some(self.event_recorded(record, position, payload)),
             Action::CorrectEvent => return self.corrected(record, position, payload).map(Followed::Row),
             Action::ManipulateEvent => return self.intervened(record, position, payload).map(Followed::Row),
-            Action::EncryptData => return self.sealed(position, payload).map(Followed::Row),
             Action::Read
             | Action::Reads
             | Action::Attempt
@@ -323,7 +322,13 @@ impl Replay {
                 return Some(Followed::Nothing);
             }
             Action::Heads => return self.committed(record, position, payload?).map(|()| Followed::Nothing),
-            Action::CreateTimeline => self.create(record, payload?)?,
+            Action::CreateTimeline => {
+                self.list_timeline(record, payload?)?;
+                // On `system`, creating another timeline does not change the state.
+                if record.subject == self.timeline_id {
+                    self.project(action, record, (position, recorded_at), payload?)?;
+                }
+            }
             Action::EndTimeline => {
                 self.directory.take(action, record, recorded_at, payload)?;
                 self.end_timeline(recorded_at, payload?)?;
@@ -334,28 +339,19 @@ impl Replay {
             | Action::FastForward
             | Action::Rewind
             | Action::SetRate
-            | Action::ReturnToAnchor => {
-                self.check_change(action, (position, recorded_at), payload?);
-                self.change_clock(position, payload?);
-                self.advance_told(position, recorded_at, payload?)?;
-            }
-            Action::EndAdvance => self.advance_over((position, recorded_at), payload?)?,
-            Action::SetTimer
+            | Action::ReturnToAnchor
+            | Action::EndAdvance
+            | Action::SetTimer
             | Action::ChangeTimer
             | Action::CancelTimer
             | Action::FireTimers
             | Action::SettleFirings
-            | Action::RestoreTimers => self.timers_told(action, record, (position, recorded_at), payload?)?,
-            Action::SetAccessControl => {
-                let set = read::<PermissionsTold>(payload?)?.set()?;
-                permissions::apply(self.permissions.get_or_insert_default(), &set);
-            }
-            Action::SetAnchor => {
-                let set = read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?;
-                self.anchors_count = anchor::apply(self.anchors_count, &set);
-                self.marked.set(&set);
-                self.anchors.push(set);
-            }
+            | Action::RestoreTimers
+            | Action::SetAccessControl
+            | Action::SetAnchor
+            | Action::EncryptData
+            | Action::SetFault
+            | Action::SetRetention => return self.project(action, record, (position, recorded_at), payload?),
             Action::CreateUser
             | Action::RestrictTimeTravel
             | Action::DeleteUser
@@ -367,8 +363,6 @@ impl Replay {
             | Action::EndSession
             | Action::SetPassword => self.directory.take(action, record, recorded_at, payload)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
-            Action::SetFault => self.fault_told(position, payload?)?,
-            Action::SetRetention => self.policies.set(position, Retention::decode(payload?).ok()?),
             Action::Sweep => {
                 Sweep::decode(payload?).ok()?;
                 self.sweeps.insert(position);
@@ -395,13 +389,12 @@ impl Replay {
     /// Applies an entry of an action unknown to this version: it has changed the clock if it records one, and nothing
     /// else that this replay knows.
     fn follow_unknown(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Followed> {
-        self.change_clock(position, payload?);
+        if let Some(told) = read::<ClockTold>(payload?)
+            && let Some(clock) = told.clock()
+        {
+            self.check_generation(&clock, told.is_change(), position);
+            self.set_clock(clock, position);
+        }
         Some(Followed::State)
-    }
-
-    fn sealed(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
-        self.data_count += 1;
-        let DataEncrypted { data_id, sha256, .. } = payload.and_then(read)?;
-        Some(Recorded::Data(RecordedData { position, data_id, sha256 }))
     }
 }

@@ -107,9 +107,10 @@ impl MomentRecord {
         }
     }
 
-    fn moment(self) -> Option<Moment> {
+    fn moment(&self) -> Option<Moment> {
         let Self { at, running, rate_micros, location } = self;
-        Some(Moment { at: parse_timestamp(&at).ok()?, running, rate: Rate::from_micros(rate_micros)?, location })
+        let (at, rate) = (parse_timestamp(at).ok()?, Rate::from_micros(*rate_micros)?);
+        Some(Moment { at, running: *running, rate, location: location.clone() })
     }
 }
 
@@ -133,13 +134,13 @@ impl AnchorSet {
         }
     }
 
-    pub(crate) fn anchor(self, position: u64, set_at: Instant<Wall>) -> Option<Anchor> {
+    pub(crate) fn anchor(&self, position: u64, set_at: Instant<Wall>) -> Option<Anchor> {
         Some(Anchor {
             anchor_id: AnchorId::new(&self.anchor_id).ok()?,
             position,
             set_at,
             timestamp: parse_timestamp(&self.timestamp).ok()?,
-            description: self.description,
+            description: self.description.clone(),
             fixed: self.fixed,
             moment: self.moment.moment()?,
         })

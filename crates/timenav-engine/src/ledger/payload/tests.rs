@@ -14,7 +14,6 @@ use timenav_core::ids::{AnchorId, EventId, KeyId, QueueId, SessionId, TimelineId
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Adopted, HandedOver, Hash, PositionRuns, PruneClass, Retention, Sweep, TimelineEnded};
 use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased, ReadsErased};
-use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, Span, TimeScale, Virtual, Wall, parse_duration};
 use timenav_core::timers::{Advance, DueFiring, FiringState, Timers};
@@ -179,8 +178,8 @@ fn of_timelines() -> Vec<(Action, String)> {
         of_clock(Action::ReturnToAnchor, None, Some("before")),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(None)))),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(Some("Paris"))))),
-        (Action::SetAccessControl, json(&PermissionsTold::of(&PermissionsSet(permissions())))),
-        (Action::SetAccessControl, json(&PermissionsTold::of(&PermissionsSet(expiring())))),
+        (Action::SetAccessControl, json(&PermissionsTold::of(&permissions()))),
+        (Action::SetAccessControl, json(&PermissionsTold::of(&expiring()))),
     ]
 }
 
@@ -782,16 +781,7 @@ fn written_payloads_match_the_frozen_ones() {
 fn written_again(action: Action, payload: &str) -> Option<String> {
     let bytes = payload.as_bytes();
     Some(match action {
-        Action::CreateTimeline => json(&read::<TimelineCreated>(bytes)?),
         Action::EndTimeline => String::from_utf8(TimelineEnded::decode(bytes).ok()?.encode()).ok()?,
-        Action::Travel
-        | Action::PauseTime
-        | Action::ResumeTime
-        | Action::FastForward
-        | Action::Rewind
-        | Action::SetRate
-        | Action::ReturnToAnchor => json(&read::<ClockChanged>(bytes)?),
-        Action::SetAnchor => json(&AnchorSet::of(&read::<AnchorSet>(bytes)?.anchor(7, at(1))?)),
         Action::RecordEvent => {
             let draft = event_draft(payload)?;
             event_content(draft.event_id.as_ref()?, &draft)
@@ -803,12 +793,10 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
             let causes = causes.iter().map(CauseContent::of).collect();
             json(&Intervened { effect: EffectRecord::of(&told.effect.effect()?), causes, ..told })
         }
-        Action::EncryptData => json(&read::<DataEncrypted>(bytes)?),
         Action::DecryptData => json(&read::<DataDecrypted>(bytes)?),
         Action::EraseData => json(&read::<DataErased>(bytes)?),
         Action::EraseEvents => String::from_utf8(EventsErased::decode(bytes).ok()?.encode()).ok()?,
         Action::EraseReads => String::from_utf8(ReadsErased::decode(bytes).ok()?.encode()).ok()?,
-        Action::SetAccessControl => json(&PermissionsTold::of(&read::<PermissionsTold>(bytes)?.set()?)),
         Action::DetectTampering => json(&read::<ScanAsked>(bytes)?),
         Action::CreateUser | Action::DeleteUser | Action::RestrictTimeTravel => {
             json(&UserRecord::of(&read::<UserRecord>(bytes)?.user()?))
@@ -831,15 +819,27 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::LayerErased => json(&read::<LayerErased<'_>>(bytes)?),
         Action::Heads => String::from_utf8(CommittedHeads::decode(bytes).ok()?.encode()).ok()?,
         Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
-        Action::SetFault => json(&read::<FaultSet>(bytes)?),
-        Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,
         Action::Sweep => String::from_utf8(Sweep::decode(bytes).ok()?.encode()).ok()?,
-        Action::SetTimer | Action::ChangeTimer => json(&read::<TimerSet<'_>>(bytes)?),
-        Action::CancelTimer => json(&read::<TimerCancelled>(bytes)?),
-        Action::FireTimers => json(&read::<TimersFired>(bytes)?),
-        Action::SettleFirings => json(&read::<FiringsSettled>(bytes)?),
-        Action::RestoreTimers => json(&read::<TimersRestored<'_>>(bytes)?),
-        Action::EndAdvance => json(&read::<AdvanceOver>(bytes)?),
+        Action::CreateTimeline
+        | Action::Travel
+        | Action::PauseTime
+        | Action::ResumeTime
+        | Action::FastForward
+        | Action::Rewind
+        | Action::SetRate
+        | Action::ReturnToAnchor
+        | Action::SetAnchor
+        | Action::EncryptData
+        | Action::SetAccessControl
+        | Action::SetFault
+        | Action::SetRetention
+        | Action::SetTimer
+        | Action::ChangeTimer
+        | Action::CancelTimer
+        | Action::FireTimers
+        | Action::SettleFirings
+        | Action::RestoreTimers
+        | Action::EndAdvance => StatePayload::read(action, bytes)?.written(),
     })
 }
 

@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::ids::UserId;
-use timenav_core::permissions::PermissionsSet;
 use timenav_core::time::{Instant, TimestampError, Wall, parse_timestamp};
 
 use super::clock::ClockRecord;
@@ -120,11 +119,11 @@ pub(crate) struct PermissionsTold {
 }
 
 impl PermissionsTold {
-    pub(crate) fn of(set: &PermissionsSet) -> Self {
-        Self { permissions: PermissionsRecord::of(&set.0) }
+    pub(crate) fn of(permissions: &Permissions) -> Self {
+        Self { permissions: PermissionsRecord::of(permissions) }
     }
 
-    pub(crate) fn set(&self) -> Option<PermissionsSet> {
-        self.permissions.permissions().map(PermissionsSet)
+    pub(crate) fn permissions(&self) -> Option<Permissions> {
+        self.permissions.permissions()
     }
 }

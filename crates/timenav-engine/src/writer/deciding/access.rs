@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
@@ -10,9 +9,8 @@ use super::{Aim, Command};
 use crate::access::permissions::permissions_tag;
 use crate::ledger::action::Action;
 use crate::ledger::changes::PermissionsAfter;
-use crate::ledger::payload::PermissionsTold;
+use crate::ledger::payload::{PermissionsTold, StatePayload};
 use crate::requests::expected::Expected;
-use crate::requests::json::json;
 use crate::requests::options::LEVEL_OF_EXPIRING_PERMISSIONS;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
@@ -45,15 +43,13 @@ impl Command for SetPermissions {
         Expected::check(self.expected.as_ref(), permissions_tag(&head.permissions))?;
         let set = permissions::decide(&head.permissions, &self.command, now)
             .map_err(|refusal| self.refused(&head.id, refusal))?;
-        check_level(&set.0, draft.level())?;
-        let payload = json(&PermissionsTold::of(&set));
-        let step = draft.step_mut(ledger);
-        permissions::apply(Arc::make_mut(&mut step.state.head.permissions), &set);
-        step.permissions_changed = true;
-        let tag = permissions_tag(&step.state.head.permissions);
-        let expired = self.expired(&step.state.head.permissions, now);
-        let position = draft.append(ledger, Action::SetAccessControl, "permissions", payload, host);
-        Ok(draft.done(ledger, position, PermissionsAfter { tag, expired }))
+        check_level(&set, draft.level())?;
+        let payload = StatePayload::Permissions(PermissionsTold::of(&set));
+        let entry = (Action::SetAccessControl, "permissions");
+        let position = draft.record(ledger, entry, &payload, host)?;
+        let after = &draft.state(ledger).head.permissions;
+        let change = PermissionsAfter { tag: permissions_tag(after), expired: self.expired(after, now) };
+        Ok(draft.done(ledger, position, change))
     }
 }
 

@@ -4,8 +4,7 @@ use timenav_core::anchor::{self, AnchorCommand};
 use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::AnchorMarked;
-use crate::ledger::payload::AnchorSet;
-use crate::requests::json::json;
+use crate::ledger::payload::{AnchorSet, StatePayload};
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
@@ -28,12 +27,10 @@ impl Command for SetAnchor {
         let head = &draft.state(ledger).head;
         let set = anchor::decide(head.anchors_count, &self.0, &head.clock, (head.frontier.size(), host))?;
         draft.admit_moment(set.timestamp)?;
-        let head = &mut draft.state_mut(ledger).head;
-        head.anchors_count = anchor::apply(head.anchors_count, &set);
-        let marked = AnchorMarked { anchor_id: set.anchor_id.clone(), timestamp: set.timestamp };
-        let position =
-            draft.append(ledger, Action::SetAnchor, set.anchor_id.as_str(), json(&AnchorSet::of(&set)), host);
-        draft.step_mut(ledger).anchors.push(set);
+        let payload = StatePayload::Anchor(AnchorSet::of(&set));
+        let entry = (Action::SetAnchor, set.anchor_id.as_str());
+        let position = draft.record(ledger, entry, &payload, host)?;
+        let marked = AnchorMarked { anchor_id: set.anchor_id, timestamp: set.timestamp };
         Ok(draft.done(ledger, position, marked))
     }
 

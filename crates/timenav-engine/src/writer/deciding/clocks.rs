@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use timenav_core::access::{Demand, Denial};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{self, ClockCommand, ClockMoved, Moment, Surroundings};
@@ -12,11 +10,10 @@ use super::{Aim, Command, Needs, NeedsAtWork};
 use crate::events::location::zone_of;
 use crate::ledger::action::Action;
 use crate::ledger::changes::ClockAfter;
-use crate::ledger::payload::{AdvanceBegun, AdvanceEnded, ClockChanged, ClockRecord};
+use crate::ledger::payload::{AdvanceBegun, AdvanceEnded, ClockChanged, ClockRecord, StatePayload};
 use crate::requests::expected::Expected;
-use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::timers::advances::{begin, forget};
+use crate::writer::deciding::timers::advances::begin;
 use crate::writer::deciding::timers::restoring::{GoingBack, Restored, restore};
 use crate::writer::draft::{Done, Draft, Ledger};
 
@@ -214,7 +211,7 @@ fn change_clock(
         | ClockCommand::SetRate(_)
         | ClockCommand::Restore(_) => None,
     };
-    let payload = json(&ClockChanged {
+    let payload = StatePayload::Clock(ClockChanged {
         clock: ClockRecord::of(&after),
         changed: moved.is_some(),
         duration,
@@ -222,17 +219,9 @@ fn change_clock(
         advance: advance.as_ref().map(AdvanceBegun::of),
         ended: None,
     });
-    let advance_id = advance.as_ref().map(|advance| advance.advance_id.clone());
-    let head = &mut draft.state_mut(ledger).head;
-    head.clock_entry = head.frontier.size();
-    if moved.is_some() {
-        head.clock = after.clone();
-    }
-    if advance.is_some() {
-        Arc::make_mut(&mut head.timers).advance = advance;
-    }
+    let advance_id = advance.map(|advance| advance.advance_id);
     let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
-    let position = draft.append(ledger, action, subject, payload, host);
+    let position = draft.record(ledger, (action, subject), &payload, host)?;
     let current_time = after.now(host);
     let change = ClockAfter { clock: after, current_time, changed: moved.is_some(), advance_id };
     Ok(draft.done(ledger, position, change))
@@ -259,19 +248,15 @@ fn pause_advance(draft: &mut Draft<'_>, ledger: Ledger) -> Result<Done<ClockAfte
     draft.admit_clock(&moment, head.clock.rate())?;
     let ended = AdvanceEnded::of(&advance, AdvanceState::Stopped, moment.at, None);
     let after = clock::apply(&head.clock, &ClockMoved { host, moment });
-    let payload = json(&ClockChanged {
+    let payload = StatePayload::Clock(ClockChanged {
         clock: ClockRecord::of(&after),
         changed: true,
         duration: None,
         anchor_id: None,
         advance: None,
-        ended: Some(ended.clone()),
+        ended: Some(ended),
     });
-    let head = &mut draft.state_mut(ledger).head;
-    head.clock_entry = head.frontier.size();
-    head.clock = after.clone();
-    let position = draft.append(ledger, Action::PauseTime, "clock", payload, host);
-    forget(draft, ledger, &advance, &ended, position);
+    let position = draft.record(ledger, (Action::PauseTime, "clock"), &payload, host)?;
     let current_time = after.now(host);
     Ok(draft.done(ledger, position, ClockAfter { clock: after, current_time, changed: true, advance_id: None }))
 }

@@ -7,7 +7,7 @@ use super::erasing::forget;
 use super::{Aim, Command, Needs};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{ContentErased, DataKept, Logged};
-use crate::ledger::payload::{DataDecrypted, DataEncrypted, DataErased};
+use crate::ledger::payload::{DataDecrypted, DataEncrypted, DataErased, StatePayload};
 use crate::ports::rows::{DataRecord, ErasedContent, Erasure};
 use crate::requests::json::json;
 use crate::requests::refusal::{Refusal, no_record};
@@ -47,19 +47,18 @@ impl Command for EncryptData {
         let Self { data_id, kind, sealed } = self;
         let ledger = draft.aimed()?;
         let (host, max) = (draft.host(ledger), draft.options().data_records_per_timeline_max);
-        let count = &mut draft.state_mut(ledger).head.data_count;
-        if *count >= max as u64 {
+        if draft.state(ledger).head.data_count >= max as u64 {
             return Err(Refusal::LimitReached { what: "sealed records on this timeline, erased ones among them", max });
         }
-        *count += 1;
-        let payload = json(&DataEncrypted {
+        let payload = StatePayload::Sealed(DataEncrypted {
             data_id: data_id.to_string(),
             format: sealed.format,
             kdf: kind.as_str().to_owned(),
             sha256: sealed.hash().to_hex(),
             bytes: sealed.bytes_count(),
         });
-        let position = draft.append(ledger, Action::EncryptData, data_id.as_str(), payload, host);
+        let entry = (Action::EncryptData, data_id.as_str());
+        let position = draft.record(ledger, entry, &payload, host)?;
         let record = DataRecord { data_id: data_id.clone(), position, erased: None, sealed: sealed.clone() };
         draft.step_mut(ledger).data.push(record);
         Ok(draft.done(ledger, position, DataKept { data_id: data_id.clone() }))

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use timenav_core::fault::{Fault, Faults};
 use timenav_core::ids::{FollowerName, UserId};
 use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
@@ -7,8 +5,7 @@ use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
 use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::FaultSaid;
-use crate::ledger::payload::{FaultRecord, FaultSet, faults_record};
-use crate::requests::json::json;
+use crate::ledger::payload::{FaultRecord, FaultSet, StatePayload, faults_record};
 use crate::requests::options::LEVEL_OF_FAULTS;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
@@ -46,17 +43,15 @@ impl Command for SetFault {
         // The position is not part of the entry.
         after.set(0, whose.clone(), *fault);
         let (user_id, follower) = (whose.0.to_string(), whose.1.to_string());
-        let payload = FaultSet {
-            user_id: user_id.clone(),
+        let payload = StatePayload::Fault(FaultSet {
+            user_id,
             follower: follower.clone(),
             fault: fault.as_ref().map(FaultRecord::of),
             faults: faults_record(&after),
             before,
-        };
-        let host = draft.host(ledger);
-        let position = draft.append(ledger, Action::SetFault, &follower, json(&payload), host);
-        let timers = Arc::make_mut(&mut draft.step_mut(ledger).state.head.timers);
-        Arc::make_mut(&mut timers.faults).set(position, whose.clone(), *fault);
+        });
+        let (entry, host) = ((Action::SetFault, follower.as_str()), draft.host(ledger));
+        let position = draft.record(ledger, entry, &payload, host)?;
         Ok(draft.done(ledger, position, FaultSaid { whose: whose.clone(), fault: *fault }))
     }
 }

@@ -1,14 +1,12 @@
-use std::sync::Arc;
-
 use timenav_core::timers::FiringState;
 
 use crate::ledger::action::Action;
-use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring};
+use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, StatePayload};
 use crate::ports::timer_rows::FiringRow;
 use crate::ports::wall_clock::Host;
-use crate::requests::json::json;
+use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Draft, Ledger};
-use crate::writer::project::firings_settled;
+use crate::writer::project::KnownTimerRows;
 
 pub(super) struct Outcome<'a> {
     pub(super) firing: &'a FiringRow,
@@ -16,7 +14,12 @@ pub(super) struct Outcome<'a> {
     pub(super) reason: Option<String>,
 }
 
-pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[Outcome<'_>], host: Host) -> u64 {
+pub(super) fn record_outcomes(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    outcomes: &[Outcome<'_>],
+    host: Host,
+) -> Result<u64, Refusal> {
     let told = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
         firing_id: firing.firing_id.to_string(),
         timer: firing.due_firing.position,
@@ -26,15 +29,8 @@ pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[O
         reason: reason.clone(),
     };
     let before = draft.state(ledger).head.timers.last;
-    let told = FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before };
-    let position = draft.append(ledger, Action::SettleFirings, "firings", json(&told), host);
-    let ends = firings_settled(&told, position).expect("moments and outcomes of firings can be read again");
-    let step = draft.step_mut(ledger);
-    let timers = Arc::make_mut(&mut step.state.head.timers);
-    timers.last = Some(position);
-    for Outcome { firing, state, .. } in outcomes {
-        timers.settled(*state, firing.advance, firing.made);
-    }
-    step.timers.settled.extend(ends);
-    position
+    let payload =
+        StatePayload::FiringsSettled(FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before });
+    let known = KnownTimerRows::of_firings(outcomes.iter().map(|outcome| outcome.firing));
+    draft.record_on_timers(ledger, (Action::SettleFirings, "firings"), &payload, &known, host)
 }

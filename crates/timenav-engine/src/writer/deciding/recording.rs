@@ -12,7 +12,7 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Coming, DueFiring, FiringState};
 
 use super::events::record_own;
-use super::outcomes::{Outcome, tell_outcomes};
+use super::outcomes::{Outcome, record_outcomes};
 use crate::events::location::columns_of;
 use crate::ledger::changes::LookUp;
 use crate::ports::timer_rows::{FiringRow, TimerRow};
@@ -66,7 +66,7 @@ pub(super) fn record_events(
     upcoming: &Upcoming,
     firings: &[FiringRow],
     host: Host,
-) -> Option<u64> {
+) -> Result<Option<u64>, Refusal> {
     let mut outcomes: Vec<Outcome<'_>> = Vec::new();
     for firing in firings.iter().filter(|firing| firing.records_event()) {
         let recorded = match upcoming.row(firing.due_firing.position) {
@@ -76,7 +76,10 @@ pub(super) fn record_events(
         let state = if recorded.is_ok() { FiringState::Acknowledged } else { FiringState::Failed };
         outcomes.push(Outcome { firing, state, reason: recorded.err() });
     }
-    (!outcomes.is_empty()).then(|| tell_outcomes(draft, ledger, &outcomes, host))
+    if outcomes.is_empty() {
+        return Ok(None);
+    }
+    record_outcomes(draft, ledger, &outcomes, host).map(Some)
 }
 
 fn record_event(

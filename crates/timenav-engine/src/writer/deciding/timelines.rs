@@ -6,16 +6,16 @@ use timenav_core::fault::Faults;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
 use timenav_core::time::{Instant, Span, Virtual};
-use timenav_core::timers::Timers;
 
 use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::TimelineMade;
 use crate::ledger::head::{Fork, Head, Layer, TimelineState};
-use crate::ledger::payload::{ClockRecord, ForkRecord, PermissionsRecord, TimelineCreated, faults_record};
+use crate::ledger::payload::{
+    ClockRecord, ForkRecord, PermissionsRecord, StatePayload, TimelineCreated, faults_record,
+};
 use crate::ports::wall_clock::Host;
 use crate::requests::actor::Actor;
-use crate::requests::json::json;
 use crate::requests::options::LEVEL_OF_SENDING_FORKS;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::timers::restoring::{Restored, Restoring, restore};
@@ -115,12 +115,6 @@ impl ForkPoint {
         Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
     }
 
-    fn timers(&self) -> Timers {
-        let base = self.carried.base;
-        let faults = Arc::clone(&self.faults);
-        Timers { base, sends_from: self.sends_from.unwrap_or(base), faults, ..Timers::default() }
-    }
-
     fn record(&self) -> ForkRecord {
         ForkRecord {
             fork_of: self.of.to_string(),
@@ -156,7 +150,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let expires_at = expires_in.map(|span| host.checked_add(span).unwrap_or(Instant::MAX));
     let permissions = first_permissions(draft);
     let clock = fork.map_or_else(|| Clock::new(host), |fork| fork.clock_from(host));
-    let payload = json(&TimelineCreated {
+    let payload = StatePayload::Created(TimelineCreated {
         timeline_id: id.to_string(),
         clock: ClockRecord::of(&clock),
         permissions: PermissionsRecord::of(&permissions),
@@ -167,7 +161,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     if !id.is_system() {
         let system = draft.system()?;
         let host = draft.host(system);
-        draft.append(system, Action::CreateTimeline, id.as_str(), payload.clone(), host);
+        draft.append(system, Action::CreateTimeline, id.as_str(), payload.written(), host);
     }
     let ledger = draft.new_ledger(|key| {
         let head = Head {
@@ -192,7 +186,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             is_handed_over: false,
             expires_at,
             retention: Arc::default(),
-            timers: Arc::new(fork.map_or_else(Timers::default, ForkPoint::timers)),
+            timers: Arc::default(),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
@@ -208,7 +202,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             note: OnceLock::new(),
         }
     });
-    let position = draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host);
+    let position = draft.record(ledger, (Action::CreateTimeline, id.as_str()), &payload, host)?;
     if let Some(fork) = fork {
         restore(draft, ledger, &fork.carried.restoring, Restored::Fork)?;
     }

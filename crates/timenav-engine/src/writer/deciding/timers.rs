@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use timenav_core::clock::Clock;
 use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Virtual, Wall};
@@ -7,12 +8,14 @@ use timenav_core::timers::leases::{HeldByOther, Under};
 use timenav_core::timers::{Coming, FellDue, FiringState, Repeating, Schedule, Skipped};
 
 use self::upcoming::{Upcoming, check_next};
-use super::outcomes::{Outcome, tell_outcomes};
+use super::outcomes::{Outcome, record_outcomes};
 use super::recording::{Recording, record_events};
 use super::{Aim, Command, Needs, NeedsAtWork, TimersNeeded};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
-use crate::ledger::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
+use crate::ledger::payload::{
+    ClockRecord, ScheduleRecord, StatePayload, TimerCancelled, TimerSet, TimersFired, schedule_of,
+};
 use crate::ports::shared_leases::Held;
 use crate::ports::shared_leases::Keeper;
 use crate::ports::timer_changes::{OrderKeyChange, ScheduleChange};
@@ -20,7 +23,7 @@ use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft, Ledger};
-use crate::writer::project::{TimersEntry, timers_fired};
+use crate::writer::project::KnownTimerRows;
 
 pub(crate) mod advances;
 pub(crate) mod redelivering;
@@ -100,14 +103,9 @@ impl Command for SetTimer {
             set_by: draft.actor().name().to_owned(),
             set_at: host,
         };
-        let told = json(&TimerSet::of(&timer, None, head.timers.last).ok_or_else(no_json)?);
-        let position = draft.append(ledger, Action::SetTimer, timer.timer_id.as_str(), told, host);
-        let step = draft.step_mut(ledger);
-        let timers = Arc::make_mut(&mut step.state.head.timers);
-        timers.arm(next);
-        timers.fires_into(&timer.queue);
-        timers.last = Some(position);
-        step.timers.set.push(timer.clone());
+        let set = TimerSet::of(&timer, None, head.timers.last).ok_or_else(no_json)?;
+        let (entry, payload) = ((Action::SetTimer, timer.timer_id.as_str()), StatePayload::TimerSet(set));
+        let position = draft.record(ledger, entry, &payload, host)?;
         Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
     }
 }
@@ -177,26 +175,20 @@ impl Command for ChangeTimer {
             TimerChange::To(changes) => changed(before, changes, now)?,
         };
         let last = draft.state(ledger).head.timers.last;
-        let told = match &self.change {
-            TimerChange::Cancel => json(&TimerCancelled {
+        let payload = match &self.change {
+            TimerChange::Cancel => StatePayload::TimerCancelled(TimerCancelled {
                 timer_id: timer.timer_id.to_string(),
                 position: timer.position,
                 next: before.next.map(|next| next.to_string()),
                 before: last,
             }),
-            TimerChange::To(_) => json(&TimerSet::of(&timer, Some(before), last).ok_or_else(no_json)?),
+            TimerChange::To(_) => {
+                StatePayload::TimerChanged(TimerSet::of(&timer, Some(before), last).ok_or_else(no_json)?)
+            }
         };
-        let position = draft.append(ledger, self.action(), timer.timer_id.as_str(), told, host);
-        let step = draft.step_mut(ledger);
-        let timers = Arc::make_mut(&mut step.state.head.timers);
-        timers.next = next_of_others;
-        timers.armed = timers.armed.saturating_sub(1);
-        timers.last = Some(position);
-        if let Some(next) = timer.next {
-            timers.fires_into(&timer.queue);
-            timers.arm(next);
-        }
-        step.timers.set.push(timer.clone());
+        let (entry, known) = ((self.action(), timer.timer_id.as_str()), KnownTimerRows::of_timers([before]));
+        let position = draft.record_on_timers(ledger, entry, &payload, &known, host)?;
+        draft.set_next_timer(ledger, next_of_others.into_iter().chain(timer.next).min());
         Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
     }
 }
@@ -314,8 +306,7 @@ impl Command for FireTimers {
         }
         let fell = upcoming.fall_due(now, coming);
         let fired = fell.due_firing.len() as u64;
-        let (position, _) = fire(draft, ledger, &upcoming, &fell, host);
-        count_armed(draft, ledger, &upcoming);
+        let (position, _) = fire(draft, ledger, &upcoming, (&fell, None), host)?;
         Ok(draft.done(ledger, position, TimersMoved { fired, ..TimersMoved::default() }))
     }
 }
@@ -325,56 +316,42 @@ pub(super) fn look_up_first(draft: &Draft<'_>, ledger: Ledger, look_up: LookUp) 
     draft.done(ledger, draft.last_position(ledger), moved)
 }
 
-/// Appends the entry of fired timers, and the events that they record. Returns the position of the last entry, and the
-/// queues of the firings. In an advance, the ledger's clock is at their instant.
+/// Appends the entry of fired timers, and the events that they record. `clock` is the clock at their instant, in an
+/// advance. Returns the position of the last entry, and the queues of the firings.
 pub(super) fn fire(
     draft: &mut Draft<'_>,
     ledger: Ledger,
     upcoming: &Upcoming,
-    FellDue { due_firing, skipped }: &FellDue,
+    (fell, clock): (&FellDue, Option<Clock>),
     host: Instant<Wall>,
-) -> (u64, Vec<QueueId>) {
+) -> Result<(u64, Vec<QueueId>), Refusal> {
+    let FellDue { due_firing, skipped } = fell;
     let head = &draft.state(ledger).head;
-    let (timeline, made) = (head.id.told(), head.frontier.size());
-    let advance = head.timers.advance.as_ref();
+    let advance = head.timers.advance.as_ref().zip(clock.as_ref());
     let next_of = |position: u64| upcoming.row(position).and_then(|(_, timer)| timer.next).map(Instant::micros);
     let fired = due_firing.iter().map(|one| (one.position, one.due.micros(), one.round, next_of(one.position)));
     let skipped = skipped.iter().map(|one: &Skipped| {
         let next = next_of(one.position);
         (one.position, one.from.micros(), one.to.micros(), next)
     });
-    let told = TimersFired {
-        clock: advance.map(|_| ClockRecord::of(&head.clock)),
-        advance_id: advance.map(|advance| advance.advance_id.to_string()),
-        step: advance.map(|advance| advance.step),
+    let is_new_instant = |clock: &Clock| clock.now(host) > head.clock.now(host);
+    let payload = StatePayload::TimersFired(TimersFired {
+        clock: advance.map(|(_, clock)| ClockRecord::of(clock)),
+        advance_id: advance.map(|(advance, _)| advance.advance_id.to_string()),
+        step: advance.map(|(advance, clock)| advance.step + u64::from(is_new_instant(clock))),
         fired: fired.collect(),
         skipped: skipped.collect(),
         before: head.timers.last,
-    };
-    let entry = TimersEntry { timeline: &timeline, position: made, advance: advance.map(|advance| advance.position) };
-    let rows = timers_fired(&told, entry, |position| upcoming.row(position).map(|(row, _)| row));
-    let rows = rows.expect("timers that fall due are known, and their moments are in range");
-    if advance.is_some() {
-        draft.state_mut(ledger).head.clock_entry = made;
-    }
-    let position = draft.append(ledger, Action::FireTimers, "timers", json(&told), host);
-    let (recording, waiting): (Vec<_>, Vec<_>) = rows.fired.iter().partition(|firing| firing.records_event());
+    });
+    let first = draft.step_mut(ledger).timers.fired.len();
+    let position = draft.record_on_timers(ledger, (Action::FireTimers, "timers"), &payload, upcoming, host)?;
+    draft.set_next_timer(ledger, upcoming.next());
+    let new = &draft.step_mut(ledger).timers.fired[first..];
+    let (recording, waiting): (Vec<_>, Vec<_>) = new.iter().partition(|firing| firing.records_event());
     let recording: Vec<FiringRow> = recording.into_iter().cloned().collect();
     let queues = waiting.into_iter().map(|firing| firing.queue.clone()).collect();
-    let step = draft.step_mut(ledger);
-    let timers = Arc::make_mut(&mut step.state.head.timers);
-    timers.fired(rows.fired.len() as u64);
-    timers.last = Some(position);
-    timers.next = upcoming.next();
-    step.timers.extend(rows);
-    let recorded = record_events(draft, ledger, upcoming, &recording, host);
-    (recorded.unwrap_or(position), queues)
-}
-
-pub(super) fn count_armed(draft: &mut Draft<'_>, ledger: Ledger, upcoming: &Upcoming) {
-    let gone = upcoming.armed_before - upcoming.armed();
-    let timers = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
-    timers.armed = timers.armed.saturating_sub(gone);
+    let recorded = record_events(draft, ledger, upcoming, &recording, host)?;
+    Ok((recorded.unwrap_or(position), queues))
 }
 
 pub(crate) struct SettleFirings {
@@ -440,7 +417,7 @@ impl Command for SettleFirings {
         let outcome = |firing| Outcome { firing, state: self.outcome, reason: self.reason.clone() };
         let outcomes: Vec<Outcome<'_>> = settled.into_iter().map(outcome).collect();
         let host = draft.host(ledger);
-        let position = tell_outcomes(draft, ledger, &outcomes, host);
+        let position = record_outcomes(draft, ledger, &outcomes, host)?;
         Ok(draft.done(ledger, position, change))
     }
 }

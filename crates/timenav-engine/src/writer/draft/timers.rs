@@ -1,4 +1,7 @@
+use std::sync::Arc;
+
 use timenav_core::ids::{FiringId, TimerId};
+use timenav_core::time::{Instant, Virtual};
 
 use super::{Accepted, Draft, Known, Ledger};
 use crate::ports::shared_leases::AtWork;
@@ -49,6 +52,11 @@ impl<'a> Draft<'a> {
         let known: &'a Known = self.ground.known;
         let found = known.at_work.iter().find(|(asked, _)| asked.timeline == key && asked.firings == firing_ids);
         found.map(|(_, found)| found.leased.as_slice()).unwrap_or_default()
+    }
+
+    /// Sets the earliest due time of all armed timers. No entry contains it, and only the caller has read these timers.
+    pub(crate) fn set_next_timer(&mut self, ledger: Ledger, next: Option<Instant<Virtual>>) {
+        Arc::make_mut(&mut self.state_mut(ledger).head.timers).next = next;
     }
 
     /// Returns a timer set earlier in this group, by name.

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use timenav_core::anchor::Anchor;
-use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, Moment};
+use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, ClockState, Moment};
 use timenav_core::ids::AnchorId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::FindingKind;
@@ -10,8 +10,7 @@ use timenav_core::timers::AdvanceState;
 
 use super::Replay;
 use crate::ledger::action::{Action, OnClock};
-use crate::ledger::payload::{AdvanceOver, ClockChanged, ClockTold};
-use crate::requests::json::read;
+use crate::ledger::payload::{AdvanceOver, ClockChanged, ClockRecord, StatePayload};
 
 /// Maximum difference of month arithmetic in different zones: the zones are less than two days apart, and months differ
 /// by up to three days.
@@ -41,13 +40,39 @@ impl Replay {
         }
     }
 
-    /// Applies the action to the previous clock, as in its decision. Call this before the clock is updated.
-    pub(super) fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), payload: &[u8]) {
+    /// Checks that the clock of an entry follows from the clock before it.
+    pub(super) fn check_clock(
+        &mut self,
+        action: Action,
+        payload: &StatePayload<'_>,
+        (position, host): (u64, Instant<Wall>),
+    ) {
+        match payload {
+            StatePayload::Clock(changed) => {
+                self.check_change(action, (position, host), changed);
+                let Some(clock) = changed.clock.clock() else { return };
+                self.check_generation(&clock, changed.changed, position);
+            }
+            StatePayload::AdvanceEnded(over) => {
+                self.check_advanced(over, (position, host));
+                let Some(clock) = over.clock.clock() else { return };
+                self.check_generation(&clock, over.changed, position);
+            }
+            StatePayload::TimersFired(fired) => {
+                if let Some(clock) = fired.clock.as_ref().and_then(ClockRecord::clock) {
+                    self.check_step(&clock, (position, host));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Applies the action to the previous clock, as in its decision.
+    fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), told: &ClockChanged) {
         let before = self.clock.clone().filter(|_| self.blind.is_none());
         let (Some(before), Some(action)) = (before, action.on_clock()) else { return };
-        let Some(told) = read::<ClockChanged>(payload).filter(|told| told.changed) else { return };
-        let Some(after) = told.clock.clock() else { return };
-        if let Err(why) = self.follows(action, (&before, &after), &told, (position, host)) {
+        let Some(after) = told.clock.clock().filter(|_| told.changed) else { return };
+        if let Err(why) = self.follows(action, (&before, &after), told, (position, host)) {
             let evidence = format!("the clock shows {} after it, {why}", after.now(host));
             self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
         }
@@ -122,7 +147,7 @@ impl Replay {
         self.marked.inherited.clone()
     }
 
-    pub(super) fn check_advanced(&mut self, told: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
+    fn check_advanced(&mut self, told: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
         let (Some(before), Some(advance)) = (self.clock.as_ref(), self.timers.advance()) else { return };
         let state = AdvanceState::parse(&told.ended.state).filter(|_| self.blind.is_none());
         let (Some(state), Some(after)) = (state, told.clock.clock()) else { return };
@@ -134,19 +159,31 @@ impl Replay {
         }
     }
 
-    pub(super) fn change_clock(&mut self, position: u64, payload: &[u8]) {
-        let Some(told) = read::<ClockTold>(payload) else { return };
-        let Some(clock) = told.clock() else { return };
-        if let Some(before) = &self.clock {
-            let steps = u64::from(told.is_change());
-            if clock.generation != before.generation + steps || (steps == 0 && clock != *before) {
-                let evidence = format!(
-                    "the clock went from generation {} to {} in a single change",
-                    before.generation, clock.generation
-                );
-                self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
-            }
+    /// Checks the clock of an advance at another instant, which must not be earlier than before or beyond the target.
+    fn check_step(&mut self, clock: &Clock, (position, host): (u64, Instant<Wall>)) {
+        let Some(before) = &self.clock else { return };
+        let (here, there) = (before.now(host), clock.now(host));
+        let is_standing = matches!(clock.state, ClockState::Paused { .. }) && !before.is_running();
+        let is_on_its_way = self.timers.advance().is_some_and(|advance| there <= advance.to);
+        if !is_standing || clock.generation != before.generation || there < here || !is_on_its_way {
+            let evidence = format!("the clock went from {here} to {there}, but no advance took it there");
+            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
         }
+    }
+
+    pub(super) fn check_generation(&mut self, clock: &Clock, is_change: bool, position: u64) {
+        let Some(before) = &self.clock else { return };
+        let steps = u64::from(is_change);
+        if clock.generation != before.generation + steps || (steps == 0 && clock != before) {
+            let evidence = format!(
+                "the clock went from generation {} to {} in a single change",
+                before.generation, clock.generation
+            );
+            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
+        }
+    }
+
+    pub(super) fn set_clock(&mut self, clock: Clock, position: u64) {
         self.clock = Some(clock);
         self.clock_entry = position;
         self.marks.clock_entry = Some(position.cast_signed());

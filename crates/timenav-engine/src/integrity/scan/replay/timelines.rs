@@ -33,30 +33,16 @@ impl Ended {
 }
 
 impl Replay {
-    pub(super) fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
-        if self.timeline_id == TimelineId::SYSTEM {
-            let timeline = TimelineId::new(&record.subject).ok()?;
-            let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
-            let forked = fork.map(|fork| ForkedFrom { of: TimelineId::new(&fork.fork_of).ok(), size: fork.size });
-            self.forked.extend(forked.map(|forked| (timeline.clone(), forked)));
-            self.timelines.insert(timeline);
+    /// On `system`, adds a new timeline to the list.
+    pub(super) fn list_timeline(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
+        if self.timeline_id != TimelineId::SYSTEM {
+            return Some(());
         }
-        // On `system`, creating other timelines records their clocks.
-        if record.subject == self.timeline_id {
-            let created: TimelineCreated = read(payload)?;
-            self.clock = Some(created.clock.clock()?);
-            self.clock_entry = 0;
-            self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
-            self.expires_at = created.expires_at().ok()?;
-            let fork = created.fork.as_ref();
-            let base = fork.and_then(|fork| fork.timers_base).unwrap_or_default();
-            self.timers_begin(base, fork.and_then(|fork| fork.webhooks_from).unwrap_or(base));
-            if let Some(fork) = fork {
-                self.faults_begin(fork)?;
-            }
-            self.fork = created.fork;
-            self.permissions = Some(created.permissions.permissions()?);
-        }
+        let timeline = TimelineId::new(&record.subject).ok()?;
+        let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
+        let forked = fork.map(|fork| ForkedFrom { of: TimelineId::new(&fork.fork_of).ok(), size: fork.size });
+        self.forked.extend(forked.map(|forked| (timeline.clone(), forked)));
+        self.timelines.insert(timeline);
         Some(())
     }
 

@@ -1,23 +1,19 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use timenav_core::clock::{Clock, ClockState};
-use timenav_core::ids::{AdvanceId, FiringId, TimelineId};
+use timenav_core::fault::Faults;
+use timenav_core::ids::FiringId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, Findings};
-use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Advance, DueFiring, FiringState, Timers};
 
 use super::Replay;
 use crate::integrity::scan::replay::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
-use crate::ledger::action::{Action, OnAdvance, OnTimers};
-use crate::ledger::payload::{
-    AdvanceEnded, AdvanceOver, AdvanceTold, FaultSet, FiringsSettled, ForkRecord, TimerCancelled, TimerRestored,
-    TimerSet, TimersFired, TimersRestored, faults_of, timers_text, whose,
-};
-use crate::ports::timer_rows::{AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow};
-use crate::requests::json::{json, read};
-use crate::writer::project::{TimersEntry, firings_restored, firings_settled, timers_fired};
+use crate::ledger::action::{Action, OnAdvance};
+use crate::ledger::payload::{AdvanceTold, FaultSet, StatePayload, TimerRestored, faults_of, timers_text};
+use crate::ports::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows};
+use crate::requests::json::read;
+use crate::writer::project::TimerRowsBefore;
 
 /// The timers of a ledger as of the entries read so far. Armed timers and pending firings are stored like in the
 /// tables; of all other rows, only the sum.
@@ -65,12 +61,8 @@ impl TimerSums {
 }
 
 impl RecordedTimers {
-    /// `None` if it has no due time.
-    fn arm(&mut self, row: TimerRow) -> Option<()> {
-        row.next?;
-        let definition = definition_of(&row);
-        self.stand(row, definition);
-        Some(())
+    pub(super) const fn state(&self) -> &Timers {
+        &self.state
     }
 
     /// Timers set before an adoption belong to the other service.
@@ -78,54 +70,82 @@ impl RecordedTimers {
         self.state = self.state.arrived(position);
     }
 
-    fn stand(&mut self, row: TimerRow, definition: [u8; 32]) {
-        self.state.fires_into(&row.queue);
+    /// Checks what an entry says about the rows before it. Restored timers that were at rest are removed, because only
+    /// the entry has their rows. `None` if they are not as it says.
+    pub(super) fn check(&mut self, payload: &StatePayload<'_>) -> Option<()> {
+        match payload {
+            StatePayload::TimersRestored(restored) => {
+                restored.timers.iter().try_for_each(|timer| self.check_restored(timer))
+            }
+            StatePayload::Fault(set) => (set.before == self.state.faults.changed).then_some(()),
+            _ => Some(()),
+        }
+    }
+
+    fn check_restored(&mut self, TimerRestored { position, was, .. }: &TimerRestored<'_>) -> Option<()> {
+        match was {
+            None => (!self.armed.contains_key(position)).then_some(()),
+            Some(was) if was.is_armed() => {
+                let (row, _) = self.armed.get(position)?;
+                let stood = was.row(*position, Some(row))?;
+                ((stood.next, stood.round) == (row.next, row.round)).then_some(())
+            }
+            Some(was) => {
+                let row = was.row(*position, None)?;
+                self.at_rest.remove(&of_timer(&row, &definition_of(&row)));
+                Some(())
+            }
+        }
+    }
+
+    /// Checks the list of all faults in an entry that was applied.
+    pub(super) fn check_faults(&self, set: &FaultSet) -> Option<()> {
+        (faults_of(&set.faults)? == Faults::clone(&self.state.faults).since(None)).then_some(())
+    }
+
+    /// Applies what follows from an entry. Returns the settled firings; `None` if one was not pending, or a timer was
+    /// not armed.
+    pub(super) fn apply(&mut self, state: Timers, rows: TimerRows) -> Option<Vec<FiringRow>> {
+        let TimerRows { gone, set, moved, fired, settled, advances } = rows;
+        self.state = state;
+        for position in gone {
+            self.disarm(position);
+        }
+        for row in set {
+            let known = self.disarm(row.position).map(|(_, definition)| definition);
+            // The rows kept here have no definition, and neither has a row made from one of them.
+            let definition = known.filter(|_| row.schedule.is_empty()).unwrap_or_else(|| definition_of(&row));
+            self.put(row, definition);
+        }
+        for TimerMove { position, next, round, is_cancelled } in moved {
+            let (row, definition) = self.disarm(position)?;
+            self.put(TimerRow { next, round, is_cancelled, ..row }, definition);
+        }
+        self.state.next = self.by_next.first().map(|(next, _)| *next);
+        let ended = settled.into_iter().map(|end| self.settle(end)).collect::<Option<Vec<_>>>()?;
+        let of_events = fired.iter().filter(|firing| firing.records_event());
+        self.recording.extend(of_events.map(|firing| (firing.firing_id.clone(), false)));
+        self.pending.extend(fired.into_iter().map(|firing| (firing.due_firing, firing)));
+        for row in &advances {
+            self.advances.add(&of_advance(row));
+        }
+        Some(ended)
+    }
+
+    fn put(&mut self, row: TimerRow, definition: [u8; 32]) {
         if let Some(next) = row.next {
             self.by_next.insert((next, row.position));
-            self.state.armed += 1;
             // The long parts of its definition are only in the hash.
             let (schedule, deliver, payload) = ("".into(), "".into(), "".into());
             self.armed.insert(row.position, (TimerRow { schedule, deliver, payload, ..row }, definition));
         } else {
             self.at_rest.add(&of_timer(&row, &definition));
         }
-        self.state.next = self.by_next.first().map(|(next, _)| *next);
-    }
-
-    /// `None` if its previous state is not the one in the entry.
-    fn restore(&mut self, told: &TimerRestored<'_>) -> Option<()> {
-        let TimerRestored { position, was, is } = told;
-        let known = match was {
-            None if self.armed.contains_key(position) => return None,
-            None => None,
-            Some(was) if was.is_armed() => {
-                let (row, definition) = self.disarm(*position)?;
-                let stood = was.row(*position, Some(&row))?;
-                ((stood.next, stood.round) == (row.next, row.round)).then_some(())?;
-                Some((row, definition))
-            }
-            Some(was) => {
-                let row = was.row(*position, None)?;
-                let definition = definition_of(&row);
-                self.at_rest.remove(&of_timer(&row, &definition));
-                Some((row, definition))
-            }
-        };
-        let Some(is) = is else { return Some(()) };
-        let row = is.row(*position, known.as_ref().map(|(row, _)| row))?;
-        let definition = match known.filter(|_| !is.is_whole()) {
-            Some((_, definition)) => definition,
-            None => definition_of(&row),
-        };
-        self.stand(row, definition);
-        Some(())
     }
 
     fn disarm(&mut self, position: u64) -> Option<(TimerRow, [u8; 32])> {
         let (row, definition) = self.armed.remove(&position)?;
         self.by_next.remove(&(row.next?, position));
-        self.state.armed = self.state.armed.saturating_sub(1);
-        self.state.next = self.by_next.first().map(|(next, _)| *next);
         Some((row, definition))
     }
 
@@ -151,176 +171,19 @@ impl RecordedTimers {
         self.settled.add(&of_firing(&firing));
         Some(firing)
     }
+}
 
-    fn end(&mut self, ended: &AdvanceEnded, position: u64) -> Option<()> {
-        let advance = self.state.advance.take()?;
-        let told = AdvanceEnded::of(
-            &advance,
-            timenav_core::timers::AdvanceState::parse(&ended.state)?,
-            timenav_core::time::parse_timestamp(&ended.reached).ok()?,
-            ended.held_by.clone(),
-        );
-        let row = AdvanceRow {
-            position: advance.position,
-            advance_id: AdvanceId::new(&ended.advance_id).ok()?,
-            ended: position,
-            record: json(&told).into(),
-        };
-        self.advances.add(&of_advance(&row));
-        Some(())
+impl TimerRowsBefore for RecordedTimers {
+    fn timer(&self, position: u64) -> Option<&TimerRow> {
+        self.armed.get(&position).map(|(row, _)| row)
+    }
+
+    fn firing(&self, due_firing: &DueFiring) -> Option<&FiringRow> {
+        self.pending.get(due_firing)
     }
 }
 
 impl Replay {
-    /// Returns `None` if it cannot be parsed.
-    pub(super) fn timers_told(
-        &mut self,
-        action: Action,
-        record: &LeafRecord<'_>,
-        (position, recorded_at): (u64, Instant<Wall>),
-        payload: &[u8],
-    ) -> Option<()> {
-        match action.on_timers()? {
-            OnTimers::Sets => {
-                let own = self.timers.state.position_of(position);
-                let row = read::<TimerSet<'_>>(payload)?.row(own, &record.actor, recorded_at)?;
-                self.timers.arm(row)?;
-            }
-            OnTimers::Changes => {
-                let told: TimerSet<'_> = read(payload)?;
-                let (before, _) = self.timers.disarm(told.changes()?)?;
-                let row = told.row(before.position, &before.set_by, before.set_at)?;
-                self.timers.arm(row)?;
-            }
-            OnTimers::Cancels => {
-                let told: TimerCancelled = read(payload)?;
-                let (row, definition) = self.timers.disarm(told.position)?;
-                let row = TimerRow { next: None, is_cancelled: true, ..row };
-                self.timers.at_rest.add(&of_timer(&row, &definition));
-            }
-            OnTimers::Fires => {
-                let told: TimersFired = read(payload)?;
-                self.fired(&told, position, recorded_at)?;
-            }
-            OnTimers::Settles => {
-                let told: FiringsSettled = read(payload)?;
-                self.settled(&told, position)?;
-            }
-            OnTimers::Restores => {
-                let told: TimersRestored<'_> = read(payload)?;
-                self.restored(&told, position)?;
-            }
-        }
-        self.timers.state.last = Some(position);
-        Some(())
-    }
-
-    pub(super) const fn timers_begin(&mut self, base: u64, sends_from: u64) {
-        self.timers.state.base = base;
-        self.timers.state.sends_from = sends_from;
-    }
-
-    pub(super) fn faults_begin(&mut self, fork: &ForkRecord) -> Option<()> {
-        self.timers.state.faults = faults_of(&fork.faults)?.into();
-        Some(())
-    }
-
-    /// `None` if it does not follow from the previous ones.
-    pub(super) fn fault_told(&mut self, position: u64, payload: &[u8]) -> Option<()> {
-        let told: FaultSet = read(payload)?;
-        let faults = Arc::make_mut(&mut self.timers.state.faults);
-        if told.before != faults.changed {
-            return None;
-        }
-        let fault = match told.fault {
-            Some(fault) => Some(fault.fault()?),
-            None => None,
-        };
-        faults.set(position, whose(&told.user_id, &told.follower)?, fault);
-        (faults_of(&told.faults)? == faults.clone().since(None)).then_some(())
-    }
-
-    pub(super) fn advance_told(&mut self, position: u64, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let AdvanceTold { advance, ended } = read(payload)?;
-        if let Some(begun) = advance {
-            self.timers.state.advance = Some(begun.advance(position, recorded_at)?);
-        }
-        if let Some(ended) = ended {
-            self.timers.end(&ended, position)?;
-        }
-        Some(())
-    }
-
-    pub(super) fn advance_over(&mut self, (position, recorded_at): (u64, Instant<Wall>), payload: &[u8]) -> Option<()> {
-        let told: AdvanceOver = read(payload)?;
-        self.check_advanced(&told, (position, recorded_at));
-        self.change_clock(position, payload);
-        self.timers.end(&told.ended, position)
-    }
-
-    fn fired(&mut self, told: &TimersFired, position: u64, recorded_at: Instant<Wall>) -> Option<()> {
-        if let Some(clock) = &told.clock {
-            let clock = clock.clock()?;
-            self.come_to(&clock, position, recorded_at);
-        }
-        let timeline = TimelineId::kept(&self.timeline_id).ok()?.told();
-        let timers = &mut self.timers;
-        let advance = timers.state.advance.as_ref().map(|advance| advance.position);
-        let entry = TimersEntry { timeline: &timeline, position, advance };
-        let rows = timers_fired(told, entry, |timer| timers.armed.get(&timer).map(|(row, _)| row))?;
-        timers.state.fired(rows.fired.len() as u64);
-        let of_events = rows.fired.iter().filter(|firing| firing.records_event());
-        timers.recording.extend(of_events.map(|firing| (firing.firing_id.clone(), false)));
-        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.due_firing, firing)));
-        for TimerMove { position, next, round, is_cancelled } in rows.moved {
-            let (row, definition) = timers.disarm(position)?;
-            timers.stand(TimerRow { next, round, is_cancelled, ..row }, definition);
-        }
-        Some(())
-    }
-
-    fn restored(&mut self, told: &TimersRestored<'_>, position: u64) -> Option<()> {
-        let timeline = TimelineId::kept(&self.timeline_id).ok()?.told();
-        let rows = firings_restored(told, TimersEntry { timeline: &timeline, position, advance: None })?;
-        let timers = &mut self.timers;
-        timers.state.supersede(rows.settled.len() as u64);
-        for end in rows.settled {
-            timers.settle(end)?;
-        }
-        told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
-        timers.state.fired(rows.fired.len() as u64);
-        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.due_firing, firing)));
-        Some(())
-    }
-
-    /// Moves the clock of an advance to an instant, which must not be earlier than before or beyond the target.
-    fn come_to(&mut self, clock: &Clock, position: u64, recorded_at: Instant<Wall>) {
-        let before = self.clock.replace(clock.clone());
-        self.clock_entry = position;
-        self.marks.clock_entry = Some(position.cast_signed());
-        let Some(before) = before else { return };
-        let (here, there) = (before.now(recorded_at), clock.now(recorded_at));
-        let is_standing = matches!(clock.state, ClockState::Paused { .. }) && !before.is_running();
-        let advance = self.timers.state.advance.as_mut();
-        let is_on_its_way = advance.as_ref().is_some_and(|advance| there <= advance.to);
-        if !is_standing || clock.generation != before.generation || there < here || !is_on_its_way {
-            let evidence = format!("the clock went from {here} to {there}, but no advance took it there");
-            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
-        }
-        if let Some(advance) = advance {
-            advance.step_to(there > here, position, recorded_at);
-        }
-    }
-
-    fn settled(&mut self, told: &FiringsSettled, position: u64) -> Option<()> {
-        for end in firings_settled(told, position)? {
-            let firing = self.timers.settle(end)?;
-            self.check_recorded(&firing, position);
-            self.timers.state.settled(firing.state, firing.advance, firing.made);
-        }
-        Some(())
-    }
-
     /// Checks that each event recorded by the service is that of a firing, and recorded once.
     pub(super) fn check_firing_of(&mut self, record: &LeafRecord<'_>, position: u64) {
         let is_of_service = record.authority.as_ref().is_some_and(|authority| authority.key.is_empty());
@@ -335,16 +198,21 @@ impl Replay {
         }
     }
 
-    /// Checks that a firing that is an event is done if the event was recorded, and failed otherwise.
-    fn check_recorded(&mut self, firing: &FiringRow, position: u64) {
-        let state = firing.state;
-        let recorded = self.timers.recording.remove(&firing.firing_id);
+    /// Checks that each settled firing that is an event is done if the event was recorded, and failed otherwise.
+    pub(super) fn check_recorded(&mut self, settled: &[FiringRow], position: u64) {
         // Without reading from the start, events by the service are not tracked.
         let is_known = self.from_the_start && self.blind.is_none();
-        if is_known && firing.records_event() && (recorded == Some(true)) != (state == FiringState::Acknowledged) {
-            let evidence =
-                format!("the entry says that {} is {}, but its event says otherwise", firing.firing_id, state.as_str());
-            self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+        for firing in settled.iter().filter(|firing| firing.state != FiringState::Superseded) {
+            let state = firing.state;
+            let recorded = self.timers.recording.remove(&firing.firing_id);
+            if is_known && firing.records_event() && (recorded == Some(true)) != (state == FiringState::Acknowledged) {
+                let evidence = format!(
+                    "the entry says that {} is {}, but its event says otherwise",
+                    firing.firing_id,
+                    state.as_str()
+                );
+                self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+            }
         }
     }
 

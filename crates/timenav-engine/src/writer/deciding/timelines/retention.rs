@@ -7,7 +7,7 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::ledger::action::Action;
 use crate::ledger::changes::{Logged, PrunedContents, RetentionSet, Swept};
-use crate::ledger::payload::HostClockAccepted;
+use crate::ledger::payload::{HostClockAccepted, StatePayload};
 use crate::ports::rows::{SweepMark, SweepRow};
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
@@ -79,11 +79,8 @@ impl Command for SetRetention {
         let floor = retention.check_floor(draft.options().retention_floor_seconds);
         floor.map_err(|below| Refusal::invalid(below.class.field(), below.to_string()))?;
         let host = draft.host(ledger);
-        let payload = String::from_utf8_lossy(&retention.encode()).into_owned();
-        let position = draft.append(ledger, Action::SetRetention, "retention", payload, host);
-        let step = draft.step_mut(ledger);
-        Arc::make_mut(&mut step.state.head.retention).set(position, retention);
-        step.policies.push((position, retention));
+        let (entry, payload) = ((Action::SetRetention, "retention"), StatePayload::Retention(retention));
+        let position = draft.record(ledger, entry, &payload, host)?;
         Ok(draft.done(ledger, position, RetentionSet { retention }))
     }
 }

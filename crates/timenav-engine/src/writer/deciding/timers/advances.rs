@@ -1,22 +1,20 @@
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use timenav_core::clock::{ClockMoved, ClockState, Moment};
+use timenav_core::clock::{Clock, ClockMoved, ClockState, Moment};
 use timenav_core::ids::{AdvanceId, QueueId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
 
 use crate::ledger::action::Action;
 use crate::ledger::changes::{LookUp, Reach, TimersMoved};
-use crate::ledger::payload::{AdvanceEnded, AdvanceOver, ClockRecord};
+use crate::ledger::head::Head;
+use crate::ledger::payload::{AdvanceEnded, AdvanceOver, ClockRecord, StatePayload};
 use crate::ports::shared_leases::AtWork;
 use crate::ports::shared_leases::Keeper;
-use crate::ports::timer_rows::AdvanceRow;
-use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::recording::Recording;
 use crate::writer::deciding::timers::upcoming::Upcoming;
-use crate::writer::deciding::timers::{count_armed, fire, look_up_first};
+use crate::writer::deciding::timers::{fire, look_up_first};
 use crate::writer::deciding::{Aim, Command, Needs, NeedsAtWork, TimersNeeded};
 use crate::writer::draft::{Done, Draft, Ledger};
 
@@ -111,7 +109,6 @@ impl Command for StepAdvance {
             let host = draft.host(ledger);
             let here = head.clock.now(host);
             let Move::To(next) = advance.next_move(upcoming.next()) else {
-                count_armed(draft, ledger, &upcoming);
                 let position = end(draft, ledger, AdvanceState::Settled, None)?;
                 return Ok(draft.done(ledger, position, TimersMoved { fired, ended: true, look_up: None }));
             };
@@ -120,9 +117,9 @@ impl Command for StepAdvance {
             if last.is_some() && !(upcoming.knows(next) && recording.knows(instant)) {
                 break;
             }
-            come_to(draft, ledger, (here, instant), host);
+            let clock = clock_at(head, instant, host);
             let fell = upcoming.fall_due(instant, Coming::OneByOne);
-            let (position, queues) = fire(draft, ledger, &upcoming, &fell, host);
+            let (position, queues) = fire(draft, ledger, &upcoming, (&fell, Some(clock)), host)?;
             fired += fell.due_firing.len() as u64;
             last = Some(position);
             let is_heard = |queue: &QueueId| {
@@ -132,7 +129,6 @@ impl Command for StepAdvance {
                 break;
             }
         }
-        count_armed(draft, ledger, &upcoming);
         let position = last.ok_or(Refusal::ChangedMeanwhile)?;
         Ok(draft.done(ledger, position, TimersMoved { fired, ..TimersMoved::default() }))
     }
@@ -152,22 +148,14 @@ impl StepAdvance {
     }
 }
 
-/// Moves the paused clock to an instant. Its generation does not change during an advance.
-fn come_to(
-    draft: &mut Draft<'_>,
-    ledger: Ledger,
-    (here, instant): (Instant<Virtual>, Instant<Virtual>),
-    host: Instant<Wall>,
-) {
-    let head = &mut draft.state_mut(ledger).head;
-    let position = head.frontier.size();
-    let rate = head.clock.rate();
-    if instant > here {
-        head.clock.state = ClockState::Paused { since: host, at: instant, rate };
+/// Returns the paused clock at an instant. Its generation does not change during an advance.
+fn clock_at(head: &Head, instant: Instant<Virtual>, host: Instant<Wall>) -> Clock {
+    let clock = head.clock.clone();
+    let rate = clock.rate();
+    if instant <= clock.now(host) {
+        return clock;
     }
-    if let Some(advance) = &mut Arc::make_mut(&mut head.timers).advance {
-        advance.step_to(instant > here, position, host);
-    }
+    Clock { state: ClockState::Paused { since: host, at: instant, rate }, ..clock }
 }
 
 /// End an advance early, or at its target if nothing is left on the way.
@@ -225,31 +213,9 @@ fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Opti
     let advance = head.timers.advance.clone().ok_or(Refusal::ChangedMeanwhile)?;
     let clock = advance.over(&head.clock, state, host);
     let ended = AdvanceEnded::of(&advance, state, clock.now(host), held_by);
-    let payload = json(&AdvanceOver { clock: ClockRecord::of(&clock), changed: true, ended: ended.clone() });
-    let head = &mut draft.state_mut(ledger).head;
-    head.clock_entry = head.frontier.size();
-    head.clock = clock;
+    let payload = StatePayload::AdvanceEnded(AdvanceOver { clock: ClockRecord::of(&clock), changed: true, ended });
     let subject = advance.advance_id.to_string();
-    let position = draft.append(ledger, Action::EndAdvance, &subject, payload, host);
-    forget(draft, ledger, &advance, &ended, position);
-    Ok(position)
-}
-
-pub(in crate::writer::deciding) fn forget(
-    draft: &mut Draft<'_>,
-    ledger: Ledger,
-    advance: &Advance,
-    ended: &AdvanceEnded,
-    position: u64,
-) {
-    let step = draft.step_mut(ledger);
-    Arc::make_mut(&mut step.state.head.timers).advance = None;
-    step.timers.advances.push(AdvanceRow {
-        position: advance.position,
-        advance_id: advance.advance_id.clone(),
-        ended: position,
-        record: json(ended).into(),
-    });
+    draft.record(ledger, (Action::EndAdvance, subject.as_str()), &payload, host)
 }
 
 /// Returns the advance that begins at a position of a ledger: from the clock's reading to the target of a command.

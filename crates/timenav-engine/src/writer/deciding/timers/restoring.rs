@@ -8,12 +8,11 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::Timers;
 
 use crate::ledger::action::Action;
-use crate::ledger::payload::{FiredAgain, TimerRestored, TimersRestored, fallen_record};
+use crate::ledger::payload::{FiredAgain, StatePayload, TimerRestored, TimersRestored, fallen_record};
 use crate::ports::timer_rows::{FiringRow, TimerRow};
-use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Draft, Ledger};
-use crate::writer::project::{TimersEntry, firings_restored};
+use crate::writer::project::KnownTimerRows;
 
 /// Maximum number of timers and firings restored by one entry. More entries follow if needed.
 const RESTORED_AT_ONCE_MAX: usize = 512;
@@ -30,7 +29,7 @@ impl TimerChanged {
         self.is.as_ref().or(self.was.as_ref()).map_or(0, |row| row.position)
     }
 
-    fn told(&self) -> Option<TimerRestored<'_>> {
+    fn restored(&self) -> Option<TimerRestored<'_>> {
         TimerRestored::of(self.position(), self.was.as_ref(), self.is.as_ref())
     }
 
@@ -115,8 +114,7 @@ pub(in crate::writer::deciding) fn restore(
     for some in fired.chunks(RESTORED_AT_ONCE_MAX) {
         append(draft, ledger, (&[], &[], some), why)?;
     }
-    let known = Arc::make_mut(&mut draft.state_mut(ledger).head.timers);
-    (known.next, known.armed) = (*next, armed);
+    draft.set_next_timer(ledger, *next);
     Ok(())
 }
 
@@ -153,31 +151,20 @@ fn append(
 ) -> Result<(), Refusal> {
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;
-    let (timeline, made) = (head.id.told(), head.frontier.size());
-    let timers_told: Option<Vec<TimerRestored<'_>>> = timers.iter().map(TimerChanged::told).collect();
-    let timers_told = timers_told.ok_or_else(|| Refusal::Damaged("a stored timer is not JSON".to_owned()))?;
-    let told = TimersRestored {
+    let restored: Option<Vec<TimerRestored<'_>>> = timers.iter().map(TimerChanged::restored).collect();
+    let restored = restored.ok_or_else(|| Refusal::Damaged("a stored timer is not JSON".to_owned()))?;
+    let payload = StatePayload::TimersRestored(TimersRestored {
         anchor_id: match why {
             Restored::Return(anchor_id) => Some(anchor_id.to_owned()),
             Restored::Rewind | Restored::Fork | Restored::Redeliver => None,
         },
         inherited: matches!(why, Restored::Fork),
-        timers: timers_told,
+        timers: restored,
         superseded: superseded.iter().map(|firing| fallen_record(&firing.due_firing)).collect(),
         fired: fired.iter().map(FiredAgain::of).collect(),
         before: head.timers.last,
-    };
-    let rows = firings_restored(&told, TimersEntry { timeline: &timeline, position: made, advance: None });
-    let rows = rows.ok_or_else(|| Refusal::Damaged("the names of a stored firing are invalid".to_owned()))?;
-    let position = draft.append(ledger, Action::RestoreTimers, "timers", json(&told), host);
-    let step = draft.step_mut(ledger);
-    let known = Arc::make_mut(&mut step.state.head.timers);
-    known.supersede(superseded.len() as u64);
-    known.fired(fired.len() as u64);
-    known.last = Some(position);
-    timers.iter().filter_map(|timer| timer.is.as_ref()).for_each(|timer| known.fires_into(&timer.queue));
-    step.timers.extend(rows);
-    step.timers.gone.extend(timers.iter().filter(|timer| timer.is.is_none()).map(TimerChanged::position));
-    step.timers.set.extend(timers.iter().filter_map(|timer| timer.is.clone()));
+    });
+    let known = KnownTimerRows::of_timers(timers.iter().filter_map(|timer| timer.was.as_ref()));
+    draft.record_on_timers(ledger, (Action::RestoreTimers, "timers"), &payload, &known, host)?;
     Ok(())
 }

@@ -7,9 +7,10 @@ use timenav_core::timers::{Coming, DueFiring, FellDue, Timer, fall_due};
 
 use crate::ledger::changes::Reach;
 use crate::ledger::payload::schedule_of;
-use crate::ports::timer_rows::{TimerRow, TimersFound};
+use crate::ports::timer_rows::{FiringRow, TimerRow, TimersFound};
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Draft, Ledger};
+use crate::writer::project::TimerRowsBefore;
 
 /// The armed timers that are due next.
 pub(in crate::writer::deciding) struct Upcoming {
@@ -18,7 +19,6 @@ pub(in crate::writer::deciding) struct Upcoming {
     places: HashMap<u64, usize>,
     /// The due time of the first timer that was not read: the others are not due earlier.
     known_until: Option<Instant<Virtual>>,
-    pub(in crate::writer::deciding) armed_before: u64,
 }
 
 impl Upcoming {
@@ -35,8 +35,7 @@ impl Upcoming {
         let timers: Option<Vec<Timer>> = rows.iter().map(timer).collect();
         let timers = timers.ok_or_else(|| Refusal::Damaged("a stored timer cannot be read".to_owned()))?;
         let places = rows.iter().enumerate().map(|(place, row)| (row.position, place)).collect();
-        let armed_before = timers.len() as u64;
-        Ok(Self { rows, timers, places, known_until: next.and_then(|row| row.next), armed_before })
+        Ok(Self { rows, timers, places, known_until: next.and_then(|row| row.next) })
     }
 
     pub(in crate::writer::deciding) fn next(&self) -> Option<Instant<Virtual>> {
@@ -62,13 +61,19 @@ impl Upcoming {
         fall_due(&mut timers, upto, coming, FIRINGS_AT_ONCE_MAX).due_firing
     }
 
-    pub(in crate::writer::deciding) fn armed(&self) -> u64 {
-        self.timers.iter().filter(|timer| timer.next.is_some()).count() as u64
-    }
-
     pub(in crate::writer::deciding) fn row(&self, position: u64) -> Option<(&TimerRow, &Timer)> {
         let place = *self.places.get(&position)?;
         Some((&self.rows[place], &self.timers[place]))
+    }
+}
+
+impl TimerRowsBefore for Upcoming {
+    fn timer(&self, position: u64) -> Option<&TimerRow> {
+        self.row(position).map(|(row, _)| row)
+    }
+
+    fn firing(&self, _due_firing: &DueFiring) -> Option<&FiringRow> {
+        None
     }
 }
 
