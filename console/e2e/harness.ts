@@ -290,3 +290,9 @@ async function changeColors(page: Page, colorScheme: 'light' | 'dark'): Promise<
     await Promise.allSettled(transitions.map(({ finished }) => finished));
   });
 }
+
+/** Opens the palette by its key, which does nothing while a dialog is still closing. */
+export async function openPalette(page: Page): Promise<void> {
+  await expect.poll(() => page.locator('dialog').count()).toBe(0);
+  await page.keyboard.press('Control+k');
+}

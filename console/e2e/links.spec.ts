@@ -1,7 +1,7 @@
 /** Every link leads where it says, and an address that is not understood is told of. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, shared } from './harness';
+import { REFUSED, expectAccessible, shared, openPalette } from './harness';
 
 const on = shared();
 
@@ -191,7 +191,7 @@ it('keeps the focus where one goes on', async () => {
   await expect.poll(() => search.evaluate((one) => document.activeElement === one)).toBe(true);
   expect(await search.getAttribute('aria-expanded')).toBe('false');
   // What had the focus before is gone with its view.
-  await page.keyboard.press('Control+k');
+  await openPalette(page);
   await page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' }).fill('integrity');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Integrity', level: 1 }).waitFor();

@@ -1,7 +1,7 @@
 /** Logging out: what the browser keeps, and the clocks of pages that stay open or open afterwards. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { fresh, logIn, REFUSED, shared } from './harness';
+import { fresh, logIn, REFUSED, shared, openPalette } from './harness';
 
 const on = shared();
 
@@ -41,7 +41,7 @@ it('keeps saved views, the theme and the timeline, and no secret', async () => {
   const kept = (): Promise<Record<string, string>> =>
     page.evaluate(() => Object.fromEntries(Object.entries<string>(localStorage)));
   await page.getByRole('button', { name: /^Colors: system/ }).click();
-  await page.keyboard.press('Control+k');
+  await openPalette(page);
   await palette.fill('save this view');
   await page.getByRole('option', { name: /^Save this view/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
@@ -54,7 +54,7 @@ it('keeps saved views, the theme and the timeline, and no secret', async () => {
   await page.reload();
   await logIn(page);
   expect(await page.locator('html').getAttribute('data-theme')).toBe(before['timenav-theme']);
-  await page.keyboard.press('Control+k');
+  await openPalette(page);
   await palette.fill('the clock of');
   await page.getByRole('option', { name: /^The clock of the demo/ }).waitFor();
 });

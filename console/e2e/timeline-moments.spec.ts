@@ -1,6 +1,6 @@
 /** What was known when, forks and anchors as a tree, and the palette that leads there. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible } from './harness';
+import { expectAccessible, openPalette } from './harness';
 import { card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
 
 let between = '';
@@ -116,7 +116,7 @@ describe('the palette', () => {
     const page = await on.loggedIn('clock?timeline=known');
     const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
     await page.getByRole('timer').waitFor();
-    await page.keyboard.press('Control+k');
+    await openPalette(page);
     await field.fill('known-branch');
     // Enter takes what is offered then, and timelines may be on their way.
     await page
@@ -125,9 +125,7 @@ describe('the palette', () => {
       .waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => param(page, 'timeline')).toBe('known-branch');
-    // While it is still there, the key opens no other one.
-    await field.waitFor({ state: 'hidden' });
-    await page.keyboard.press('Control+k');
+    await openPalette(page);
     await field.fill('1969-07-20T20:17:40Z');
     await page.getByRole('option', { name: /Show on the axis/ }).waitFor();
     await expectAccessible(page);
@@ -136,8 +134,7 @@ describe('the palette', () => {
     const travel = page.getByRole('dialog', { name: 'Travel' });
     await travel.getByLabel('Moment').waitFor();
     await page.keyboard.press('Escape');
-    await travel.waitFor({ state: 'hidden' });
-    await page.keyboard.press('Control+k');
+    await openPalette(page);
     await field.fill('on the way');
     await page.getByRole('option', { name: /On the way/ }).click();
     await expect.poll(() => param(page, 'anchor')).toMatch(/^anchor_/);
@@ -187,11 +184,8 @@ describe('the everyday', () => {
   it('makes a fork, follows the clock and plays', async () => {
     const page = await on.loggedIn('timeline?timeline=known');
     const palette = page.getByRole('dialog', { name: 'Search or run a command' });
-    // The browser tells the page later that a dialog is closed.
-    const closed = (): Promise<void> => expect.poll(() => page.locator('dialog').count()).toBe(0);
     const run = async (words: string): Promise<void> => {
-      await closed();
-      await page.keyboard.press('Control+k');
+      await openPalette(page);
       await palette.getByRole('combobox').fill(words);
       await palette.getByRole('option').first().waitFor();
       await page.keyboard.press('Enter');
@@ -203,8 +197,7 @@ describe('the everyday', () => {
     await run('fork known');
     await page.getByRole('dialog', { name: /timeline|fork/i }).waitFor();
     await page.keyboard.press('Escape');
-    await closed();
-    await page.keyboard.press('Control+k');
+    await openPalette(page);
     await palette.waitFor();
   });
 
