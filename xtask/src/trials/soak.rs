@@ -49,7 +49,7 @@ impl Part {
         match self {
             Self::Cases => store(&[]),
             Self::Service => service(&["--include-ignored", "kill::", "bundles::memory"]),
-            Self::Histories => store(&["--ignored", "engine::whole_lives::thousand_histories"]),
+            Self::Histories => store(&["--ignored", "engine::timelines::whole_lives::thousand_histories"]),
             Self::SecondWriter => {
                 let mut call = store(&["second_writer"]);
                 call.env("TIMENAV_TEST_ALL_REQUESTS", "1");

@@ -6,7 +6,7 @@ use timenav_core::clock::{ClockCommand, ClockRefusal, Rate};
 use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration, parse_timestamp};
 use timenav_engine::{ClockStep, ClockView, KEPT_CHANGES_MAX, Refusal, WallClock as _};
 
-use super::model::Model;
+use super::timelines::model::Model;
 use crate::cases::check_cases;
 use crate::house::{Home, House, on};
 use crate::sample::{moment, timeline_id};

@@ -4,7 +4,7 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
 use timenav_engine::{AnchorRequest, EventErasure, InterventionRequest, Refusal, ReturnScope, WhichEvents};
 
-use super::life::{draft, found};
+use crate::engine::timelines::life::{draft, found};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 

@@ -18,7 +18,7 @@ use timenav_engine::{
 use zeroize::Zeroizing;
 
 use super::request::Request;
-use crate::engine::sessions;
+use crate::engine::access::sessions;
 use crate::house::Home;
 use crate::sample::{event_id, moment, password, timeline_id, user_id};
 

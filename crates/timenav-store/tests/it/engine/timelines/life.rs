@@ -14,24 +14,24 @@ use crate::sample::{event_id, every_event, moment};
 
 /// One event in the model, in seconds: as recorded, and as in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) recorded: i64,
-    pub(super) stands: Option<i64>,
+pub(in crate::engine) struct Known {
+    pub(in crate::engine) recorded: i64,
+    pub(in crate::engine) stands: Option<i64>,
     /// Whether a return undid it, so that its id is available.
-    pub(super) is_taken_back: bool,
+    pub(in crate::engine) is_taken_back: bool,
     /// Distinguishes it from earlier, erased events with the same id.
-    pub(super) born: usize,
+    pub(in crate::engine) born: usize,
     /// Increases with every change, to detect whether the event is still as someone left it.
-    pub(super) version: usize,
+    pub(in crate::engine) version: usize,
 }
 
 impl Known {
-    pub(super) const fn recorded(time: i64, born: usize) -> Self {
+    pub(in crate::engine) const fn recorded(time: i64, born: usize) -> Self {
         Self { recorded: time, stands: Some(time), is_taken_back: false, born, version: 0 }
     }
 
     /// Applies an intervention.
-    pub(super) fn change(&mut self, effect: &Effect) {
+    pub(in crate::engine) fn change(&mut self, effect: &Effect) {
         match effect {
             Effect::Cancel => self.stand(None),
             Effect::Restore => self.stand(Some(self.recorded)),
@@ -42,13 +42,13 @@ impl Known {
     }
 
     /// Sets the effective time, or cancels the event.
-    pub(super) fn stand(&mut self, stands: Option<i64>) {
+    pub(in crate::engine) fn stand(&mut self, stands: Option<i64>) {
         self.version += usize::from(stands != self.stands);
         self.stands = stands;
     }
 
     /// Applies a return to a state.
-    pub(super) fn take_back(&mut self, then: Option<&Self>) {
+    pub(in crate::engine) fn take_back(&mut self, then: Option<&Self>) {
         let before = self.stands;
         self.stand(then.and_then(|then| then.stands));
         self.is_taken_back = self.stands.is_none() && (before.is_some() || self.is_taken_back);
@@ -56,36 +56,36 @@ impl Known {
 }
 
 /// Returns whether an id is available: it was never used, or a return undid its event.
-pub(super) fn is_free(state: &State, id: &str) -> bool {
+pub(in crate::engine) fn is_free(state: &State, id: &str) -> bool {
     state.get(id).is_none_or(|known| known.is_taken_back)
 }
 
-pub(super) type State = BTreeMap<String, Known>;
+pub(in crate::engine) type State = BTreeMap<String, Known>;
 
 #[derive(Clone, Debug)]
-pub(super) struct Life {
-    pub(super) name: TimelineId,
-    pub(super) now: State,
+pub(in crate::engine) struct Life {
+    pub(in crate::engine) name: TimelineId,
+    pub(in crate::engine) now: State,
     /// The state after each entry, by position.
-    pub(super) past: BTreeMap<u64, State>,
-    pub(super) anchors: Vec<Mark>,
+    pub(in crate::engine) past: BTreeMap<u64, State>,
+    pub(in crate::engine) anchors: Vec<Mark>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
-    pub(super) anchor_id: AnchorId,
+pub(in crate::engine) struct Mark {
+    pub(in crate::engine) anchor_id: AnchorId,
     /// The position where it was set, unless it was inherited from a parent.
-    pub(super) own: Option<u64>,
-    pub(super) state: State,
+    pub(in crate::engine) own: Option<u64>,
+    pub(in crate::engine) state: State,
 }
 
 impl Life {
-    pub(super) fn at(&self, position: u64) -> &State {
+    pub(in crate::engine) fn at(&self, position: u64) -> &State {
         self.past.range(..=position).next_back().expect("the first entry made it").1
     }
 }
 
-pub(super) fn standing(state: &State) -> Vec<(i64, String)> {
+pub(in crate::engine) fn standing(state: &State) -> Vec<(i64, String)> {
     let stands = state.iter().filter_map(|(id, known)| Some((known.stands?, id.clone())));
     let mut all: Vec<_> = stands.collect();
     all.sort();
@@ -93,7 +93,7 @@ pub(super) fn standing(state: &State) -> Vec<(i64, String)> {
 }
 
 /// Returns an event derived only from its number and time. Some have a point, and some have actors or a source.
-pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
+pub(in crate::engine) fn draft(event: u8, seconds: i64) -> EventDraft {
     let point = Point::new(f64::from(event), f64::from(u8::try_from(seconds % 50).unwrap()) / 10.0).unwrap();
     EventDraft {
         event_id: Some(event_id(&format!("e{event}"))),
@@ -112,7 +112,7 @@ fn actors(event: u8) -> Vec<String> {
     few.chain(many).collect()
 }
 
-pub(super) async fn page(
+pub(in crate::engine) async fn page(
     home: &Home<'_>,
     timeline: &TimelineId,
     as_of: Option<AsOf>,
@@ -137,12 +137,16 @@ async fn page_as(
     }
 }
 
-pub(super) async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>) -> Vec<(i64, String)> {
+pub(in crate::engine) async fn found(
+    home: &Home<'_>,
+    timeline: &TimelineId,
+    as_of: Option<AsOf>,
+) -> Vec<(i64, String)> {
     found_as((home, &home.admin), timeline, as_of).await
 }
 
 /// Returns the events that a caller finds, by their seconds and ids.
-pub(super) async fn found_as(
+pub(in crate::engine) async fn found_as(
     asker: (&Home<'_>, &Caller),
     timeline: &TimelineId,
     as_of: Option<AsOf>,
@@ -159,7 +163,7 @@ pub(super) async fn found_as(
     all
 }
 
-pub(super) async fn listed(home: &Home<'_>, timeline: &TimelineId) -> Vec<AnchorId> {
+pub(in crate::engine) async fn listed(home: &Home<'_>, timeline: &TimelineId) -> Vec<AnchorId> {
     let (mut all, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let on = Some(timeline.clone());

@@ -6,7 +6,7 @@ use timenav_core::intervention::Effect;
 use timenav_core::limits::RETURN_EVENTS_MAX;
 use timenav_engine::{Caller, Idempotency, ImportId, InterventionRequest, Refusal, UndoneImport};
 
-use super::life::{draft, found};
+use crate::engine::timelines::life::{draft, found};
 use crate::house::{Home, House, told};
 use crate::sample::{digest, event_id, moment, timeline_id};
 

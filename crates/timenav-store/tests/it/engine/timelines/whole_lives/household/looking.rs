@@ -11,7 +11,7 @@ use crate::house::Home;
 
 impl Household {
     /// Reads everything, and has all users read every live timeline.
-    pub(in crate::engine::whole_lives) async fn check(&self, home: &Home<'_>, standing: &[&TimelineId]) {
+    pub(in crate::engine::timelines::whole_lives) async fn check(&self, home: &Home<'_>, standing: &[&TimelineId]) {
         let (engine, admin) = (&home.engine, &home.admin);
         let (users, _) = engine.users(admin, 100, None).await.unwrap();
         let others = users.into_iter().filter(|user| user.user_id != admin.user_id);

@@ -3,8 +3,8 @@
 use timenav_engine::Refusal;
 
 use super::World;
-use crate::engine::bundles::{checked_of, export_of};
-use crate::engine::life::Life;
+use crate::engine::integrity::bundles::{checked_of, export_of};
+use crate::engine::timelines::life::Life;
 
 impl World<'_> {
     /// Exports a timeline: a verification of the file without the service finds all of its entries and no fault.

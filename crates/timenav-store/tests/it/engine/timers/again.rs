@@ -12,7 +12,7 @@ use timenav_engine::{
     ScheduleChange, TimerChangeRequest, TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
 };
 
-use super::timers_foreseen;
+use super::foreseen;
 use crate::house::{Home, House, on};
 use crate::sample::{moment, timeline_id};
 
@@ -20,24 +20,24 @@ const SECOND: i64 = 1_000_000;
 /// Longer than a listener stays registered on a queue, and than a lease.
 const LONG: i64 = 40 * SECOND;
 
-pub(super) fn at(seconds: i64) -> Instant<Virtual> {
+pub(in crate::engine) fn at(seconds: i64) -> Instant<Virtual> {
     moment(seconds * SECOND)
 }
 
-pub(super) fn once(seconds: i64) -> Schedule {
+pub(in crate::engine) fn once(seconds: i64) -> Schedule {
     Schedule::At(at(seconds))
 }
 
-pub(super) fn every(seconds: i64) -> Schedule {
+pub(in crate::engine) fn every(seconds: i64) -> Schedule {
     let rule = format!("FREQ=SECONDLY;INTERVAL={seconds}");
     let source = RuleSource::Every { rule, starts: at(0), zone: "UTC".to_owned() };
     Schedule::Repeating(Box::new(Repeating::read(source, Misfire::All, false).unwrap()))
 }
 
 /// One timeline and its clock on an open engine.
-pub(super) struct Line<'a> {
-    pub(super) home: &'a Home<'a>,
-    pub(super) id: TimelineId,
+pub(in crate::engine) struct Line<'a> {
+    pub(in crate::engine) home: &'a Home<'a>,
+    pub(in crate::engine) id: TimelineId,
 }
 
 impl<'a> Line<'a> {
@@ -47,21 +47,21 @@ impl<'a> Line<'a> {
     }
 
     /// Returns a timeline with its clock paused at 0.
-    pub(super) async fn of(home: &'a Home<'a>, id: TimelineId) -> Self {
+    pub(in crate::engine) async fn of(home: &'a Home<'a>, id: TimelineId) -> Self {
         let line = Self { home, id };
         line.change(ClockCommand::Pause, false).await.unwrap();
         line.go(0, false).await;
         line
     }
 
-    pub(super) async fn change(&self, command: ClockCommand, refire: bool) -> Result<(), Refusal> {
+    pub(in crate::engine) async fn change(&self, command: ClockCommand, refire: bool) -> Result<(), Refusal> {
         let change = ClockChange { refire, ..ClockChange::from(command) };
         self.home.engine.change_clock(&self.home.admin, Some(self.id.clone()), change, None).await?;
         self.drive().await;
         Ok(())
     }
 
-    pub(super) async fn go(&self, seconds: i64, refire: bool) {
+    pub(in crate::engine) async fn go(&self, seconds: i64, refire: bool) {
         self.change(ClockCommand::Travel { to: at(seconds), location: None }, refire).await.unwrap();
     }
 
@@ -78,17 +78,17 @@ impl<'a> Line<'a> {
         panic!("the advance does not end");
     }
 
-    pub(super) async fn head(&self) -> timenav_engine::Head {
+    pub(in crate::engine) async fn head(&self) -> timenav_engine::Head {
         let heads = self.home.store.open().await.unwrap().heads;
         heads.into_iter().find(|head| head.id == self.id).unwrap()
     }
 
-    pub(super) async fn set(&self, name: &str, schedule: Schedule) -> Result<(), Refusal> {
+    pub(in crate::engine) async fn set(&self, name: &str, schedule: Schedule) -> Result<(), Refusal> {
         self.set_to(name, schedule, None).await
     }
 
     /// Sets a timer with a delivery target.
-    pub(super) async fn set_to(
+    pub(in crate::engine) async fn set_to(
         &self,
         name: &str,
         schedule: Schedule,
@@ -107,7 +107,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    pub(super) async fn patch(&self, name: &str, schedule: Option<Schedule>) {
+    pub(in crate::engine) async fn patch(&self, name: &str, schedule: Option<Schedule>) {
         let deliver = Delivery::Queue(QueueId::unnamed());
         let schedule = schedule.map(ScheduleChange::To);
         let request = TimerChangeRequest { schedule, deliver: Some(deliver), ..TimerChangeRequest::default() };
@@ -117,7 +117,7 @@ impl<'a> Line<'a> {
         self.drive().await;
     }
 
-    pub(super) async fn cancel(&self, name: &str) {
+    pub(in crate::engine) async fn cancel(&self, name: &str) {
         let named = TimerId::new(name).unwrap();
         let _ = self.home.engine.cancel_timer(&self.home.admin, Some(self.id.clone()), named, None).await;
     }
@@ -135,7 +135,7 @@ impl<'a> Line<'a> {
     }
 
     /// Acknowledges everything. Returns the due times in the order of the claims, and the ids.
-    pub(super) async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
+    pub(in crate::engine) async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
         let (mut done, mut ids) = (Vec::new(), BTreeSet::new());
         self.home.house.pass(LONG);
         self.home.engine.keep_time().await;
@@ -150,18 +150,18 @@ impl<'a> Line<'a> {
         (done, ids)
     }
 
-    pub(super) async fn timers(&self) -> Vec<TimerRow> {
+    pub(in crate::engine) async fn timers(&self) -> Vec<TimerRow> {
         let key = self.home.key(&self.id).await;
         self.home.store.timer_rows(key, TimersWanted::ByPosition(None, 10_000)).await.unwrap().timers
     }
 
-    pub(super) async fn firings(&self) -> Vec<FiringRow> {
+    pub(in crate::engine) async fn firings(&self) -> Vec<FiringRow> {
         let key = self.home.key(&self.id).await;
         self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
     /// Returns the armed timers with their payloads, and the due times of firings in flight.
-    pub(super) async fn picture(&self) -> Picture {
+    pub(in crate::engine) async fn picture(&self) -> Picture {
         let armed = self.timers().await.into_iter().filter(|row| row.next.is_some());
         let mut armed: Vec<String> =
             armed.map(|row| format!("{} {:?} {} {}", row.timer_id, row.next, row.payload, row.schedule)).collect();
@@ -171,18 +171,18 @@ impl<'a> Line<'a> {
         Picture { armed, in_flight: in_flight.collect() }
     }
 
-    pub(super) async fn anchor(&self) -> AnchorId {
+    pub(in crate::engine) async fn anchor(&self) -> AnchorId {
         let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
         self.home.engine.set_anchor(&self.home.admin, Some(self.id.clone()), request, None).await.unwrap().0
     }
 
-    pub(super) async fn return_to(&self, anchor: &AnchorId) {
+    pub(in crate::engine) async fn return_to(&self, anchor: &AnchorId) {
         let engine = &self.home.engine;
         engine.return_to_anchor(&self.home.admin, Some(self.id.clone()), anchor, ReturnScope::All, None).await.unwrap();
         self.drive().await;
     }
 
-    pub(super) async fn fork(&self, name: &str, at: Option<&AnchorId>) -> Line<'a> {
+    pub(in crate::engine) async fn fork(&self, name: &str, at: Option<&AnchorId>) -> Line<'a> {
         let at = at.map(|anchor| AsOf::Anchor(anchor.clone()));
         let engine = &self.home.engine;
         engine.fork_timeline(&self.home.admin, timeline_id(name), &self.id, at.as_ref(), None).await.unwrap();
@@ -193,9 +193,9 @@ impl<'a> Line<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Picture {
-    pub(super) armed: Vec<String>,
-    pub(super) in_flight: BTreeSet<(i64, String)>,
+pub(in crate::engine) struct Picture {
+    pub(in crate::engine) armed: Vec<String>,
+    pub(in crate::engine) in_flight: BTreeSet<(i64, String)>,
 }
 
 #[tokio::test]
@@ -412,7 +412,7 @@ async fn live(seed: u64) {
             }
             7 => {
                 now -= numbers.seconds(8);
-                timers_foreseen::go_back(&line, now, numbers.below(2) == 0).await;
+                foreseen::go_back(&line, now, numbers.below(2) == 0).await;
             }
             8 => {
                 house.pass(LONG);
@@ -424,7 +424,7 @@ async fn live(seed: u64) {
             9 => anchors.push((line.anchor().await, line.picture().await)),
             10 if !anchors.is_empty() => {
                 let (anchor, then) = &anchors[usize::try_from(numbers.below(anchors.len() as u64)).unwrap()];
-                timers_foreseen::return_to(&line, anchor).await;
+                foreseen::return_to(&line, anchor).await;
                 assert_eq!(line.picture().await, *then, "{seed} {turn}");
                 now = line.head().await.clock.now(home.house.clock.now()).micros() / SECOND;
             }

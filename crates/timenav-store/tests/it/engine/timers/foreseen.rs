@@ -8,7 +8,7 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::FiringState;
 use timenav_engine::{ClockChange, ClockPreview, FiringRow, ReturnScope, TimerRow};
 
-use super::timers_again::{Line, at};
+use super::again::{Line, at};
 
 /// Changes, actual or previewed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Rows {
 }
 
 /// Moves a clock back, and compares the effect with the preview.
-pub(super) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
+pub(in crate::engine) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
     let command = ClockCommand::Travel { to: at(seconds), location: None };
     let change = ClockChange { refire, ..ClockChange::from(command) };
     let (engine, admin) = (&line.home.engine, &line.home.admin);
@@ -82,7 +82,7 @@ pub(super) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
 }
 
 /// Returns to an anchor, and compares the effect with the preview.
-pub(super) async fn return_to(line: &Line<'_>, anchor: &AnchorId) {
+pub(in crate::engine) async fn return_to(line: &Line<'_>, anchor: &AnchorId) {
     let (engine, admin) = (&line.home.engine, &line.home.admin);
     let foreseen = engine.foresee_return(admin, Some(line.id.clone()), anchor, ReturnScope::All).await.unwrap();
     let before = Rows::of(line).await;

@@ -20,7 +20,7 @@ fn of(user: Option<&str>, secret: &str, current: Option<&str>) -> PasswordReques
 }
 
 /// Creates a user with a password.
-pub(super) async fn with_password(home: &Home<'_>, name: &str) -> Caller {
+pub(in crate::engine) async fn with_password(home: &Home<'_>, name: &str) -> Caller {
     let caller = home.user(name, false).await;
     home.engine.set_password(&home.admin, of(Some(name), SECRET, None)).await.unwrap();
     caller
@@ -30,11 +30,11 @@ async fn try_log_in(home: &Home<'_>, name: &str, secret: &str) -> Option<NewSess
     home.engine.log_in(user_id(name), password(secret), None).await.unwrap()
 }
 
-pub(super) async fn log_in(home: &Home<'_>, name: &str) -> NewSession {
+pub(in crate::engine) async fn log_in(home: &Home<'_>, name: &str) -> NewSession {
     try_log_in(home, name, SECRET).await.expect("user and password are right")
 }
 
-pub(super) fn lasts(home: &Home<'_>, session: &NewSession) -> bool {
+pub(in crate::engine) fn lasts(home: &Home<'_>, session: &NewSession) -> bool {
     let found = home.engine.authenticate_session(&session.secret);
     assert!(found.is_err() || home.engine.is_live(&session.caller));
     found.is_ok_and(|caller| caller.credential == session.caller.credential)

@@ -7,7 +7,7 @@ use timenav_core::time::parse_duration;
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{ClaimedFiring, Delivery, TimerRequest, TimersWanted, WebhookTarget};
 
-use super::timers_again::{at, once};
+use super::again::{at, once};
 use crate::house::{Home, House};
 
 const SECOND: i64 = 1_000_000;

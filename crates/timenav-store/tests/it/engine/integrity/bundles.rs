@@ -43,7 +43,7 @@ async fn rest(export: &mut BundleExport) -> Result<String, Refusal> {
 }
 
 /// Returns the whole bundle of a timeline.
-pub(super) async fn export_of(home: &Home<'_>, timeline: &TimelineId) -> String {
+pub(in crate::engine) async fn export_of(home: &Home<'_>, timeline: &TimelineId) -> String {
     rest(&mut home.engine.export_bundle(&home.admin, timeline).await.unwrap()).await.unwrap()
 }
 
@@ -52,7 +52,11 @@ fn checked(home: &Home<'_>, text: &str) -> Result<CheckedBundle, String> {
 }
 
 /// Verifies a bundle without the service.
-pub(super) fn checked_of(home: &Home<'_>, timeline: &TimelineId, text: &str) -> Result<CheckedBundle, String> {
+pub(in crate::engine) fn checked_of(
+    home: &Home<'_>,
+    timeline: &TimelineId,
+    text: &str,
+) -> Result<CheckedBundle, String> {
     let signer = home.house.signer.clone();
     let key = VerifierKey::new(&format!("timenav.test/{timeline}"), signer.public_key()).unwrap();
     let verify =

@@ -16,8 +16,8 @@ use timenav_core::limits::{FORK_DEPTH_MAX, RETURN_EVENTS_MAX};
 use timenav_core::time::parse_duration;
 use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionRequest, Refusal, ReturnScope};
 
-use super::life::{Known, Life, Mark, State, draft, found, is_free, listed, page, standing};
 use crate::cases::check_cases;
+use crate::engine::timelines::life::{Known, Life, Mark, State, draft, found, is_free, listed, page, standing};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 

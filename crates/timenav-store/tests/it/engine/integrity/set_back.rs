@@ -3,7 +3,7 @@
 use timenav_core::limits::HOST_CLOCK_BEHIND_SECONDS_MAX;
 use timenav_engine::WallClock as _;
 
-use super::sessions::{lasts, log_in, with_password};
+use crate::engine::access::sessions::{lasts, log_in, with_password};
 use crate::house::{Home, House, on, told};
 use crate::sample::timeline_id;
 

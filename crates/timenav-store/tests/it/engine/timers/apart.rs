@@ -4,7 +4,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::timers::FiringState;
 use timenav_engine::{DiffOf, DiffPage, TimelinesDiff};
 
-use super::timers_again::{Line, every, once};
+use super::again::{Line, every, once};
 use crate::house::{Home, House, on};
 use crate::sample::{event_id, moment, timeline_id};
 

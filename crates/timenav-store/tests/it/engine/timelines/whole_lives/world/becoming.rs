@@ -11,10 +11,10 @@ use timenav_engine::{ImportId, ReturnScope, WallClock as _};
 
 use super::request::{Answer, Request, What, id_of, seconds_of};
 use super::{Import, Imported, World};
-use crate::engine::life::{Known, Mark, is_free};
-use crate::engine::whole_lives::Passing;
-use crate::engine::whole_lives::household::Made;
-use crate::engine::whole_lives::timing::{Fired, Timing, firing_id};
+use crate::engine::timelines::life::{Known, Mark, is_free};
+use crate::engine::timelines::whole_lives::Passing;
+use crate::engine::timelines::whole_lives::household::Made;
+use crate::engine::timelines::whole_lives::timing::{Fired, Timing, firing_id};
 
 impl World<'_> {
     /// Returns whether the request succeeds according to the model.

@@ -25,8 +25,8 @@ use super::household::{Errand, Household, NO_KEY};
 use super::timers::{TimerErrand, Timings, UNHEARD_AFTER};
 use super::timing::Timing;
 use super::{Deed, Fate};
-use crate::engine::life::{Life, Mark, State, draft, found, listed, standing};
-use crate::engine::model::Model;
+use crate::engine::timelines::life::{Life, Mark, State, draft, found, listed, standing};
+use crate::engine::timelines::model::Model;
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House, is_unavailable, told};
 use crate::sample::timeline_id;
@@ -51,7 +51,7 @@ struct Import {
     events: Vec<Imported>,
 }
 
-/// An event as in [`Known`](crate::engine::life::Known).
+/// An event as in [`Known`](crate::engine::timelines::life::Known).
 #[derive(Clone, Debug)]
 struct Imported {
     event_id: String,

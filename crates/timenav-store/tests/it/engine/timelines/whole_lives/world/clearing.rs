@@ -6,8 +6,8 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::{WallClock as _, WhichEvents};
 
 use super::World;
-use crate::engine::life::Known;
-use crate::engine::whole_lives::erasing::{Clearance, Clearing};
+use crate::engine::timelines::life::Known;
+use crate::engine::timelines::whole_lives::erasing::{Clearance, Clearing};
 use crate::sample::moment;
 
 impl World<'_> {

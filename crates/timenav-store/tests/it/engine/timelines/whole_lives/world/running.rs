@@ -9,8 +9,8 @@ use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::WallClock as _;
 
 use super::World;
-use crate::engine::whole_lives::Cut;
-use crate::engine::whole_lives::timing::{Coming, Leave};
+use crate::engine::timelines::whole_lives::Cut;
+use crate::engine::timelines::whole_lives::timing::{Coming, Leave};
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House};
 
@@ -23,7 +23,7 @@ pub(super) const HALF_A_DAY: i64 = 43_200_000_000;
 
 impl World<'_> {
     /// Lets half days pass with the maintenance of a running service.
-    pub(in crate::engine::whole_lives) async fn pass(&mut self, half_days: u8) {
+    pub(in crate::engine::timelines::whole_lives) async fn pass(&mut self, half_days: u8) {
         for _ in 0..half_days {
             self.house.clock.advance(HALF_A_DAY);
             self.home().engine.tend().await.unwrap();
@@ -33,7 +33,7 @@ impl World<'_> {
     }
 
     /// Has the timekeeper do everything that is due, even if it is interrupted.
-    pub(in crate::engine::whole_lives) async fn go_on(&mut self, cut: Option<Cut>) {
+    pub(in crate::engine::timelines::whole_lives) async fn go_on(&mut self, cut: Option<Cut>) {
         let began = self.house.clock.now();
         if let Some(cut) = cut {
             self.cut_off(cut).await;
@@ -145,7 +145,7 @@ impl World<'_> {
         standing.map(|life| life.name.clone()).collect()
     }
 
-    pub(in crate::engine::whole_lives) async fn close_and_open(&mut self) {
+    pub(in crate::engine::timelines::whole_lives) async fn close_and_open(&mut self) {
         self.close().await;
         self.open = Some(open(self.house).await);
     }
@@ -156,7 +156,7 @@ impl World<'_> {
     }
 
     /// Restarts from a copy of the files, discarding whatever the engine would still have done.
-    pub(in crate::engine::whole_lives) async fn kill_and_open(&mut self) {
+    pub(in crate::engine::timelines::whole_lives) async fn kill_and_open(&mut self) {
         let path = self.house.path();
         let killed = path.with_extension("killed");
         let log = |path: &Path| format!("{}-wal", path.display());

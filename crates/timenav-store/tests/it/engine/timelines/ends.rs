@@ -279,7 +279,7 @@ async fn expired_timeline_is_ended_automatically() {
     home.engine.tend().await.unwrap();
     let lines = home.close().await;
     let ends: Vec<String> =
-        lines.iter().filter(|line| line.action == "end_timeline").map(super::super::audit::Line::short).collect();
+        lines.iter().filter(|line| line.action == "end_timeline").map(crate::audit::Line::short).collect();
     assert_eq!(ends, ["system system end_timeline job", "system system end_timeline fork"]);
 }
 

@@ -7,7 +7,7 @@ use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
 use timenav_core::time::Span;
 use timenav_engine::{Asker, Idempotency, NewTimeline, Refusal, Wanted};
 
-use super::sessions::{lasts, log_in, with_password};
+use crate::engine::access::sessions::{lasts, log_in, with_password};
 use crate::house::{Home, House, on};
 use crate::sample::{digest, event_id, moment, timeline_id};
 

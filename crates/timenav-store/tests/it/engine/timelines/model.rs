@@ -13,24 +13,24 @@ struct Known {
 
 /// Every timeline's clock according to core.
 #[derive(Clone, Default)]
-pub(super) struct Model(BTreeMap<String, Known>);
+pub(in crate::engine) struct Model(BTreeMap<String, Known>);
 
 impl Model {
     /// Adds a timeline.
-    pub(super) fn insert(&mut self, timeline: &str, clock: Clock, recorded_at: Instant<Wall>) {
+    pub(in crate::engine) fn insert(&mut self, timeline: &str, clock: Clock, recorded_at: Instant<Wall>) {
         self.0.insert(timeline.to_owned(), Known { clock, recorded_at });
     }
 
-    pub(super) fn contains(&self, timeline: &str) -> bool {
+    pub(in crate::engine) fn contains(&self, timeline: &str) -> bool {
         self.0.contains_key(timeline)
     }
 
-    pub(super) fn clock(&self, timeline: &str) -> &Clock {
+    pub(in crate::engine) fn clock(&self, timeline: &str) -> &Clock {
         &self.0[timeline].clock
     }
 
     /// Applies a change like the engine should. Returns the clock, its reading, and whether it changed.
-    pub(super) fn change(
+    pub(in crate::engine) fn change(
         &mut self,
         timeline: &str,
         command: &ClockCommand,
@@ -41,7 +41,7 @@ impl Model {
     }
 
     /// Returns the effect of a command on a clock whose next timer is due at that time.
-    pub(super) fn decide(
+    pub(in crate::engine) fn decide(
         &self,
         timeline: &str,
         (command, next): (&ClockCommand, Option<Instant<Virtual>>),
@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// Applies a decision.
-    pub(super) fn apply(
+    pub(in crate::engine) fn apply(
         &mut self,
         timeline: &str,
         moved: Option<&ClockMoved>,
@@ -73,7 +73,7 @@ impl Model {
     }
 
     /// Reads a clock like the engine should.
-    pub(super) fn read(&mut self, timeline: &str, now: Instant<Wall>) -> Option<Instant<Virtual>> {
+    pub(in crate::engine) fn read(&mut self, timeline: &str, now: Instant<Wall>) -> Option<Instant<Virtual>> {
         let known = self.0.get_mut(timeline)?;
         known.recorded_at = now.max(known.recorded_at);
         Some(known.clock.now(known.recorded_at))

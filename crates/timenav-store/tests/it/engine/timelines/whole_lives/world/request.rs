@@ -13,10 +13,10 @@ use timenav_engine::{
     KeptFor, NewTimeline, Refusal, RetentionRequest, ReturnScope, WhichEvents,
 };
 
-use crate::engine::whole_lives::Passing;
-use crate::engine::whole_lives::erasing::Clearance;
-use crate::engine::whole_lives::household::{Asker, Came, Errand, Made};
-use crate::engine::whole_lives::timers::TimerErrand;
+use crate::engine::timelines::whole_lives::Passing;
+use crate::engine::timelines::whole_lives::erasing::Clearance;
+use crate::engine::timelines::whole_lives::household::{Asker, Came, Errand, Made};
+use crate::engine::timelines::whole_lives::timers::TimerErrand;
 use crate::house::Home;
 use crate::sample::{digest, event_id, moment};
 
@@ -70,7 +70,7 @@ pub(super) struct Answer {
 
 /// The result of repeating a request after its response was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engine::whole_lives) enum Repetition {
+pub(in crate::engine::timelines::whole_lives) enum Repetition {
     /// The stored response, found by its key.
     Answered,
     /// The object to delete does not exist.
