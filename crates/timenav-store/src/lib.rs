@@ -1,10 +1,11 @@
 //! Storage for timenav: one module per backend, and the checkpoint file that every backend is used with.
 //!
-//! Backends share the conformance suite in `tests/it`. The code they share (`kept`) is independent of any database:
-//! column encodings, the short forms of leaves and payloads, and name matching.
+//! Backends share the conformance suite in `tests/it`, the tables with their row types (`tables`), and code that is
+//! independent of any database (`kept`): column encodings, the short forms of leaves and payloads, and name matching.
 
 mod kept;
 mod moving;
+mod tables;
 
 pub mod outside;
 pub mod postgres;
@@ -17,3 +18,5 @@ pub use postgres::{
     Finished, GuestError, PostgresGuest, PostgresOptions, PostgresStore, PostgresUpgrade, SeenService, ServerFacts,
 };
 pub use sqlite::{SqliteArchive, SqliteStore, copy, fold_log};
+#[doc(hidden)]
+pub use tables::generated_statements;

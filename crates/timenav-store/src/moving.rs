@@ -10,9 +10,10 @@ use timenav_core::ledger::sha256;
 use timenav_engine::{Head, StoreError};
 
 use crate::kept::moves::{Progress, Source, Target, UnderWay};
-use crate::kept::tables::{TABLES, fill_lengths};
 use crate::postgres::{PostgresOptions, PostgresSource, PostgresStore, PostgresTarget};
 use crate::sqlite::{SqliteSource, SqliteTarget};
+use crate::tables::fill_lengths;
+use crate::tables::list::TABLES;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {

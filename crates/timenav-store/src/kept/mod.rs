@@ -10,5 +10,4 @@ pub(crate) mod origins;
 pub(crate) mod outcomes;
 pub(crate) mod packed;
 pub(crate) mod stretch;
-pub(crate) mod tables;
 pub(crate) mod values;

@@ -1,16 +1,16 @@
 use async_trait::async_trait;
 use timenav_engine::{Head, StoreError};
 
-use super::tables::{Table, Value};
 use super::values::count;
+use crate::tables::{Table, Value};
 
 /// One row, in the column order of the table.
-pub(crate) type Row = Vec<Value>;
+pub(crate) type Row = Vec<Value<'static>>;
 
 pub(crate) struct Page {
     pub(crate) rows: Vec<Row>,
     /// The key of the last row; `None` after the last page.
-    pub(crate) last: Option<Vec<Value>>,
+    pub(crate) last: Option<Vec<Value<'static>>>,
 }
 
 #[async_trait]
@@ -18,12 +18,12 @@ pub(crate) trait Source: Send + Sync {
     /// Returns the heads of all timelines, by number.
     async fn heads(&self) -> Result<Vec<Head>, StoreError>;
 
-    async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError>;
+    async fn page(&self, table: &'static Table, after: Option<Vec<Value<'static>>>) -> Result<Page, StoreError>;
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) after: Option<Vec<Value>>,
+    pub(crate) after: Option<Vec<Value<'static>>>,
     pub(crate) rows: u64,
 }
 

@@ -17,7 +17,7 @@ use crate::postgres::entries::tiles::{Growth, Tiles};
 use crate::postgres::sharing::leasing;
 use crate::postgres::timers;
 use crate::postgres::transaction::batch::{Batch, values};
-use crate::postgres::{anchors, data, events, heads, identity, outcomes, retention};
+use crate::postgres::{data, events, heads, identity, outcomes, retention};
 
 pub(crate) mod locking;
 
@@ -26,8 +26,6 @@ const TRIED_MAX: usize = 5;
 
 const SELECT_RELIED: &str = "SELECT timeline_id, size FROM timelines WHERE timeline_id = ANY($1)";
 const SELECT_VERSION: &str = "SELECT directory FROM timelines WHERE timeline_id = 'system'";
-const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])";
 /// Changes nothing. Citus prepares (two-phase commit) only the servers on which it saw the transaction write, and it
 /// misses rows copied by `INSERT … SELECT` to a server that was read from before. An unprepared server may lose its
 /// part after the head was committed (seen with 13.0.3).
@@ -217,19 +215,8 @@ impl<'a> Rows<'a> {
         contents::insert(batch, &self.entries);
         events::insert(batch, &self.events, keeps_lengths);
         events::end(batch, &self.ends);
-        if !self.interventions.is_empty() {
-            let rows = || self.interventions.iter();
-            batch.add(
-                INSERT_INTERVENTIONS,
-                values![
-                    rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
-                    rows().map(|(_, row)| row.event_id.as_str()).collect::<Vec<_>>(),
-                    rows().map(|(_, row)| sql(row.position)).collect::<Vec<_>>(),
-                    rows().map(|(_, row)| row.intervention_id.as_str()).collect::<Vec<_>>(),
-                ],
-            );
-        }
-        anchors::insert(batch, &self.anchors);
-        data::insert(batch, &self.data);
+        batch.insert_all(self.interventions.iter().copied());
+        batch.insert_all(self.anchors.iter().copied());
+        batch.insert_all(self.data.iter().copied());
     }
 }

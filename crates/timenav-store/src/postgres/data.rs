@@ -1,22 +1,18 @@
-use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
-use super::values::{Failed, count, damaged, get, id, number, sql};
+use super::values::{Failed, id, number, sql};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
-use crate::postgres::transaction::batch::{Batch, rows, values};
+use crate::postgres::transaction::batch::{Batch, records, rows, values};
+use crate::tables::list::DATA_RECORDS;
+use crate::tables::{Fields, Record};
 
-const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
-    commitment, ciphertext) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::smallint[],
-    $6::smallint[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])";
 /// The first record on a live timeline. A bundle with a record of the same id is rejected, so there is only one.
-const SELECT: &str = "SELECT DISTINCT ON (d.data_id) d.position, d.data_id, d.erased, d.format, d.kind, d.salt,
-    d.nonce, d.commitment, d.ciphertext, t.timeline_id FROM data_records d
+const SELECT: &str = "SELECT DISTINCT ON (d.data_id) d.*, t.timeline_id FROM data_records d
     JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ANY($1) ORDER BY d.data_id, d.timeline";
-const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, nonce, commitment, ciphertext
-    FROM data_records WHERE timeline = $1 AND position = ANY($2)";
+const SELECT_AT: &str = "SELECT * FROM data_records WHERE timeline = $1 AND position = ANY($2)";
 /// Includes positions that no entry has yet.
 const COUNT: &str = "SELECT count(*) FROM data_records WHERE timeline = $1
     AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))";
@@ -24,29 +20,6 @@ const ERASE_RECORD: &str = "UPDATE data_records SET erased = $1, salt = '', nonc
     ciphertext = '' WHERE data_id = $2 AND timeline = $3 AND position = $4 AND erased IS NULL";
 const ERASE_EVENTS: &str = "DELETE FROM events e USING unnest($2::text[], $3::bigint[]) AS w (event_id, position)
     WHERE e.timeline = $1 AND e.event_id = w.event_id AND e.position = w.position";
-
-pub(super) fn insert<'a>(batch: &mut Batch<'a>, records: &[(TimelineKey, &'a DataRecord)]) {
-    if records.is_empty() {
-        return;
-    }
-    let rows = || records.iter().copied();
-    let sealed = || records.iter().map(|(_, record)| &record.sealed);
-    batch.add(
-        INSERT,
-        values![
-            rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
-            rows().map(|(_, record)| sql(record.position)).collect::<Vec<_>>(),
-            rows().map(|(_, record)| record.data_id.as_str()).collect::<Vec<_>>(),
-            rows().map(|(_, record)| record.erased.map(sql)).collect::<Vec<_>>(),
-            sealed().map(|sealed| i16::from(sealed.format)).collect::<Vec<_>>(),
-            sealed().map(|sealed| i16::from(sealed.kind)).collect::<Vec<_>>(),
-            sealed().map(|sealed| &*sealed.salt).collect::<Vec<_>>(),
-            sealed().map(|sealed| &*sealed.nonce).collect::<Vec<_>>(),
-            sealed().map(|sealed| &*sealed.commitment).collect::<Vec<_>>(),
-            sealed().map(|sealed| &*sealed.ciphertext).collect::<Vec<_>>(),
-        ],
-    );
-}
 
 /// Deletes content from the tables. Missing content is not an error.
 pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
@@ -78,8 +51,12 @@ pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(
         return Ok(Vec::new());
     }
     let ids: Vec<&str> = wanted.iter().map(DataId::as_str).collect();
-    let found = rows(on, SELECT, &[&ids]).await?;
-    let one = |row: &Row| Ok((id(TimelineId::kept(get(row, 9)?))?, record(row)?));
+    let found = rows(on, &DATA_RECORDS.select(SELECT), &[&ids]).await?;
+    let one = |row: &Row| {
+        let mut row = Fields::of(row);
+        let record = DataRecord::read(&mut row)?;
+        Ok((id(TimelineId::kept(&row.get::<String>()?))?, record))
+    };
     let found: Vec<(TimelineId, DataRecord)> = found.iter().map(one).collect::<Result<_, Failed>>()?;
     let of = |data_id: &DataId| found.iter().find(|(_, record)| record.data_id == *data_id).cloned();
     Ok(wanted.iter().map(of).collect())
@@ -92,8 +69,7 @@ pub(super) async fn at(
     positions: &[u64],
 ) -> Result<Vec<Option<DataRecord>>, Failed> {
     let wanted: Vec<i64> = positions.iter().copied().map(sql).collect();
-    let found = rows(on, SELECT_AT, &[&timeline.0, &wanted]).await?;
-    let found: Vec<DataRecord> = found.iter().map(record).collect::<Result<_, _>>()?;
+    let found: Vec<DataRecord> = records(on, SELECT_AT, &[&timeline.0, &wanted]).await?;
     let of = |position: &u64| found.iter().find(|record| record.position == *position).cloned();
     Ok(positions.iter().map(of).collect())
 }
@@ -101,21 +77,4 @@ pub(super) async fn at(
 pub(super) async fn count_before(on: &Object, timeline: TimelineKey, end: u64) -> Result<u64, Failed> {
     let found = rows(on, COUNT, &[&timeline.0, &sql(end)]).await?;
     found.first().map_or(Ok(0), |row| number(row, 0))
-}
-
-fn record(row: &Row) -> Result<DataRecord, Failed> {
-    let byte = |at: usize| -> Result<u8, Failed> {
-        let wrong = |_| damaged("a format or kind that is not a byte");
-        Ok(u8::try_from(get::<i16>(row, at)?).map_err(wrong)?)
-    };
-    let sealed = SealedData {
-        format: byte(3)?,
-        kind: byte(4)?,
-        salt: get(row, 5)?,
-        nonce: get(row, 6)?,
-        commitment: get(row, 7)?,
-        ciphertext: get(row, 8)?,
-    };
-    let erased = get::<Option<i64>>(row, 2)?.map(count).transpose()?;
-    Ok(DataRecord { data_id: id(DataId::new(get(row, 1)?))?, position: number(row, 0)?, erased, sealed })
 }

@@ -1,21 +1,15 @@
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::Hash;
-use timenav_engine::{EndedTimeline, StoreError, TimelineKey};
-use tokio_postgres::Row;
+use timenav_engine::{EndedTimeline, StoreError};
 
 use super::connection::Connections;
 use super::transaction::Writing;
-use super::values::{Failed, bytes, get, id, instant, number, sql};
+use super::values::{Failed, get, sql};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
-use crate::postgres::heads;
-use crate::postgres::transaction::batch::{Batch, rows, values};
+use crate::postgres::transaction::batch::{Batch, records, values};
 
 const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
-const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
-    overrides, due_at, is_let_go) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at,
-    is_let_go FROM ended_timelines WHERE $1::text[] IS NULL OR timeline_id = ANY($1)";
+const SELECT: &str = "SELECT * FROM ended_timelines WHERE $1::text[] IS NULL OR timeline_id = ANY($1)";
 /// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
 /// Each statement deletes up to `$2` rows of a table.
@@ -47,42 +41,13 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
     for delete in DELETE {
         batch.add(delete, values![ended.key.0]);
     }
-    batch.add(
-        INSERT,
-        values![
-            ended.id.as_str(),
-            ended.key.0,
-            sql(ended.size),
-            &ended.root.as_bytes()[..],
-            ended.ended_at.micros(),
-            ended.fork.map(|fork| fork.of.0),
-            ended.fork.map(|fork| sql(fork.size)),
-            ended.overrides,
-            ended.due_at.micros(),
-            ended.is_pruned,
-        ],
-    );
+    batch.insert(None, ended);
 }
 
 /// Returns all ended timelines, or those with these names.
 pub(super) async fn select(on: &Object, named: Option<&[TimelineId]>) -> Result<Vec<EndedTimeline>, Failed> {
     let named = named.map(|named| named.iter().map(TimelineId::as_str).collect::<Vec<_>>());
-    let found = rows(on, SELECT, &[&named]).await?;
-    found.iter().map(ended).collect()
-}
-
-fn ended(row: &Row) -> Result<EndedTimeline, Failed> {
-    Ok(EndedTimeline {
-        id: id(TimelineId::kept(get(row, 0)?))?,
-        key: TimelineKey(get(row, 1)?),
-        size: number(row, 2)?,
-        root: Hash::from_bytes(bytes(get(row, 3)?)?),
-        ended_at: instant(get(row, 4)?)?,
-        fork: heads::fork(row, 5)?,
-        overrides: get(row, 7)?,
-        due_at: instant(get(row, 8)?)?,
-        is_pruned: get(row, 9)?,
-    })
+    records(on, SELECT, &[&named]).await
 }
 
 /// Prunes up to `items_max` rows of a timeline. Returns the position to continue from, or `None` once nothing is left.

@@ -1,18 +1,16 @@
-use std::error::Error;
-
 use async_trait::async_trait;
-use bytes::BytesMut;
 use futures_util::pin_mut;
 use timenav_engine::{Head, StoreError};
 use tokio_postgres::Client;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{ToSql, Type};
 
 use super::values::{Failed, get};
 use super::{PostgresOptions, PostgresStore, heads};
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
-use crate::kept::tables::{Column, Kind, TABLES, Table, Value};
 use crate::postgres::connection::sessions::Object;
+use crate::tables::list::TABLES;
+use crate::tables::{Column, Kind, RowValues, Table, Value};
 
 /// Progress of a move. The service does not open a database that has this table.
 const PROGRESS: &str = "CREATE TABLE timenav_moving (name text NOT NULL PRIMARY KEY, after text, rows bigint NOT NULL)";
@@ -53,12 +51,12 @@ impl Source for PostgresSource {
         Ok(heads::select(&self.0.connections.writer().await?, heads::Which::All).await?)
     }
 
-    async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError> {
+    async fn page(&self, table: &'static Table, after: Option<Vec<Value<'static>>>) -> Result<Page, StoreError> {
         Ok(page(&self.0.reader().await?, table, after.as_deref()).await?)
     }
 }
 
-async fn page(on: &Object, table: &Table, after: Option<&[Value]>) -> Result<Page, Failed> {
+async fn page(on: &Object, table: &Table, after: Option<&[Value<'static>]>) -> Result<Page, Failed> {
     let columns = table.columns.iter().map(|column| column.in_postgres.unwrap_or(column.name));
     let columns: Vec<&str> = columns.chain(table.postgres_key.iter().copied()).collect();
     let key = table.postgres_key.join(", ");
@@ -71,8 +69,9 @@ async fn page(on: &Object, table: &Table, after: Option<&[Value]>) -> Result<Pag
     let mut page = Page { rows: Vec::new(), last: None };
     for row in on.query(&statement, &after).await? {
         let count = table.columns.len();
-        page.rows.push((0..count).map(|at| get(&row, at)).collect::<Result<_, _>>()?);
-        page.last = Some((count..columns.len()).map(|at| get(&row, at)).collect::<Result<_, _>>()?);
+        let value = |at| row.value(at).map(Value::into_owned);
+        page.rows.push((0..count).map(value).collect::<Result<_, _>>()?);
+        page.last = Some((count..columns.len()).map(value).collect::<Result<_, _>>()?);
     }
     Ok(page)
 }
@@ -172,50 +171,4 @@ fn type_of(column: &Column) -> Type {
         Kind::Word => Type::TEXT,
         Kind::Text | Kind::Bytes => Type::BYTEA,
     }
-}
-
-impl<'a> FromSql<'a> for Value {
-    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(match *of {
-            Type::BOOL => Self::Whole(bool::from_sql(of, raw)?.into()),
-            Type::INT2 => Self::Whole(i16::from_sql(of, raw)?.into()),
-            Type::INT4 => Self::Whole(i32::from_sql(of, raw)?.into()),
-            Type::INT8 => Self::Whole(i64::from_sql(of, raw)?),
-            Type::FLOAT8 => Self::Real(f64::from_sql(of, raw)?),
-            _ => Self::Bytes(raw.to_owned()),
-        })
-    }
-
-    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Self::Null)
-    }
-
-    fn accepts(of: &Type) -> bool {
-        TYPES.contains(of)
-    }
-}
-
-const TYPES: [Type; 7] = [Type::BOOL, Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA];
-
-impl ToSql for Value {
-    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match (self, of) {
-            (Self::Null, _) => Ok(IsNull::Yes),
-            (Self::Whole(whole), &Type::BOOL) => (*whole != 0).to_sql(of, out),
-            (Self::Whole(whole), &Type::INT2) => i16::try_from(*whole)?.to_sql(of, out),
-            (Self::Whole(whole), &Type::INT4) => i32::try_from(*whole)?.to_sql(of, out),
-            (Self::Whole(whole), &Type::INT8) => whole.to_sql(of, out),
-            (Self::Real(real), &Type::FLOAT8) => real.to_sql(of, out),
-            (Self::Bytes(bytes), &Type::TEXT) => std::str::from_utf8(bytes)?.to_sql(of, out),
-            (Self::Bytes(bytes), &Type::BYTEA) => bytes.to_sql(of, out),
-            (Self::Word(word), &Type::TEXT) => word.to_sql(of, out),
-            (other, of) => Err(format!("{other:?} is not of type {of}").into()),
-        }
-    }
-
-    fn accepts(of: &Type) -> bool {
-        TYPES.contains(of)
-    }
-
-    to_sql_checked!();
 }

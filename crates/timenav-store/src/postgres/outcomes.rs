@@ -1,22 +1,24 @@
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Commit, Idempotency, IdempotencyRecord, StoreError, StoredOutcome};
 use tokio_postgres::Row;
 
-use super::values::{Failed, bytes, get, id, instant, number, sql, text};
+use super::values::{Failed, get, number, sql};
 use crate::kept::leaf;
 use crate::kept::outcomes::told_of;
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::transaction::batch::{Batch, rows, values};
+use crate::postgres::transaction::batch::{Batch, arrays, records, rows, values};
+use crate::tables::list::OUTCOMES;
+use crate::tables::{Fields, Record};
 
 const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";
-const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of)
-    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[])
-    ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
-    outcome = excluded.outcome, timeline_id = excluded.timeline_id, event_id = excluded.event_id,
-    told_of = excluded.told_of WHERE outcomes.expires_at <= $8 RETURNING key";
+static PUT: LazyLock<String> = LazyLock::new(|| {
+    let put = OUTCOMES.insert_rows();
+    format!("{put}, told_of = excluded.told_of WHERE outcomes.expires_at <= $8 RETURNING key")
+});
 const ERASE: &str =
     "UPDATE outcomes o SET outcome = w.outcome, timeline_id = NULL, event_id = NULL, told_of = w.told_of
     FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS w (key, outcome, told_of) WHERE o.key = w.key";
@@ -25,18 +27,16 @@ const HAS_EXPIRED: &str = "SELECT coalesce(min(expires_at) < $1, false) FROM out
 /// Skips rows that another service is deleting.
 const FORGET: &str = "DELETE FROM outcomes WHERE key = ANY(ARRAY(
     SELECT key FROM outcomes WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))";
-const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
-    WHERE key = ANY($1)";
+const SELECT: &str = "SELECT * FROM outcomes WHERE key = ANY($1)";
 /// An empty key sorts before all others.
-const SELECT_PAGE: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of FROM outcomes
-    WHERE key > $1 ORDER BY key LIMIT $2";
+const SELECT_PAGE: &str = "SELECT *, told_of FROM outcomes WHERE key > $1 ORDER BY key LIMIT $2";
 /// Entries, by the names of their live or ended timelines.
 const SELECT_LEAVES: &str = "SELECT w.number, e.leaf
     FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (timeline_id, position, number)
     JOIN (SELECT timeline, timeline_id FROM timelines UNION ALL SELECT timeline, timeline_id FROM ended_timelines) t
         ON t.timeline_id = w.timeline_id COLLATE \"C\"
     JOIN entries e ON e.timeline = t.timeline AND e.position = w.position";
-const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
+const SELECT_OF: &str = "SELECT * FROM outcomes
     WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
 
 /// Writes and erases outcomes. Returns the index of the inserting statement, and the number of outcomes.
@@ -59,19 +59,12 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize,
             numbered.filter(|(number, record)| last.get(&record.key) == Some(number)).map(|(_, record)| record)
         };
         put = Some((batch.len(), last.len()));
-        batch.add(
-            PUT,
-            values![
-                records().map(|record| &record.key[..]).collect::<Vec<_>>(),
-                records().map(|record| &record.fingerprint[..]).collect::<Vec<_>>(),
-                records().map(|record| record.expires_at.micros()).collect::<Vec<_>>(),
-                records().map(|record| record.outcome.as_bytes()).collect::<Vec<_>>(),
-                records().map(|record| record.event.as_ref().map(|(on, _)| on.as_str())).collect::<Vec<_>>(),
-                records().map(|record| record.event.as_ref().map(|(_, event)| event.as_str())).collect::<Vec<_>>(),
-                records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>(),
-                now
-            ],
-        );
+        let mut values = arrays(records().map(|record| (None, record)));
+        // Only PostgreSQL has a column for it.
+        values.pop();
+        values.push(Box::new(records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>()));
+        values.push(Box::new(now));
+        batch.add(&PUT, values);
     }
     if !step.outcomes_erased.is_empty() {
         let records = || step.outcomes_erased.iter();
@@ -109,8 +102,7 @@ pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<I
         return Ok(Vec::new());
     }
     let wanted: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-    let found = rows(on, SELECT, &[&wanted]).await?;
-    let found: Vec<IdempotencyRecord> = found.iter().map(outcome).collect::<Result<_, _>>()?;
+    let found: Vec<IdempotencyRecord> = records(on, SELECT, &[&wanted]).await?;
     let found: HashMap<[u8; 32], IdempotencyRecord> = found.into_iter().map(|record| (record.key, record)).collect();
     Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
 }
@@ -121,15 +113,17 @@ pub(super) async fn of_events(
     event_ids: &[EventId],
 ) -> Result<Vec<IdempotencyRecord>, Failed> {
     let ids: Vec<&str> = event_ids.iter().map(EventId::as_str).collect();
-    let found = rows(on, SELECT_OF, &[&timeline.as_str(), &ids]).await?;
-    found.iter().map(outcome).collect()
+    records(on, SELECT_OF, &[&timeline.as_str(), &ids]).await
 }
 
 /// Returns outcomes in key order, starting after `after`.
 pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<StoredOutcome>, Failed> {
     let after = after.map_or_else(Vec::new, |key| key.to_vec());
-    let found = rows(on, SELECT_PAGE, &[&after, &sql(rows_max as u64)]).await?;
-    let kept = |row: &Row| Ok(StoredOutcome { record: outcome(row)?, goes_with: get(row, 6)? });
+    let found = rows(on, &OUTCOMES.select(SELECT_PAGE), &[&after, &sql(rows_max as u64)]).await?;
+    let kept = |row: &Row| {
+        let mut row = Fields::of(row);
+        Ok(StoredOutcome { record: IdempotencyRecord::read(&mut row)?, goes_with: row.get()? })
+    };
     found.iter().map(kept).collect()
 }
 
@@ -146,16 +140,4 @@ pub(super) async fn leaves(on: &Object, entries: &[(TimelineId, u64)]) -> Result
         }
     }
     Ok(leaves)
-}
-
-fn outcome(row: &Row) -> Result<IdempotencyRecord, Failed> {
-    let event = get::<Option<&str>>(row, 4)?.zip(get::<Option<&str>>(row, 5)?);
-    let event = event.map(|(on, event)| Ok::<_, Failed>((id(TimelineId::new(on))?, id(EventId::new(event))?)));
-    Ok(IdempotencyRecord {
-        key: bytes(get(row, 0)?)?,
-        fingerprint: bytes(get(row, 1)?)?,
-        expires_at: instant(get(row, 2)?)?,
-        outcome: text(row, 3)?,
-        event: event.transpose()?,
-    })
 }

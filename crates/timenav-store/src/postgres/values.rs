@@ -1,9 +1,14 @@
+use std::error::Error;
+
+use bytes::BytesMut;
 use timenav_engine::StoreError;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
+use crate::tables::{RowValues, Value};
+
+pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, role, sql};
 
 #[derive(Debug)]
 pub(super) enum Failed {
@@ -69,6 +74,59 @@ fn told(bytes: Vec<u8>) -> Result<String, Failed> {
     Ok(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
 }
 
+impl RowValues for Row {
+    fn value(&self, at: usize) -> Result<Value<'_>, StoreError> {
+        Ok(get(self, at)?)
+    }
+}
+
+impl<'a> FromSql<'a> for Value<'a> {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *of {
+            Type::BOOL => Self::Whole(bool::from_sql(of, raw)?.into()),
+            Type::INT2 => Self::Whole(i16::from_sql(of, raw)?.into()),
+            Type::INT4 => Self::Whole(i32::from_sql(of, raw)?.into()),
+            Type::INT8 => Self::Whole(i64::from_sql(of, raw)?),
+            Type::FLOAT8 => Self::Real(f64::from_sql(of, raw)?),
+            _ => Self::Bytes(raw.into()),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        TYPES.contains(of)
+    }
+}
+
+const TYPES: [Type; 7] = [Type::BOOL, Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA];
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match (self, of) {
+            (Self::Null, _) => Ok(IsNull::Yes),
+            (Self::Whole(whole), &Type::BOOL) => (*whole != 0).to_sql(of, out),
+            (Self::Whole(whole), &Type::INT2) => i16::try_from(*whole)?.to_sql(of, out),
+            (Self::Whole(whole), &Type::INT4) => i32::try_from(*whole)?.to_sql(of, out),
+            (Self::Whole(whole), &Type::INT8) => whole.to_sql(of, out),
+            (Self::Real(real), &Type::FLOAT8) => real.to_sql(of, out),
+            (Self::Bytes(bytes), &Type::TEXT) => std::str::from_utf8(bytes)?.to_sql(of, out),
+            (Self::Bytes(bytes), &Type::BYTEA) => (&**bytes).to_sql(of, out),
+            (Self::Word(word), &Type::TEXT) => (&**word).to_sql(of, out),
+            (Self::Word(word), &Type::BYTEA) => word.as_bytes().to_sql(of, out),
+            (other, of) => Err(format!("{other:?} is not of type {of}").into()),
+        }
+    }
+
+    fn accepts(of: &Type) -> bool {
+        TYPES.contains(of)
+    }
+
+    to_sql_checked!();
+}
+
 /// Returns advice for an untrusted server certificate, given the TLS error.
 fn tls_advice(cause: &str) -> &'static str {
     if cause.contains("UnsupportedCertVersion") {
@@ -85,7 +143,7 @@ fn tls_advice(cause: &str) -> &'static str {
 fn meaning(error: &tokio_postgres::Error) -> StoreError {
     let Some(told) = error.as_db_error() else {
         // The cause has the details. The error itself is no more than "error connecting to server".
-        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         let advice = tls_advice(&cause);
         return StoreError::Unavailable(format!("PostgreSQL: {error}{cause}{advice}"));
     };

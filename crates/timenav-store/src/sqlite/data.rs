@@ -1,51 +1,27 @@
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use timenav_core::data::SealedData;
+use rusqlite::{Connection, Transaction, params};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
 
 use super::connection::BUSY_WAIT;
-use super::values::{count, damaged, entry_key, failed, id, sql};
+use super::values::{entry_key, failed, id, records, sql};
 use crate::sqlite::entries::contents;
+use crate::tables::list::DATA_RECORDS;
+use crate::tables::{Fields, Record};
 
 /// How long emptying the log may wait for readers. All writers wait as long.
 const READERS_WAIT: Duration = Duration::from_millis(500);
 
-const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
-    commitment, ciphertext) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 /// The first record on a live timeline. A bundle with a record of the same id is rejected, so there is only one.
-const SELECT: &str = "SELECT d.position, d.data_id, d.erased, d.format, d.kind, d.salt, d.nonce, d.commitment,
-    d.ciphertext, t.timeline_id FROM data_records d JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ?1
-    ORDER BY d.timeline LIMIT 1";
-const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, nonce, commitment, ciphertext
-    FROM data_records WHERE timeline = ?1 AND position = ?2";
+const SELECT: &str = "SELECT d.*, t.timeline_id FROM data_records d JOIN timelines t ON t.timeline = d.timeline
+    WHERE d.data_id = ?1 ORDER BY d.timeline LIMIT 1";
+const SELECT_AT: &str = "SELECT * FROM data_records WHERE timeline = ?1 AND position = ?2";
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = ?1, salt = x'', nonce = x'', commitment = x'',
     ciphertext = x'' WHERE data_id = ?2 AND timeline = ?3 AND position = ?4 AND erased IS NULL";
 /// Without the hint, SQLite uses the primary key and reads all events of the timeline.
 const ERASE_EVENT: &str =
     "DELETE FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
-
-pub(super) fn insert(
-    transaction: &Transaction<'_>,
-    timeline: TimelineKey,
-    record: &DataRecord,
-) -> rusqlite::Result<()> {
-    let sealed = &record.sealed;
-    transaction.prepare_cached(INSERT)?.execute(params![
-        timeline.0,
-        sql(record.position),
-        record.data_id.as_str(),
-        record.erased.map(sql),
-        sealed.format,
-        sealed.kind,
-        sealed.salt,
-        sealed.nonce,
-        sealed.commitment,
-        sealed.ciphertext,
-    ])?;
-    Ok(())
-}
 
 /// Deletes content from the tables. Missing content is not an error.
 pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasure: &Erasure) -> rusqlite::Result<()> {
@@ -85,10 +61,12 @@ pub(super) fn record(
     connection: &Connection,
     data_id: &DataId,
 ) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT).map_err(failed)?;
-    let found = select.query_row([data_id.as_str()], |row| Ok((kept(row)?, row.get::<_, String>(9)?)));
-    let Some((kept, timeline)) = found.optional().map_err(failed)? else { return Ok(None) };
-    Ok(Some((id(TimelineId::kept(&timeline))?, kept.read()?)))
+    let mut select = connection.prepare_cached(&DATA_RECORDS.select(SELECT)).map_err(failed)?;
+    let mut rows = select.query([data_id.as_str()]).map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
+    let mut row = Fields::of(row);
+    let record = DataRecord::read(&mut row)?;
+    Ok(Some((id(TimelineId::kept(&row.get::<String>()?))?, record)))
 }
 
 /// Like [`record`], for the record added by an entry. Includes ended timelines that a fork continues.
@@ -97,33 +75,7 @@ pub(super) fn record_at(
     timeline: TimelineKey,
     position: u64,
 ) -> Result<Option<DataRecord>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT_AT).map_err(failed)?;
-    let found = select.query_row(params![timeline.0, sql(position)], kept).optional().map_err(failed)?;
-    found.map(Kept::read).transpose()
-}
-
-struct Kept {
-    data_id: String,
-    /// Position, erasing entry, format and kind.
-    numbers: (i64, Option<i64>, i64, i64),
-    /// Salt, nonce, commitment and ciphertext.
-    blobs: [Vec<u8>; 4],
-}
-
-fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
-    let numbers = (row.get(0)?, row.get(2)?, row.get(3)?, row.get(4)?);
-    Ok(Kept { data_id: row.get(1)?, numbers, blobs: [row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?] })
-}
-
-impl Kept {
-    fn read(self) -> Result<DataRecord, StoreError> {
-        let (position, erased, format, kind) = self.numbers;
-        let byte = |number: i64| u8::try_from(number).map_err(|_| damaged("a format or kind that is not a byte"));
-        let [salt, nonce, commitment, ciphertext] = self.blobs;
-        let sealed = SealedData { format: byte(format)?, kind: byte(kind)?, salt, nonce, commitment, ciphertext };
-        let erased = erased.map(count).transpose()?;
-        Ok(DataRecord { data_id: id(DataId::new(&self.data_id))?, position: count(position)?, erased, sealed })
-    }
+    Ok(records(connection, SELECT_AT, params![timeline.0, sql(position)])?.pop())
 }
 
 #[cfg(test)]
@@ -131,6 +83,7 @@ mod tests {
     use std::path::Path;
 
     use super::super::SqliteStore;
+    use super::super::values::count;
     use super::*;
 
     const ROWS: i64 = 2_000;

@@ -1,17 +1,11 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::Hash;
-use timenav_engine::{EndedTimeline, Fork, StoreError, TimelineKey};
+use timenav_engine::{EndedTimeline, StoreError};
 
-use super::values::{POSITION_MAX, bytes, count, entry_key, failed, id, instant, sql};
+use super::values::{POSITION_MAX, entry_key, failed, insert, records, sql};
 use crate::sqlite::data;
 use crate::sqlite::entries::contents;
 
-const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
-    overrides, due_at, is_let_go) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-const SELECT: &str =
-    "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at, is_let_go
-    FROM ended_timelines";
 /// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
 /// Each statement deletes up to `?2` rows of a table, found by its key.
@@ -41,53 +35,15 @@ pub(super) fn end(transaction: &Transaction<'_>, ended: &EndedTimeline) -> rusql
         let delete = format!("DELETE FROM {table} WHERE timeline = ?1");
         transaction.prepare_cached(&delete)?.execute([ended.key.0])?;
     }
-    transaction.prepare_cached(INSERT)?.execute(params![
-        ended.id.as_str(),
-        ended.key.0,
-        sql(ended.size),
-        ended.root.as_bytes(),
-        ended.ended_at.micros(),
-        ended.fork.map(|fork| fork.of.0),
-        ended.fork.map(|fork| sql(fork.size)),
-        ended.overrides,
-        ended.due_at.micros(),
-        ended.is_pruned,
-    ])?;
-    Ok(())
+    insert(transaction, None, ended)
 }
 
 pub(super) fn all(connection: &Connection) -> Result<Vec<EndedTimeline>, StoreError> {
-    let mut select = connection.prepare(SELECT).map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
-    let mut all = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        all.push(ended(row)?);
-    }
-    Ok(all)
+    records(connection, "SELECT * FROM ended_timelines", [])
 }
 
 pub(super) fn named(connection: &Connection, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
-    let mut select = connection.prepare(&format!("{SELECT} WHERE timeline_id = ?1")).map_err(failed)?;
-    let mut rows = select.query([timeline.as_str()]).map_err(failed)?;
-    rows.next().map_err(failed)?.map(ended).transpose()
-}
-
-fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
-    let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
-    let fork: (Option<i64>, Option<i64>) = (row.get(5).map_err(failed)?, row.get(6).map_err(failed)?);
-    let fork =
-        fork.0.zip(fork.1).map(|(of, size)| Ok::<_, StoreError>(Fork { of: TimelineKey(of), size: count(size)? }));
-    Ok(EndedTimeline {
-        id: id(TimelineId::kept(&row.get::<_, String>(0).map_err(failed)?))?,
-        key: TimelineKey(number(1)?),
-        size: count(number(2)?)?,
-        root: Hash::from_bytes(bytes(&row.get::<_, Vec<u8>>(3).map_err(failed)?)?),
-        ended_at: instant(number(4)?)?,
-        fork: fork.transpose()?,
-        overrides: row.get(7).map_err(failed)?,
-        due_at: instant(number(8)?)?,
-        is_pruned: row.get(9).map_err(failed)?,
-    })
+    Ok(records(connection, "SELECT * FROM ended_timelines WHERE timeline_id = ?1", [timeline.as_str()])?.pop())
 }
 
 /// Prunes up to `items_max` rows of a timeline. Returns the position to continue from, or `None` once nothing is left.

@@ -3,17 +3,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use rusqlite::types::{Value as SqlValue, ValueRef};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
 use timenav_engine::{Head, StoreError};
 
 use super::connection::{self, beside};
-use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql};
+use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql, value_of};
 use super::{SqliteStore, fold_log, read};
 use crate::kept::leaf::may_go;
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
-use crate::kept::tables::{Kind, Table, Value};
 use crate::sqlite::connection::log::{Folding, LogLimit};
+use crate::tables::{Field, Kind, RowValues, Table, Value, parameters};
 
 /// Suffix of the target file until the move has ended.
 const UNFINISHED_END: &str = ".moving";
@@ -67,60 +67,41 @@ impl Source for SqliteSource {
         read::heads(&self.0.lock())
     }
 
-    async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError> {
-        page(&self.0.lock(), table, after.as_deref()).map_err(failed)
+    async fn page(&self, table: &'static Table, after: Option<Vec<Value<'static>>>) -> Result<Page, StoreError> {
+        page(&self.0.lock(), table, after.as_deref())
     }
 }
 
-fn page(connection: &Connection, table: &Table, after: Option<&[Value]>) -> rusqlite::Result<Page> {
+fn page(connection: &Connection, table: &Table, after: Option<&[Value<'static>]>) -> Result<Page, StoreError> {
     let columns = table.columns.iter().map(|column| column.in_sqlite.unwrap_or(column.name));
     let columns: Vec<&str> = columns.chain(table.sqlite_key.iter().copied()).collect();
     let key = table.sqlite_key.join(", ");
-    let places: Vec<String> = (1..=table.sqlite_key.len()).map(|at| format!("?{at}")).collect();
-    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({})", places.join(", ")));
+    let places = parameters('?', table.sqlite_key.len());
+    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({places})"));
     let select = format!(
         "SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {}",
         columns.join(", "),
         table.sqlite_from,
         table.rows_max
     );
-    let mut select = connection.prepare_cached(&select)?;
-    let mut found = select.query(params_from_iter(after.unwrap_or_default().iter().map(of_key)))?;
+    let mut select = connection.prepare_cached(&select).map_err(failed)?;
+    let mut found = select.query(params_from_iter(after.unwrap_or_default())).map_err(failed)?;
     let mut page = Page { rows: Vec::new(), last: None };
-    while let Some(row) = found.next()? {
-        let value = |at: usize| row.get_ref(at).map(value);
+    while let Some(row) = found.next().map_err(failed)? {
         let count = table.columns.len();
-        page.rows.push((0..count).map(value).collect::<rusqlite::Result<_>>()?);
-        page.last =
-            Some((count..columns.len()).map(|at| row.get_ref(at).map(key_value)).collect::<rusqlite::Result<_>>()?);
+        let value = |at| row.value(at).map(Value::into_owned);
+        page.rows.push((0..count).map(value).collect::<Result<_, _>>()?);
+        let key_value = |at| row.get_ref(at).map(key_value).map_err(failed);
+        page.last = Some((count..columns.len()).map(key_value).collect::<Result<_, _>>()?);
     }
     Ok(page)
 }
 
-fn value(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(whole) => Value::Whole(whole),
-        ValueRef::Real(real) => Value::Real(real),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
-    }
-}
-
 /// Returns the value of a key column. SQLite distinguishes text from equal bytes and sorts text first.
-fn key_value(of: ValueRef<'_>) -> Value {
+fn key_value(of: ValueRef<'_>) -> Value<'static> {
     match of {
-        ValueRef::Text(text) => Value::Word(String::from_utf8_lossy(text).into_owned()),
-        other => value(other),
-    }
-}
-
-fn of_key(value: &Value) -> SqlValue {
-    match value {
-        Value::Null => SqlValue::Null,
-        Value::Whole(whole) => SqlValue::Integer(*whole),
-        Value::Real(real) => SqlValue::Real(*real),
-        Value::Bytes(bytes) => SqlValue::Blob(bytes.clone()),
-        Value::Word(word) => SqlValue::Text(word.clone()),
+        ValueRef::Text(text) => Value::Word(String::from_utf8_lossy(text).into_owned().into()),
+        other => value_of(other).into_owned(),
     }
 }
 
@@ -237,14 +218,7 @@ fn put(connection: &mut Connection, table: &Table, rows: Vec<Row>, progress: &Pr
 }
 
 fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Result<(), StoreError> {
-    // Columns with an expression for SQLite are not stored in SQLite, except for the cell.
-    let is_kept = |name: &str, asked: bool| !asked || name == "cell";
-    let kept: Vec<_> = table
-        .columns
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| is_kept(column.name, column.in_sqlite.is_some()))
-        .collect();
+    let kept: Vec<_> = table.sqlite_columns().collect();
     let mut names: Vec<&str> = kept.iter().map(|(_, column)| column.name).collect();
     let mut places: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
     if let Some(content) = names.iter().position(|name| table.name == "events" && *name == "content") {
@@ -257,12 +231,12 @@ fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Res
         let values = kept.iter().map(|(at, column)| {
             let value = std::mem::replace(&mut row[*at], Value::Null);
             if column.name == "cell" && value == Value::Null {
-                Ok(SqlValue::Integer(NO_CELL))
+                Ok(Value::Whole(NO_CELL))
             } else {
                 of(value, column.kind)
             }
         });
-        let values: Vec<SqlValue> = values.collect::<Result<_, _>>()?;
+        let values: Vec<Value<'_>> = values.collect::<Result<_, _>>()?;
         insert.execute(params_from_iter(values)).map_err(failed)?;
     }
     Ok(())
@@ -276,17 +250,12 @@ fn parties_of(content: &str) -> String {
     )
 }
 
-fn of(value: Value, kind: Kind) -> Result<SqlValue, StoreError> {
-    Ok(match value {
-        Value::Null => SqlValue::Null,
-        Value::Whole(whole) => SqlValue::Integer(whole),
-        Value::Real(real) => SqlValue::Real(real),
-        Value::Word(word) => SqlValue::Text(word),
-        Value::Bytes(bytes) if kind == Kind::Bytes => SqlValue::Blob(bytes),
-        Value::Bytes(bytes) => {
-            SqlValue::Text(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
-        }
-    })
+/// Returns the value to store in SQLite, where texts are not bytes.
+fn of(value: Value<'static>, kind: Kind) -> Result<Value<'static>, StoreError> {
+    match value {
+        Value::Bytes(bytes) if kind != Kind::Bytes => Ok(Value::Word(String::read(Value::Bytes(bytes))?.into())),
+        other => Ok(other),
+    }
 }
 
 /// Inserts entries into the two tables that store them.
@@ -294,7 +263,7 @@ fn put_entries(transaction: &Transaction<'_>, rows: Vec<Row>) -> Result<(), Stor
     let mut entries = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
     let mut contents = transaction.prepare_cached(INSERT_CONTENTS).map_err(failed)?;
     for row in rows {
-        let row: Result<[Value; 8], _> = row.try_into();
+        let row: Result<[Value<'_>; 8], _> = row.try_into();
         let Ok(
             [
                 Value::Whole(timeline),
@@ -315,10 +284,9 @@ fn put_entries(transaction: &Transaction<'_>, rows: Vec<Row>) -> Result<(), Stor
         let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (&salt, &payload) };
         let values = params![key, leaf, beside.0, beside.1, events_count, clock_entry];
         entries.execute(values).map_err(failed)?;
-        let payload_bytes = of_key(&payload_bytes);
         if is_apart {
             contents.execute(params![key, salt, payload, payload_bytes]).map_err(failed)?;
-        } else if payload_bytes != SqlValue::Null {
+        } else if payload_bytes != Value::Null {
             return Err(damaged("a compressed payload that must not be pruned"));
         }
     }
@@ -330,16 +298,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::kept::tables::TABLES;
     use crate::sqlite::migrations::schema;
+    use crate::tables::list::TABLES;
 
     /// Puts `pages` pages of entries with one MiB each. Returns the greatest length of the log.
     async fn put_entries(target: &SqliteTarget, pages: i64) -> Result<u64, StoreError> {
         let entries = TABLES.iter().find(|table| table.name == "entries").unwrap();
         let mut longest = 0;
         for position in 0..pages {
-            let leaf = Value::Bytes(b"{}".to_vec());
-            let (salt, payload) = (Value::Bytes(vec![]), Value::Bytes(vec![b'x'; 1 << 20]));
+            let leaf = Value::Bytes(b"{}".into());
+            let (salt, payload) = (Value::Bytes(vec![].into()), Value::Bytes(vec![b'x'; 1 << 20].into()));
             let row = [Value::Whole(1), Value::Whole(position), leaf, salt, payload, Value::Null, Value::Whole(0)];
             let row = row.into_iter().chain([Value::Whole(0)]).collect();
             target.put(entries, vec![row], &Progress::default()).await?;

@@ -1,13 +1,15 @@
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{IdempotencyRecord, StoreError, StoredOutcome};
 
-use super::values::{POSITION_MAX, bytes, failed, id, instant, sql};
+use super::values::{POSITION_MAX, each, failed, records, sql};
 use crate::kept::leaf;
 use crate::kept::outcomes::told_of;
 
-const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes";
+const SELECT: &str = "SELECT * FROM outcomes WHERE key = ?1";
+const SELECT_OF: &str = "SELECT * FROM outcomes INDEXED BY outcomes_by_event WHERE timeline_id = ?1 AND event_id = ?2";
+const SELECT_PAGE: &str = "SELECT * FROM outcomes WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2";
 
 /// One entry, by the name of its live or ended timeline.
 const SELECT_LEAF: &str = "SELECT leaf FROM (SELECT timeline FROM timelines WHERE timeline_id = ?1
@@ -15,9 +17,7 @@ const SELECT_LEAF: &str = "SELECT leaf FROM (SELECT timeline FROM timelines WHER
     CROSS JOIN entries ON entry = (t.timeline << 40) + ?2";
 
 pub(super) fn named(connection: &Connection, key: &[u8; 32]) -> Result<Option<IdempotencyRecord>, StoreError> {
-    let mut select = connection.prepare_cached(&format!("{SELECT} WHERE key = ?1")).map_err(failed)?;
-    let mut rows = select.query([key]).map_err(failed)?;
-    rows.next().map_err(failed)?.map(outcome).transpose()
+    Ok(records(connection, SELECT, [key])?.pop())
 }
 
 pub(super) fn of_events(
@@ -25,14 +25,9 @@ pub(super) fn of_events(
     timeline: &TimelineId,
     event_ids: &[EventId],
 ) -> Result<Vec<IdempotencyRecord>, StoreError> {
-    let select = format!("{SELECT} INDEXED BY outcomes_by_event WHERE timeline_id = ?1 AND event_id = ?2");
-    let mut select = connection.prepare_cached(&select).map_err(failed)?;
     let mut found = Vec::new();
     for event_id in event_ids {
-        let mut rows = select.query(params![timeline.as_str(), event_id.as_str()]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            found.push(outcome(row)?);
-        }
+        found.extend(records(connection, SELECT_OF, params![timeline.as_str(), event_id.as_str()])?);
     }
     Ok(found)
 }
@@ -43,15 +38,11 @@ pub(super) fn page(
     after: Option<[u8; 32]>,
     rows_max: usize,
 ) -> Result<Vec<StoredOutcome>, StoreError> {
-    let select = format!("{SELECT} WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2");
-    let mut select = connection.prepare_cached(&select).map_err(failed)?;
-    let mut rows = select.query(params![after, sql(rows_max as u64)]).map_err(failed)?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let record = outcome(row)?;
+    each(connection, SELECT_PAGE, params![after, sql(rows_max as u64)], |record: IdempotencyRecord| {
         let goes_with = told_of(&record.outcome);
         found.push(StoredOutcome { record, goes_with });
-    }
+    })?;
     Ok(found)
 }
 
@@ -83,18 +74,4 @@ pub(super) fn forget(connection: &Connection, before: Instant<Wall>, rows_max: u
     let mut delete = connection.prepare_cached(delete).map_err(failed)?;
     delete.execute([before.micros(), sql(rows_max as u64)]).map_err(failed)?;
     Ok(())
-}
-
-fn outcome(row: &Row<'_>) -> Result<IdempotencyRecord, StoreError> {
-    let blob = |at: usize| row.get::<_, Vec<u8>>(at).map_err(failed).and_then(|blob| bytes(&blob));
-    let text = |at: usize| row.get::<_, Option<String>>(at).map_err(failed);
-    let event = text(4)?.zip(text(5)?);
-    let event = event.map(|(on, event)| Ok::<_, StoreError>((id(TimelineId::new(&on))?, id(EventId::new(&event))?)));
-    Ok(IdempotencyRecord {
-        key: blob(0)?,
-        fingerprint: blob(1)?,
-        expires_at: instant(row.get(2).map_err(failed)?)?,
-        outcome: row.get(3).map_err(failed)?,
-        event: event.transpose()?,
-    })
 }

@@ -5,19 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension};
 use timenav_core::access::Permissions;
-use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId};
+use timenav_core::ledger::{Frontier, Hash, LeafRecord, TileId};
 use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, EventsPassing,
-    Facts, Fork, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store,
-    StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
+    Facts, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store,
+    StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 
-use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
+use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, records, role};
 use crate::sqlite::connection::room;
 use crate::sqlite::ends;
 use crate::sqlite::entries::leaf::Leaves;
@@ -30,10 +29,8 @@ use crate::sqlite::{SqliteStore, commit, facts, identity, outcomes, retention};
 /// Rows that an event query may read on the calling thread: about a quarter of a millisecond.
 const ROWS_READ_HERE_MAX: usize = 256;
 
-const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
-    clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
-    anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
-    directory, statement, origins, expires_at, timers FROM timelines";
+const SELECT_HEADS: &str = "SELECT * FROM timelines ORDER BY timeline";
+const SELECT_HEAD: &str = "SELECT * FROM timelines WHERE timeline_id = ?1";
 const SELECT_TREE: &str = "SELECT size, frontier, statement FROM timelines WHERE timeline = ?1";
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 
@@ -307,31 +304,22 @@ fn clock_payloads(
 pub(super) fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     let mut permissions = permissions(connection)?;
     let mut policies = retention::policies(connection, None)?;
-    let mut select = connection.prepare(&format!("{SELECT_HEADS} ORDER BY timeline")).map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
-    let mut heads = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let key = TimelineKey(row.get(0).map_err(failed)?);
-        let permissions = permissions.remove(&key).unwrap_or_default();
-        heads.push(head(connection, row, key, (permissions, policies.remove(&key).unwrap_or_default()))?);
+    let mut heads: Vec<Head> = records(connection, SELECT_HEADS, [])?;
+    for head in &mut heads {
+        head.permissions = permissions.remove(&head.key).unwrap_or_default();
+        head.retention = policies.remove(&head.key).unwrap_or_default();
+        head.is_handed_over = origins::is_handed_over(connection, head.key, head.frontier.size())?;
     }
     Ok(heads)
 }
 
-fn fork(row: &Row<'_>) -> Result<Option<Fork>, StoreError> {
-    let (of, size): (Option<i64>, Option<i64>) = (row.get(17).map_err(failed)?, row.get(18).map_err(failed)?);
-    of.zip(size).map(|(of, size)| Ok(Fork { of: TimelineKey(of), size: count(size)? })).transpose()
-}
-
 pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Result<Option<Head>, StoreError> {
-    let mut select = connection.prepare(&format!("{SELECT_HEADS} WHERE timeline_id = ?1")).map_err(failed)?;
-    let mut rows = select.query([timeline.as_str()]).map_err(failed)?;
-    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
-    let key = TimelineKey(row.get(0).map_err(failed)?);
-    let mut permissions = permissions_where(connection, "WHERE timeline = ?1", [key.0])?;
-    let mut policies = retention::policies(connection, Some(key))?;
-    let (permissions, policies) = (permissions.remove(&key), policies.remove(&key));
-    head(connection, row, key, (permissions.unwrap_or_default(), policies.unwrap_or_default())).map(Some)
+    let Some(mut head) = records::<Head>(connection, SELECT_HEAD, [timeline.as_str()])?.pop() else { return Ok(None) };
+    let mut permissions = permissions_where(connection, "WHERE timeline = ?1", [head.key.0])?;
+    head.permissions = permissions.remove(&head.key).unwrap_or_default();
+    head.retention = retention::policies(connection, Some(head.key))?.remove(&head.key).unwrap_or_default();
+    head.is_handed_over = origins::is_handed_over(connection, head.key, head.frontier.size())?;
+    Ok(Some(head))
 }
 
 fn trees(connection: &Connection, timelines: &[TimelineKey]) -> Result<Vec<StoredTree>, StoreError> {
@@ -346,48 +334,6 @@ fn trees(connection: &Connection, timelines: &[TimelineKey]) -> Result<Vec<Store
         trees.push(StoredTree { timeline: *timeline, frontier, statement });
     }
     Ok(trees)
-}
-
-fn head(
-    connection: &Connection,
-    row: &Row<'_>,
-    key: TimelineKey,
-    (permissions, retention): (Arc<Permissions>, Arc<RetentionPolicies>),
-) -> Result<Head, StoreError> {
-    let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
-    let text = |at: usize| row.get::<_, String>(at).map_err(failed);
-    let frontier: Vec<u8> = row.get(4).map_err(failed)?;
-    let (host, at) = (instant(number(9)?)?, instant(number(10)?)?);
-    let (rate, size) = (rate(number(8)?)?, count(number(3)?)?);
-    let state = if row.get::<_, bool>(7).map_err(failed)? {
-        ClockState::Running { origin_host: host, origin_virtual: at, rate }
-    } else {
-        ClockState::Paused { since: host, at, rate }
-    };
-    Ok(Head {
-        key,
-        id: id(TimelineId::new(&text(1)?))?,
-        created_at: instant(number(2)?)?,
-        clock: Clock { state, location: row.get(11).map_err(failed)?, generation: count(number(12)?)? },
-        permissions,
-        frontier: Frontier::from_bytes(size, &frontier).map_err(|error| damaged(&error.to_string()))?,
-        carried_note: text(5)?.into(),
-        recorded_at: instant(number(6)?)?,
-        events_count: count(number(13)?)?,
-        anchors_count: count(number(14)?)?,
-        clock_entry: count(number(15)?)?,
-        overrides_count: count(number(16)?)?,
-        fork: fork(row)?,
-        created_by: id(UserId::new(&text(19)?))?,
-        data_count: count(number(20)?)?,
-        directory: count(number(21)?)?,
-        statement: row.get::<_, Vec<u8>>(22).map_err(failed)?.into(),
-        origins: crate::kept::origins::read(&text(23)?)?,
-        is_handed_over: origins::is_handed_over(connection, key, size)?,
-        expires_at: row.get::<_, Option<i64>>(24).map_err(failed)?.map(instant).transpose()?,
-        retention,
-        timers: read_timers(&text(25)?).ok_or_else(|| damaged("the timer data cannot be read"))?,
-    })
 }
 
 fn permissions(connection: &Connection) -> Result<HashMap<TimelineKey, Arc<Permissions>>, StoreError> {

@@ -1,7 +1,10 @@
-use rusqlite::{ErrorCode, ffi};
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, Params, Row, ffi, params_from_iter};
 use timenav_engine::{StoreError, TimelineKey};
 
-pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
+pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, role, sql};
+
+use crate::tables::{Fields, Record, RowValues, Value};
 
 /// Bits of an entry key that hold the position.
 pub(super) const POSITION_BITS: u32 = 40;
@@ -18,6 +21,63 @@ pub(super) fn entry_key(timeline: TimelineKey, position: u64) -> i64 {
 
 pub(super) fn position(timeline: TimelineKey, key: i64) -> Result<u64, StoreError> {
     count(key - entry_key(timeline, 0))
+}
+
+impl RowValues for Row<'_> {
+    fn value(&self, at: usize) -> Result<Value<'_>, StoreError> {
+        self.get_ref(at).map(value_of).map_err(failed)
+    }
+}
+
+pub(super) fn value_of(value: ValueRef<'_>) -> Value<'_> {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(whole) => Value::Whole(whole),
+        ValueRef::Real(real) => Value::Real(real),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes.into()),
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Whole(whole) => ValueRef::Integer(*whole),
+            Self::Real(real) => ValueRef::Real(*real),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            Self::Word(word) => ValueRef::Text(word.as_bytes()),
+        }))
+    }
+}
+
+/// Inserts a row of a timeline, or a row that belongs to none.
+pub(super) fn insert<R: Record>(on: &Connection, timeline: Option<TimelineKey>, record: &R) -> rusqlite::Result<()> {
+    let timeline = timeline.map(|timeline| Value::Whole(timeline.0));
+    let mut insert = on.prepare_cached(R::TABLE.sqlite_insert())?;
+    insert.execute(params_from_iter(timeline.into_iter().chain(record.values())))?;
+    Ok(())
+}
+
+/// Returns the records that a statement selects. `*` stands for their columns.
+pub(super) fn records<R: Record>(on: &Connection, select: &str, values: impl Params) -> Result<Vec<R>, StoreError> {
+    let mut records = Vec::new();
+    each(on, select, values, |record| records.push(record))?;
+    Ok(records)
+}
+
+/// Like [`records`], but keeps none of them.
+pub(super) fn each<R: Record>(
+    on: &Connection,
+    select: &str,
+    values: impl Params,
+    mut take: impl FnMut(R),
+) -> Result<(), StoreError> {
+    let mut select = on.prepare_cached(&R::TABLE.select(select)).map_err(failed)?;
+    let mut rows = select.query(values).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        take(R::read(&mut Fields::of(row))?);
+    }
+    Ok(())
 }
 
 /// SQLite reports these as "disk I/O error" when a file cannot grow, unless it detects a full disk itself.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use timenav_store::SqliteStore;
+use timenav_store::{SqliteStore, generated_statements};
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 use crate::cluster::{database, execute, is_spread, open, wait_for};
@@ -23,11 +23,11 @@ const ALLOWED: [(&str, &str, &str); 12] = [
     ("examination", "SELECT max(recorded_at)", "an operator asked"),
     ("examination", "SELECT json_extract(", "an operator asked; the newest entries of each timeline"),
     ("examination", "SELECT substring(", "an operator asked; the newest entries of each timeline"),
-    ("heads", "SELECT t.timeline", "the start reads all heads"),
+    ("heads", "SELECT t.* FROM timelines t ORDER BY", "the start reads all heads"),
     ("heads", "SELECT timeline, size FROM timelines", "a scan begins with all sizes"),
     ("orphans", "SELECT timeline FROM", "a scan looks for rows of no timeline"),
-    ("outcomes", "SELECT key, fingerprint", "a part: a key or a page follows"),
-    ("read", "SELECT timeline, timeline_id", "the start reads all heads, or a name follows"),
+    ("outcomes", "SELECT * FROM outcomes WHERE ?1 IS NULL", "a scan reads pages in the order of keys"),
+    ("read", "SELECT * FROM timelines ORDER BY", "the start reads all heads"),
     ("retention", "SELECT timeline, position FROM sweeps", "the start looks for sweeps that are not finished"),
     ("scan", "SELECT timeline_id, timeline FROM timelines", "a scan reads all names"),
 ];
@@ -61,12 +61,13 @@ fn modules(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the statements in the source of a backend with their modules, except those of tests and those composed at
-/// run time.
+/// Returns the statements in the source of a backend and of the shared tables with their modules, and those generated
+/// from the tables, except those of tests and those composed at run time.
 fn statements(backend: &str) -> BTreeSet<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(backend);
-    let mut found = BTreeSet::new();
-    for path in modules(&folder) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let generated = generated_statements(backend == "postgres");
+    let mut found: BTreeSet<_> = generated.into_iter().map(|statement| ("tables".to_owned(), statement)).collect();
+    for path in [modules(&folder.join(backend)), modules(&folder.join("tables"))].concat() {
         let module = path.file_stem().unwrap().to_string_lossy().into_owned();
         let source = std::fs::read_to_string(&path).unwrap();
         let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
@@ -80,17 +81,9 @@ fn statements(backend: &str) -> BTreeSet<(String, String)> {
             code + NOW + piece.strip_prefix('"').unwrap_or(piece)
         });
         let parts: Vec<&str> = code.split('"').collect();
-        // The macro `heads_from!` inserts its columns before its argument.
-        let mut selected = String::new();
         for pair in parts.chunks_exact(2) {
             let words: Vec<&str> = pair[1].split_whitespace().filter(|word| *word != "\\").collect();
-            let mut statement = words.join(" ").replace('\u{1}', "\"");
-            if pair[0].trim_end().ends_with("heads_from!(") {
-                statement = format!("{selected} {statement}");
-            } else if module == "heads" && statement.ends_with(" FROM") {
-                selected = statement;
-                continue;
-            }
+            let statement = words.join(" ").replace('\u{1}', "\"");
             if VERBS.iter().any(|verb| statement.starts_with(verb)) && !statement.contains('{') {
                 found.insert((module.clone(), statement));
             }

@@ -5,6 +5,7 @@
 //! and a server that restarts after a crash has lost all of it.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
@@ -13,17 +14,18 @@ use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
 use timenav_core::timers::retries::longest_wait_micros;
 use timenav_engine::{
-    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
-    LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
-    StoreError, TimelineCommit, TimelineKey,
+    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, FiringRow, HEARD_LASTS_MICROS, Held, Keeper,
+    LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence,
+    SERVICE_LASTS_MICROS, SharedLeases, StoreError, TimelineCommit, TimelineKey,
 };
 use tokio_postgres::Row;
 
 use crate::postgres::PostgresStore;
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::timers;
 use crate::postgres::transaction::batch::{ANSWERS_WAIT, Batch, answered, rows, values};
 use crate::postgres::values::{Failed, bytes, count, damaged, get, id, instant, number, sql};
+use crate::tables::list::FIRINGS;
+use crate::tables::{Fields, Record};
 
 /// How long a service is remembered after its last sign of life, in microseconds.
 const FORGOTTEN_AFTER_MICROS: i64 = 86_400_000_000;
@@ -89,14 +91,15 @@ const IS_OFFERED: &str = timed!(
 );
 /// Pending firings of a queue, each with its lease. This is one statement, because a second one could see other
 /// firings. The limit is raised by the number of leases.
-const OFFERED: &str =
-    "SELECT f.*, l.firing_id, l.queue, l.lease_id, l.holder, l.attempts, l.until, l.not_before, l.code FROM
-    (SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason
-    FROM firings WHERE timeline = $1 AND queue = $2 AND state = 0 ORDER BY due, position, round
+static OFFERED: LazyLock<String> = LazyLock::new(|| {
+    FIRINGS.select(
+        "SELECT f.*, l.firing_id, l.queue, l.lease_id, l.holder, l.attempts, l.until, l.not_before, l.code FROM
+    (SELECT * FROM firings WHERE timeline = $1 AND queue = $2 AND state = 0 ORDER BY due, position, round
     LIMIT $3 + least((SELECT count(*) FROM firing_leases WHERE timeline = $1), $4)) AS f
     LEFT JOIN firing_leases l ON l.timeline = $1 AND l.firing_id = f.firing_id AND l.queue <> 'timenav:hold'
-    ORDER BY f.due, f.position, f.round";
-const FIRING_COLUMNS: usize = 12;
+    ORDER BY f.due, f.position, f.round",
+    )
+});
 const LEASES_NAMED: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code
     FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2) AND queue <> 'timenav:hold'";
 const LEASES_ENDED: &str = timed!(
@@ -304,7 +307,7 @@ fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWante
     let key = timeline.0;
     match wanted {
         LeasesWanted::Offered(queue, max) => {
-            batch.add(OFFERED, values![key, queue.as_str(), sql(*max as u64), sql(OFFERED_BUSY_MAX as u64)]);
+            batch.add(&OFFERED, values![key, queue.as_str(), sql(*max as u64), sql(OFFERED_BUSY_MAX as u64)]);
         }
         LeasesWanted::Named(firing_ids) => {
             batch.add(LEASES_NAMED, values![key, firing_ids.iter().map(FiringId::as_str).collect::<Vec<_>>()]);
@@ -326,11 +329,12 @@ fn told(wanted: &LeasesWanted, mut found: impl DoubleEndedIterator<Item = Vec<Ro
         let leases = rows.iter().map(|row| lease(row, 0)).collect::<Result<_, _>>()?;
         return Ok(LeasesFound { now, firings: Vec::new(), leases });
     }
-    let firings = rows.iter().map(timers::firing).collect::<Result<_, _>>()?;
-    let mut leases = Vec::new();
+    let (mut firings, mut leases) = (Vec::new(), Vec::new());
+    let firing_columns = FIRINGS.columns.len() - 1;
     for row in &rows {
-        if get::<Option<String>>(row, FIRING_COLUMNS)?.is_some() {
-            leases.push(lease(row, FIRING_COLUMNS)?);
+        firings.push(FiringRow::read(&mut Fields::of(row))?);
+        if get::<Option<String>>(row, firing_columns)?.is_some() {
+            leases.push(lease(row, firing_columns)?);
         }
     }
     Ok(LeasesFound { now, firings, leases })

@@ -2,12 +2,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
-use timenav_engine::StoreError;
+use timenav_engine::{StoreError, TimelineKey};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::values::Failed;
+use crate::tables::{self, Fields, Record};
 
 /// How long the server may take to respond: longer than its own statement timeout. A frozen server process enforces no
 /// timeout, while its host still acknowledges data.
@@ -22,7 +23,7 @@ type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 
 pub(in crate::postgres) async fn rows(
     on: &Object,
-    statement: &'static str,
+    statement: &str,
     values: &[&(dyn ToSql + Sync)],
 ) -> Result<Vec<Row>, Failed> {
     let asked = async {
@@ -30,6 +31,30 @@ pub(in crate::postgres) async fn rows(
         Ok(on.query(&prepared, values).await?)
     };
     answered(on, ANSWER_WAIT, asked.boxed()).await
+}
+
+/// Returns the records that a statement selects. `*` stands for their columns.
+pub(in crate::postgres) async fn records<R: Record>(
+    on: &Object,
+    select: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<R>, Failed> {
+    let found = rows(on, &R::TABLE.select(select), values).await?;
+    found.iter().map(|row| Ok(R::read(&mut Fields::of(row))?)).collect()
+}
+
+/// Returns an array parameter for each column of these records. `None` stands for rows that belong to no timeline.
+pub(in crate::postgres) fn arrays<'a, R: Record + 'a>(
+    records: impl IntoIterator<Item = (Option<TimelineKey>, &'a R)>,
+) -> Vec<Value<'a>> {
+    let mut arrays: Vec<Vec<tables::Value<'a>>> = R::TABLE.columns.iter().map(|_| Vec::new()).collect();
+    for (timeline, record) in records {
+        let timeline = timeline.map(|timeline| tables::Value::Whole(timeline.0));
+        for (array, value) in arrays.iter_mut().zip(timeline.into_iter().chain(record.values())) {
+            array.push(value);
+        }
+    }
+    arrays.into_iter().map(|array| Box::new(array) as Value<'a>).collect()
 }
 
 /// Waits up to `wait` for a response. After a timeout, the connection is not used again.
@@ -59,6 +84,24 @@ pub(in crate::postgres) use values;
 impl<'a> Batch<'a> {
     pub(in crate::postgres) fn add(&mut self, statement: &'static str, values: Vec<Value<'a>>) {
         self.0.push((statement, values));
+    }
+
+    /// Inserts a row of a timeline, or a row that belongs to none.
+    pub(in crate::postgres) fn insert<R: Record>(&mut self, timeline: Option<TimelineKey>, record: &'a R) {
+        let timeline = timeline.map(|timeline| tables::Value::Whole(timeline.0));
+        let values = timeline.into_iter().chain(record.values());
+        self.add(R::TABLE.insert_row(), values.map(|value| Box::new(value) as Value<'a>).collect());
+    }
+
+    /// Inserts rows of timelines in one statement.
+    pub(in crate::postgres) fn insert_all<R: Record + 'a>(
+        &mut self,
+        records: impl IntoIterator<Item = (TimelineKey, &'a R)>,
+    ) {
+        let mut records = records.into_iter().map(|(timeline, record)| (Some(timeline), record)).peekable();
+        if records.peek().is_some() {
+            self.add(R::TABLE.insert_rows(), arrays(records));
+        }
     }
 
     pub(in crate::postgres) fn len(&self) -> usize {
