@@ -12,7 +12,7 @@ mod records;
 pub(crate) mod timers;
 mod value;
 
-pub(crate) use records::Record;
+pub(crate) use records::{PolicyRow, Record};
 pub(crate) use value::{Field, Fields, RowValues, Value};
 
 /// Type of a column in PostgreSQL. SQLite stores integers of every size the same way, and texts as text.

@@ -3,9 +3,7 @@ use timenav_engine::{Anchor, TimelineKey};
 
 use super::values::{Failed, sql};
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::transaction::batch::{records, rows};
-use crate::tables::list::ANCHORS;
-use crate::tables::{Fields, Record};
+use crate::postgres::transaction::batch::records;
 
 const SELECT_PAGE: &str = "SELECT * FROM anchors WHERE timeline = $1 AND position > $2 ORDER BY position LIMIT $3";
 const SELECT_NAMED: &str = "SELECT a.*, w.number
@@ -19,9 +17,7 @@ pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, AnchorId)]) -> Re
     }
     let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();
     let ids: Vec<&str> = wanted.iter().map(|(_, anchor_id)| anchor_id.as_str()).collect();
-    for row in rows(on, &ANCHORS.select(SELECT_NAMED), &[&timelines, &ids]).await? {
-        let mut row = Fields::of(&row);
-        let (anchor, number) = (Anchor::read(&mut row)?, row.get::<i64>()?);
+    for (anchor, number) in records::<(Anchor, i64)>(on, SELECT_NAMED, &[&timelines, &ids]).await? {
         if let Some(place) = usize::try_from(number - 1).ok().and_then(|at| all.get_mut(at)) {
             *place = Some(anchor);
         }

@@ -1,13 +1,10 @@
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
-use tokio_postgres::Row;
 
 use super::values::{Failed, id, number, sql};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
 use crate::postgres::transaction::batch::{Batch, records, rows, values};
-use crate::tables::list::DATA_RECORDS;
-use crate::tables::{Fields, Record};
 
 /// The first record on a live timeline. A bundle with a record of the same id is rejected, so there is only one.
 const SELECT: &str = "SELECT DISTINCT ON (d.data_id) d.*, t.timeline_id FROM data_records d
@@ -51,13 +48,9 @@ pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(
         return Ok(Vec::new());
     }
     let ids: Vec<&str> = wanted.iter().map(DataId::as_str).collect();
-    let found = rows(on, &DATA_RECORDS.select(SELECT), &[&ids]).await?;
-    let one = |row: &Row| {
-        let mut row = Fields::of(row);
-        let record = DataRecord::read(&mut row)?;
-        Ok((id(TimelineId::kept(&row.get::<String>()?))?, record))
-    };
-    let found: Vec<(TimelineId, DataRecord)> = found.iter().map(one).collect::<Result<_, Failed>>()?;
+    let found: Vec<(DataRecord, String)> = records(on, SELECT, &[&ids]).await?;
+    let one = |(record, timeline): (DataRecord, String)| Ok((id(TimelineId::kept(&timeline))?, record));
+    let found: Vec<(TimelineId, DataRecord)> = found.into_iter().map(one).collect::<Result<_, Failed>>()?;
     let of = |data_id: &DataId| found.iter().find(|(_, record)| record.data_id == *data_id).cloned();
     Ok(wanted.iter().map(of).collect())
 }

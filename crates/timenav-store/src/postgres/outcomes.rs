@@ -12,7 +12,6 @@ use crate::kept::outcomes::told_of;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::{Batch, arrays, records, rows, values};
 use crate::tables::list::OUTCOMES;
-use crate::tables::{Fields, Record};
 
 const FORGET_FINGERPRINTS: &str = "UPDATE outcomes SET fingerprint = $1";
 static PUT: LazyLock<String> = LazyLock::new(|| {
@@ -119,12 +118,8 @@ pub(super) async fn of_events(
 /// Returns outcomes in key order, starting after `after`.
 pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<StoredOutcome>, Failed> {
     let after = after.map_or_else(Vec::new, |key| key.to_vec());
-    let found = rows(on, &OUTCOMES.select(SELECT_PAGE), &[&after, &sql(rows_max as u64)]).await?;
-    let kept = |row: &Row| {
-        let mut row = Fields::of(row);
-        Ok(StoredOutcome { record: IdempotencyRecord::read(&mut row)?, goes_with: row.get()? })
-    };
-    found.iter().map(kept).collect()
+    let found = records(on, SELECT_PAGE, &[&after, &sql(rows_max as u64)]).await?;
+    Ok(found.into_iter().map(|(record, goes_with)| StoredOutcome { record, goes_with }).collect())
 }
 
 /// Returns the full leaf of each of these entries.

@@ -7,35 +7,32 @@ use timenav_core::ledger::{PruneClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{SweepMark, SweepRow, TimelineKey};
 
-use super::values::{Failed, count, damaged, get, instant, number, sql};
+use super::values::{Failed, get, instant, number, sql};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
-use crate::postgres::transaction::batch::{Batch, rows, values};
+use crate::postgres::transaction::batch::{Batch, records, rows, values};
+use crate::tables::PolicyRow;
 
-const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
-    VALUES ($1, $2, $3, $4)";
 const INSERT_SWEEP: &str = "INSERT INTO sweeps (timeline, position, finished) VALUES ($1, $2, false)";
 const FINISH_SWEEP: &str = "UPDATE sweeps SET finished = true WHERE timeline = $1 AND position = $2";
 const MARK_READS: &str = "UPDATE policies SET reads_until = $3 WHERE timeline = $1 AND position = $2";
 const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = $3 WHERE timeline = $1 AND position = $2";
-const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = $1
-    ORDER BY position";
+const SELECT_MARKS: &str = "SELECT * FROM policies WHERE timeline = $1 ORDER BY position";
 /// Unfinished sweeps, not counting those of bundles that are being imported.
 const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps s WHERE NOT finished
     AND (EXISTS (SELECT FROM timelines t WHERE t.timeline = s.timeline)
         OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = s.timeline))
     ORDER BY timeline, position";
 const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = $1 AND position < $2 ORDER BY position";
-const SELECT_POLICIES: &str = "SELECT timeline, position, reads_seconds, refusals_seconds FROM policies
-    WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline, position";
+const SELECT_POLICIES: &str = "SELECT *, timeline FROM policies WHERE $1::bigint[] IS NULL OR timeline = ANY($1)
+    ORDER BY timeline, position";
 const SELECT_HOST_CLOCK: &str = "SELECT known_at FROM host_clock";
 const KEEP_HOST_CLOCK: &str = "INSERT INTO host_clock (id, known_at) VALUES (true, $1)
     ON CONFLICT (id) DO UPDATE SET known_at = excluded.known_at";
 
 pub(super) fn insert_policies(batch: &mut Batch<'_>, timeline: TimelineKey, policies: &[(u64, Retention)]) {
-    for (position, Retention { reads_seconds, refusals_seconds }) in policies {
-        let (reads, refusals) = (reads_seconds.map(i64::from), refusals_seconds.map(i64::from));
-        batch.add(INSERT_POLICY, values![timeline.0, sql(*position), reads, refusals]);
+    for policy in policies {
+        batch.insert(Some(timeline), &PolicyRow::new(*policy));
     }
 }
 
@@ -55,16 +52,8 @@ pub(super) fn mark(batch: &mut Batch<'_>, timeline: TimelineKey, mark: SweepMark
 }
 
 pub(super) async fn marks(on: &Object, timeline: TimelineKey) -> Result<Vec<SweepMark>, Failed> {
-    let mut marks = Vec::new();
-    for row in rows(on, SELECT_MARKS, &[&timeline.0]).await? {
-        let policy = number(&row, 0)?;
-        for (class, column) in [(PruneClass::Reads, 1), (PruneClass::Refusals, 2)] {
-            if let Some(until) = get::<Option<i64>>(&row, column)?.map(count).transpose()? {
-                marks.push(SweepMark { policy, class, until });
-            }
-        }
-    }
-    Ok(marks)
+    let policies: Vec<PolicyRow> = records(on, SELECT_MARKS, &[&timeline.0]).await?;
+    Ok(policies.into_iter().flat_map(PolicyRow::marks).collect())
 }
 
 pub(super) async fn left(on: &Object) -> Result<Vec<(TimelineKey, u64)>, Failed> {
@@ -88,17 +77,7 @@ pub(super) async fn policies(
     on: &Object,
     only: Option<&[i64]>,
 ) -> Result<HashMap<TimelineKey, Arc<RetentionPolicies>>, Failed> {
-    let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
-    for row in rows(on, SELECT_POLICIES, &[&only]).await? {
-        let seconds = |at: usize| -> Result<Option<u32>, Failed> {
-            let wrong = |_| damaged("a retention that is not a number of seconds");
-            let seconds = get::<Option<i64>>(&row, at)?.map(|seconds| u32::try_from(seconds).map_err(wrong));
-            Ok(seconds.transpose()?)
-        };
-        let retention = Retention { reads_seconds: seconds(2)?, refusals_seconds: seconds(3)? };
-        all.entry(TimelineKey(get(&row, 0)?)).or_default().set(number(&row, 1)?, retention);
-    }
-    Ok(all.into_iter().map(|(timeline, policies)| (timeline, Arc::new(policies))).collect())
+    Ok(PolicyRow::by_timeline(records(on, SELECT_POLICIES, &[&only]).await?))
 }
 
 pub(super) async fn host_clock(on: &Object) -> Result<Option<Instant<Wall>>, Failed> {

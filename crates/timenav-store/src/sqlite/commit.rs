@@ -11,7 +11,7 @@ use crate::sqlite::data;
 use crate::sqlite::entries::contents::Insertion;
 use crate::sqlite::entries::tiles;
 use crate::sqlite::{identity, retention, timers};
-use crate::tables::{Record, Value, heads};
+use crate::tables::{PolicyRow, Record, Value, heads};
 
 const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
@@ -82,7 +82,7 @@ fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     put_rows(transaction, head.key, &Rows { ends, events, interventions, anchors, data })?;
     timers::put(transaction, head.key, &step.timers).map_err(failed)?;
     for policy in &step.policies {
-        retention::insert_policy(transaction, head.key, policy).map_err(failed)?;
+        insert(transaction, Some(head.key), &PolicyRow::new(*policy)).map_err(failed)?;
     }
     for sweep in &step.sweeps {
         retention::insert_sweep(transaction, head.key, sweep).map_err(failed)?;

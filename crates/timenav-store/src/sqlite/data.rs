@@ -5,10 +5,8 @@ use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
 
 use super::connection::BUSY_WAIT;
-use super::values::{entry_key, failed, id, records, sql};
+use super::values::{entry_key, id, records, sql};
 use crate::sqlite::entries::contents;
-use crate::tables::list::DATA_RECORDS;
-use crate::tables::{Fields, Record};
 
 /// How long emptying the log may wait for readers. All writers wait as long.
 const READERS_WAIT: Duration = Duration::from_millis(500);
@@ -61,12 +59,8 @@ pub(super) fn record(
     connection: &Connection,
     data_id: &DataId,
 ) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-    let mut select = connection.prepare_cached(&DATA_RECORDS.select(SELECT)).map_err(failed)?;
-    let mut rows = select.query([data_id.as_str()]).map_err(failed)?;
-    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
-    let mut row = Fields::of(row);
-    let record = DataRecord::read(&mut row)?;
-    Ok(Some((id(TimelineId::kept(&row.get::<String>()?))?, record)))
+    let found = records::<(DataRecord, String)>(connection, SELECT, [data_id.as_str()])?.pop();
+    found.map(|(record, timeline)| Ok((id(TimelineId::kept(&timeline))?, record))).transpose()
 }
 
 /// Like [`record`], for the record added by an entry. Includes ended timelines that a fork continues.

@@ -4,37 +4,28 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use timenav_core::ledger::{PruneClass, Retention, RetentionPolicies};
+use timenav_core::ledger::{PruneClass, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{StoreError, SweepMark, SweepRow, TimelineKey};
 
 use super::data::forget_log;
-use super::values::{count, damaged, entry_key, failed, instant, sql};
+use super::values::{count, entry_key, failed, instant, records, sql};
 use crate::sqlite::entries::contents;
+use crate::tables::PolicyRow;
 
-const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
-    VALUES (?1, ?2, ?3, ?4)";
 const INSERT_SWEEP: &str = "INSERT INTO sweeps (timeline, position, finished) VALUES (?1, ?2, 0)";
 const FINISH_SWEEP: &str = "UPDATE sweeps SET finished = 1 WHERE timeline = ?1 AND position = ?2";
 const MARK_READS: &str = "UPDATE policies SET reads_until = ?3 WHERE timeline = ?1 AND position = ?2";
 const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = ?3 WHERE timeline = ?1 AND position = ?2";
-const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = ?1";
+const SELECT_MARKS: &str = "SELECT * FROM policies WHERE timeline = ?1";
+const SELECT_POLICIES: &str = "SELECT *, timeline FROM policies WHERE ?1 IS NULL OR timeline = ?1
+    ORDER BY timeline, position";
 /// Unfinished sweeps, not counting those of bundles that are being imported.
 const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps s WHERE finished = 0
     AND (EXISTS (SELECT 1 FROM timelines t WHERE t.timeline = s.timeline)
         OR EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = s.timeline))
     ORDER BY timeline, position";
 const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = ?1 AND position < ?2 ORDER BY position";
-
-pub(super) fn insert_policy(
-    transaction: &Transaction<'_>,
-    timeline: TimelineKey,
-    (position, retention): &(u64, Retention),
-) -> rusqlite::Result<()> {
-    let Retention { reads_seconds, refusals_seconds } = retention;
-    let row = params![timeline.0, sql(*position), reads_seconds, refusals_seconds];
-    transaction.prepare_cached(INSERT_POLICY)?.execute(row).map(|_| ())
-}
 
 pub(super) fn insert_sweep(
     transaction: &Transaction<'_>,
@@ -55,19 +46,8 @@ pub(super) fn mark(connection: &Connection, timeline: TimelineKey, mark: SweepMa
 }
 
 pub(super) fn marks(connection: &Connection, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT_MARKS).map_err(failed)?;
-    let mut rows = select.query([timeline.0]).map_err(failed)?;
-    let mut marks = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let policy = count(row.get(0).map_err(failed)?)?;
-        for (class, column) in [(PruneClass::Reads, 1), (PruneClass::Refusals, 2)] {
-            let until: Option<i64> = row.get(column).map_err(failed)?;
-            if let Some(until) = until.map(count).transpose()? {
-                marks.push(SweepMark { policy, class, until });
-            }
-        }
-    }
-    Ok(marks)
+    let policies: Vec<PolicyRow> = records(connection, SELECT_MARKS, [timeline.0])?;
+    Ok(policies.into_iter().flat_map(PolicyRow::marks).collect())
 }
 
 pub(super) fn left(connection: &Connection) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
@@ -107,22 +87,7 @@ pub(super) fn policies(
     connection: &Connection,
     only: Option<TimelineKey>,
 ) -> Result<HashMap<TimelineKey, Arc<RetentionPolicies>>, StoreError> {
-    let statement = "SELECT timeline, position, reads_seconds, refusals_seconds FROM policies
-        WHERE ?1 IS NULL OR timeline = ?1 ORDER BY timeline, position";
-    let mut select = connection.prepare_cached(statement).map_err(failed)?;
-    let mut rows = select.query([only.map(|only| only.0)]).map_err(failed)?;
-    let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let seconds = |at: usize| -> Result<Option<u32>, StoreError> {
-            let seconds: Option<i64> = row.get(at).map_err(failed)?;
-            let wrong = |_| damaged("a retention that is not a number of seconds");
-            seconds.map(|seconds| u32::try_from(seconds).map_err(wrong)).transpose()
-        };
-        let retention = Retention { reads_seconds: seconds(2)?, refusals_seconds: seconds(3)? };
-        let position = count(row.get(1).map_err(failed)?)?;
-        all.entry(TimelineKey(row.get(0).map_err(failed)?)).or_default().set(position, retention);
-    }
-    Ok(all.into_iter().map(|(timeline, policies)| (timeline, Arc::new(policies))).collect())
+    Ok(PolicyRow::by_timeline(records(connection, SELECT_POLICIES, [only.map(|only| only.0)])?))
 }
 
 pub(super) fn host_clock(connection: &Connection) -> Result<Option<Instant<Wall>>, StoreError> {

@@ -1,13 +1,18 @@
 //! How rows of timelines are written to their tables and read from them.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use timenav_core::clock::Moment;
 use timenav_core::data::SealedData;
+use timenav_core::ledger::{PruneClass, Retention, RetentionPolicies};
 use timenav_core::timers::DueFiring;
 use timenav_engine::{
-    AdvanceRow, Anchor, DataRecord, FiringRow, IdempotencyRecord, InterventionRow, StoreError, TimerRow,
+    AdvanceRow, Anchor, DataRecord, FiringRow, IdempotencyRecord, InterventionRow, StoreError, SweepMark, TimelineKey,
+    TimerRow,
 };
 
-use super::list::{ADVANCES, ANCHORS, DATA_RECORDS, FIRINGS, INTERVENTIONS, OUTCOMES, TIMERS};
+use super::list::{ADVANCES, ANCHORS, DATA_RECORDS, FIRINGS, INTERVENTIONS, OUTCOMES, POLICIES, TIMERS};
 use super::{Field, Fields, Table, Value};
 
 /// A row type. Its values are in the order of the table's columns, without the timeline that a row belongs to.
@@ -50,6 +55,21 @@ macro_rules! record {
 }
 pub(super) use record;
 
+/// A record followed by a column that is selected in addition.
+impl<R: Record, T: Field> Record for (R, T) {
+    const TABLE: &'static Table = R::TABLE;
+
+    fn values(&self) -> Vec<Value<'_>> {
+        let mut values = self.0.values();
+        values.push(self.1.stored());
+        values
+    }
+
+    fn read(row: &mut Fields<'_>) -> Result<Self, StoreError> {
+        Ok((R::read(row)?, row.get()?))
+    }
+}
+
 record!(InterventionRow, INTERVENTIONS, event_id, position, intervention_id);
 record!(
     Anchor, ANCHORS, position, anchor_id, set_at, timestamp, description, fixed,
@@ -80,6 +100,39 @@ record!(
     made, settled, advance, reason
 );
 record!(AdvanceRow, ADVANCES, position, advance_id, ended, record);
+
+/// How long reads and rejections are kept from a position on, and the positions up to which sweeps have pruned them.
+pub(crate) struct PolicyRow {
+    position: u64,
+    retention: Retention,
+    reads_until: Option<u64>,
+    refusals_until: Option<u64>,
+}
+record!(
+    PolicyRow, POLICIES, position, retention: Retention { reads_seconds, refusals_seconds }, reads_until, refusals_until
+);
+
+impl PolicyRow {
+    pub(crate) const fn new((position, retention): (u64, Retention)) -> Self {
+        Self { position, retention, reads_until: None, refusals_until: None }
+    }
+
+    pub(crate) fn marks(self) -> impl Iterator<Item = SweepMark> {
+        let until = [(PruneClass::Reads, self.reads_until), (PruneClass::Refusals, self.refusals_until)];
+        until
+            .into_iter()
+            .filter_map(move |(class, until)| Some(SweepMark { policy: self.position, class, until: until? }))
+    }
+
+    /// Returns the policies of each timeline.
+    pub(crate) fn by_timeline(rows: Vec<(Self, TimelineKey)>) -> HashMap<TimelineKey, Arc<RetentionPolicies>> {
+        let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
+        for (row, timeline) in rows {
+            all.entry(timeline).or_default().set(row.position, row.retention);
+        }
+        all.into_iter().map(|(timeline, policies)| (timeline, Arc::new(policies))).collect()
+    }
+}
 
 impl Record for IdempotencyRecord {
     const TABLE: &'static Table = &OUTCOMES;

@@ -87,9 +87,9 @@ impl<'a> Batch<'a> {
     }
 
     /// Inserts a row of a timeline, or a row that belongs to none.
-    pub(in crate::postgres) fn insert<R: Record>(&mut self, timeline: Option<TimelineKey>, record: &'a R) {
+    pub(in crate::postgres) fn insert<R: Record>(&mut self, timeline: Option<TimelineKey>, record: &R) {
         let timeline = timeline.map(|timeline| tables::Value::Whole(timeline.0));
-        let values = timeline.into_iter().chain(record.values());
+        let values = timeline.into_iter().chain(record.values()).map(tables::Value::into_owned);
         self.add(R::TABLE.insert_row(), values.map(|value| Box::new(value) as Value<'a>).collect());
     }
 
