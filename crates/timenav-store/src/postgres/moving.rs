@@ -10,7 +10,7 @@ use super::{PostgresOptions, PostgresStore, heads};
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::postgres::connection::sessions::Object;
 use crate::tables::list::TABLES;
-use crate::tables::{Column, Kind, RowValues, Table, Value};
+use crate::tables::{Column, Kind, RowValues, Table, Value, parameters};
 
 /// Progress of a move. The service does not open a database that has this table.
 const PROGRESS: &str = "CREATE TABLE timenav_moving (name text NOT NULL PRIMARY KEY, after text, rows bigint NOT NULL)";
@@ -60,8 +60,8 @@ async fn page(on: &Object, table: &Table, after: Option<&[Value<'static>]>) -> R
     let columns = table.columns.iter().map(|column| column.in_postgres.unwrap_or(column.name));
     let columns: Vec<&str> = columns.chain(table.postgres_key.iter().copied()).collect();
     let key = table.postgres_key.join(", ");
-    let places: Vec<String> = (1..=table.postgres_key.len()).map(|at| format!("${at}")).collect();
-    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({})", places.join(", ")));
+    let places = parameters('$', table.postgres_key.len());
+    let behind = after.map_or_else(String::new, |_| format!("WHERE ({key}) > ({places})"));
     let select =
         format!("SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {}", columns.join(", "), table.name, table.rows_max);
     let statement = on.prepare_cached(&select).await?;

@@ -13,27 +13,8 @@ use super::{Field, Fields, Record, Table, Value};
 use crate::kept::origins;
 use crate::kept::values::{damaged, id, sql};
 
-/// Columns of a head that change.
-const CHANGING: [&str; 18] = [
-    "size",
-    "frontier",
-    "statement",
-    "carried_note",
-    "recorded_at",
-    "clock_running",
-    "clock_rate",
-    "clock_host",
-    "clock_virtual",
-    "clock_location",
-    "clock_generation",
-    "clock_entry",
-    "events_count",
-    "anchors_count",
-    "overrides_count",
-    "data_count",
-    "directory",
-    "timers",
-];
+/// The first columns of a head never change: those up to its origins.
+const FIXED_COLUMNS: usize = 8;
 
 /// Inserts one head into SQLite. An existing one stays as it is.
 pub(crate) static SQLITE_INSERT: LazyLock<String> =
@@ -45,16 +26,16 @@ pub(crate) static POSTGRES_INSERT: LazyLock<String> =
 
 /// Updates one head in SQLite. The expected size follows the values of the head.
 pub(crate) static SQLITE_UPDATE: LazyLock<String> = LazyLock::new(|| {
-    let place = |name: &str| TIMELINES.columns.iter().position(|column| column.name == name).map_or(0, |at| at + 1);
-    let set: Vec<_> = CHANGING.iter().map(|name| format!("{name} = ?{}", place(name))).collect();
+    let changing = TIMELINES.columns.iter().zip(1..).skip(FIXED_COLUMNS);
+    let set: Vec<_> = changing.map(|(column, number)| format!("{} = ?{number}", column.name)).collect();
     let expected = TIMELINES.columns.len() + 1;
-    format!("UPDATE timelines SET {} WHERE timeline = ?{} AND size = ?{expected}", set.join(", "), place("timeline"))
+    format!("UPDATE timelines SET {} WHERE timeline = ?1 AND size = ?{expected}", set.join(", "))
 });
 
 /// Updates heads in PostgreSQL. The array of expected sizes follows those of the heads.
 pub(crate) static POSTGRES_UPDATE: LazyLock<String> = LazyLock::new(|| {
-    let set: Vec<_> = CHANGING.iter().map(|name| format!("{name} = n.{name}")).collect();
     let columns: Vec<_> = TIMELINES.columns.iter().map(|column| column.name).collect();
+    let set: Vec<_> = columns[FIXED_COLUMNS..].iter().map(|name| format!("{name} = n.{name}")).collect();
     let arrays = TIMELINES.arrays();
     format!(
         "UPDATE timelines t SET {} FROM unnest({arrays}, ${}::bigint[]) AS n ({}, expected)
