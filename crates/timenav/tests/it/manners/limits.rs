@@ -21,15 +21,15 @@ enum Edge {
 use Edge::{Asked, Looked, Tested};
 
 const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
-const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
-const ENDS: &str = "timenav-store/tests/it/engine/ends.rs";
+const HISTORY: &str = "timenav-store/tests/it/engine/events/history.rs";
+const ENDS: &str = "timenav-store/tests/it/engine/timelines/ends.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
 const BODY: &str = "timenav-http/src/request/body.rs";
 const CROWDS: &str = "timenav/tests/it/manners/crowds.rs";
 const PACE: &str = "timenav-http/src/v1/events/import/pace.rs";
 const PASSWORD: &str = "timenav-core/src/password.rs";
 const RETENTION: &str = "timenav-store/tests/it/tampering/retention.rs";
-const SESSIONS: &str = "timenav-store/tests/it/engine/sessions.rs";
+const SESSIONS: &str = "timenav-store/tests/it/engine/access/sessions.rs";
 const ATTEMPTS: &str = "timenav-engine/src/requests/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
 const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
@@ -38,7 +38,7 @@ const CAPS: &str = "timenav/tests/it/connections/caps.rs";
 const SILENT: &str = "timenav/tests/it/connections/silent.rs";
 const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
 const HTTP2_LIMITS: &str = "timenav/src/server/limits/tests.rs";
-const ERASING: &str = "timenav-store/tests/it/engine/erasing.rs";
+const ERASING: &str = "timenav-store/tests/it/engine/events/erasing.rs";
 const TIMERS: &str = "timenav/tests/it/v1/timers.rs";
 const WEBHOOKS: &str = "timenav/tests/it/v1/timers/webhooks.rs";
 const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
@@ -176,9 +176,10 @@ fn edge(name: &str) -> Option<Edge> {
             vec![(Request::get("/v1/monitor-events").json(&body), "attribute")]
         }),
         "find_attribute_bytes_max" => Asked(|n| vec![(find(&[("attribute.k", &text(n))]), "attribute/k")]),
-        "aggregate_events_max" | "aggregate_events_read_max" => {
-            Tested("timenav-store/tests/it/engine/history/counted.rs", "event_counts_match_counting_one_at_a_time")
-        }
+        "aggregate_events_max" | "aggregate_events_read_max" => Tested(
+            "timenav-store/tests/it/engine/events/history/counted.rs",
+            "event_counts_match_counting_one_at_a_time",
+        ),
         "aggregate_groups_max" => {
             Tested("timenav-engine/src/events/aggregate/tally/tests.rs", "tallied_groups_are_limited")
         }
@@ -188,13 +189,13 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-engine/src/timers/observing.rs", "slow_observer_is_notified_of_missed_firings")
         }
         "events_page_bytes_max" => {
-            Tested("timenav-store/tests/it/engine/pages.rs", "event_page_size_is_limited_in_bytes")
+            Tested("timenav-store/tests/it/engine/events/pages.rs", "event_page_size_is_limited_in_bytes")
         }
         "views_behind_max" => {
             Tested("timenav-engine/src/paradoxes/view_board.rs", "private_views_are_limited_and_released")
         }
         "entries_page_bytes_max" => {
-            Tested("timenav-store/tests/it/engine/entries.rs", "entry_page_size_is_limited_in_bytes")
+            Tested("timenav-store/tests/it/engine/events/entries.rs", "entry_page_size_is_limited_in_bytes")
         }
         "page_items_default" => Tested(PAGING, "page_length_follows_the_limit_parameter"),
         "password_bytes_max" => Tested(PASSWORD, "password_length_is_limited"),
@@ -256,7 +257,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(WEBHOOKS, "hanging_receiver_gets_a_limited_number_of_requests")
         }
         "webhook_retry_backlog_max" => Tested(
-            "timenav-store/tests/it/engine/webhooks_again.rs",
+            "timenav-store/tests/it/engine/timers/webhooks_again.rs",
             "webhook_retries_are_shortened_if_too_many_are_pending",
         ),
         "webhook_seconds_max" => Tested("timenav/src/background/webhooks/sending.rs", "receiver_timeout_is_retried"),
@@ -291,7 +292,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/tests/it/v1/timers/advances.rs", "timers_without_listeners_do_not_hold_advance")
         }
         "anchors_per_timeline_max" => {
-            Tested("timenav-store/tests/it/engine/pages.rs", "anchors_over_the_limit_are_rejected")
+            Tested("timenav-store/tests/it/engine/events/pages.rs", "anchors_over_the_limit_are_rejected")
         }
         "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "timelines_over_the_limit_are_rejected"),
         "timelines_per_user_max" => {
@@ -317,7 +318,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(RETENTION, "sweep_size_is_limited")
         }
         "host_clock_behind_seconds_max" => {
-            Tested("timenav-store/tests/it/engine/set_back.rs", "host_clock_setback_is_reported_in_stats")
+            Tested("timenav-store/tests/it/engine/integrity/set_back.rs", "host_clock_setback_is_reported_in_stats")
         }
         "key_derivations_waiting_per_user_max" => {
             Tested("timenav-vault/src/turns.rs", "dropped_waiters_free_their_places")
@@ -344,11 +345,11 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-engine/src/timelines/bundles/gone.rs", "missing_bundle_contents_are_limited")
         }
         "scans_running_max" | "scans_running_per_user_max" => Tested(
-            "timenav-store/tests/it/engine/scans.rs",
+            "timenav-store/tests/it/engine/integrity/scans.rs",
             "concurrent_scans_are_limited_and_dropped_ones_free_capacity",
         ),
         "limited_access_window_days" => {
-            Tested("timenav-store/tests/it/engine/access.rs", "travel_window_is_enforced_to_the_microsecond")
+            Tested("timenav-store/tests/it/engine/access/rights.rs", "travel_window_is_enforced_to_the_microsecond")
         }
         "findings_per_kind_max" => Tested("timenav-core/src/scan/tests.rs", "findings_per_kind_are_limited"),
         "lookup_body_bytes_max" | "change_body_bytes_max" => {
