@@ -172,6 +172,25 @@ impl Engine {
         Ok(ReturnToAnchor { anchor, history, timers, expected: None, is_inside: false })
     }
 
+    /// Returns an anchor that a timeline can return to, and the timeline that it was set on.
+    ///
+    /// # Errors
+    /// The caller is not authorized, there is no such anchor, its row is not what its signed entry says, or the ledger
+    /// cannot be written.
+    #[boxed]
+    pub async fn anchor(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        anchor_id: &AnchorId,
+    ) -> Result<(TimelineId, Anchor), Refusal> {
+        let reading = Reading::Anchor { anchor_id: anchor_id.to_string() };
+        let view = self.look(caller, timeline, Demand::Look, reading).await?;
+        let (layer, anchor) = self.find_anchor(&view.state, anchor_id).await?;
+        let owner = view.state.lineage.get(layer).unwrap_or(&view.state.head.id);
+        Ok((owner.clone(), anchor))
+    }
+
     /// Returns a page of the anchors that a timeline can return to: its own, and those of its ancestors before the
     /// fork.
     ///

@@ -7,14 +7,14 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
+use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, Refusal, ReturnScope, Returning};
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
 use super::parameters::timeline;
 use crate::request::auth::Authenticated;
 use crate::request::entity_tag::{expect_timeline, if_match};
 use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::params::{InPath, Params};
 use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::Failure;
 use crate::route::Route;
@@ -34,6 +34,10 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup("/anchors", "anchors", "Lists anchors in the order they were set, inherited ones first", anchors)
             .takes::<AnchorsRequest>()
             .gives::<AnchorsBody>()
+            .tag(TAG),
+        Route::lookup("/anchors/{anchor_id}", "anchor", "Returns an anchor", anchor)
+            .takes::<AnchorRead>()
+            .gives::<AnchorReadBody>()
             .tag(TAG),
         Route::change(
             "/return-to-anchor",
@@ -116,6 +120,15 @@ pub(crate) struct AnchorsRequest {
     cursor: Option<String>,
 }
 
+/// The timeline of the anchor to return.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnchorRead {
+    /// The timeline. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
 /// An anchor that was set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnchorSetBody {
@@ -146,6 +159,15 @@ pub(crate) struct AnchorsBody {
     next_cursor: Option<String>,
     /// Whether there is another page.
     has_more: bool,
+}
+
+/// One anchor.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AnchorReadBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The anchor.
+    anchor: AnchorBody,
 }
 
 /// An anchor.
@@ -226,6 +248,19 @@ async fn anchors(
     let items_max = items_max(request.limit);
     let page = app.engine.anchors(&caller, timeline(request.timeline_id), items_max, request.cursor.as_deref()).await?;
     Ok(Json(page.into()))
+}
+
+async fn anchor(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(anchor_id): InPath,
+    Params(request): Params<AnchorRead>,
+) -> Result<Json<AnchorReadBody>, Failure> {
+    let missing = |_| Refusal::NotFound { what: "anchor", id: anchor_id.clone() };
+    let named = AnchorId::new(&anchor_id).map_err(missing)?;
+    let found = app.engine.anchor(&caller, timeline(request.timeline_id), &named).await?;
+    let status = format!("The anchor marks {}.", found.1.timestamp);
+    Ok(Json(AnchorReadBody { status, anchor: found.into() }))
 }
 
 impl From<AnchorPage> for AnchorsBody {

@@ -40,6 +40,11 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
+    /// Shows an anchor.
+    Show {
+        /// The id of the anchor, from `set` or `list`.
+        anchor_id: String,
+    },
     /// Returns the clock, events and timers to an anchor. The return is recorded.
     Return {
         /// The id of the anchor, from `set` or `list`.
@@ -66,6 +71,10 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             client.show(&answer, anchor_text)
         }
         Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), (true, &ANCHORS), list_text),
+        Action::Show { anchor_id } => {
+            let answer = client.get(&["v1", "anchors", &anchor_id], &command.timeline.query())?;
+            client.show(&answer, |answer| anchor_text(&answer["anchor"]))
+        }
         Action::Return { anchor_id, scope, dry_run, confirm } => {
             insert(&mut body, "anchor_id", Some(anchor_id));
             insert(&mut body, "scope", scope);

@@ -16,6 +16,9 @@ pub(crate) enum Reading {
         time_range: String,
     },
     AggregateEvents(EventsCounted),
+    Anchor {
+        anchor_id: String,
+    },
     Anchors {},
     ApiKeys {},
     Bundle {},
@@ -205,6 +208,7 @@ impl Reading {
             Self::AccessLogs { .. } => "access_logs",
             Self::Advance { .. } => "advance",
             Self::AggregateEvents(_) => "aggregate_events",
+            Self::Anchor { .. } => "anchor",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
             Self::Bundle {} => "bundle",
@@ -247,8 +251,8 @@ impl Reading {
 /// this version does not write. Both the writer and a scan check them.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
-        "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
-        | "event" | "export_events" | "firings" | "followers" | "fork" | "leases" | "monitor_events"
+        "advance" | "aggregate_events" | "anchor" | "anchors" | "check_timeline" | "clock" | "clock_stream"
+        | "entries" | "event" | "export_events" | "firings" | "followers" | "fork" | "leases" | "monitor_events"
         | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" | "timer" | "timer_moments" | "timers" => {
             &[&[Demand::Look]]
         }

@@ -64,6 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/holds/{hold_id}/release", "timer release", Write),
     op("POST /v1/set-anchor", "anchor set", Write),
     op("GET /v1/anchors", "anchor list", Read),
+    op("GET /v1/anchors/{anchor_id}", "anchor show", Read),
     op("POST /v1/return-to-anchor", "anchor return", Travel),
     op("POST /v1/events", "events add", Write),
     op("GET /v1/monitor-events", "events find", Read),

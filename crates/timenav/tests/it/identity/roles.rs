@@ -70,6 +70,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("stream", of_hers("/v1/stream")),
         ("firings_stream", of_hers("/v1/firings/stream")),
         ("anchors", of_hers("/v1/anchors")),
+        ("anchor", of_hers(&format!("/v1/anchors/{anchor_id}"))),
         ("monitor_events", get(&target("/v1/monitor-events", &[hers[0], ("location", "*"), ("time_range", "../..")]))),
         ("scan_events", post("/v1/scan-events", json!({ "location": "*", "time_range": "../.." }))),
         ("monitor_paradox", get(&target("/v1/monitor-paradox", &[hers[0], ("time_range", "../..")]))),

@@ -1,4 +1,4 @@
-//! `POST /v1/set-anchor`, `GET /v1/anchors`, `POST /v1/return-to-anchor`.
+//! `POST /v1/set-anchor`, `GET /v1/anchors`, `GET /v1/anchors/{anchor_id}`, `POST /v1/return-to-anchor`.
 
 use serde_json::{Value, json};
 
@@ -156,15 +156,24 @@ fn fork_lists_the_anchors_it_can_return_to() {
     let (later, second) = (set("main"), set("fork"));
     fork("of-fork", "fork");
     let (third, of_fork) = (set("fork"), set("of-fork"));
-    assert_eq!(listed("main", "1"), [first.clone(), later]);
+    assert_eq!(listed("main", "1"), [first.clone(), later.clone()]);
     assert_eq!(listed("fork", "2"), [first.clone(), second.clone(), third]);
     for limit in ["1", "2", "3"] {
         let all = listed("of-fork", limit);
         assert_eq!(all, [first.clone(), second.clone(), of_fork.clone()], "{limit}");
-        for (anchor_id, _) in all {
+        for (anchor_id, owner) in all {
+            let one = service.get(&format!("/v1/anchors/{anchor_id}"), &[("timeline_id", "of-fork")]);
+            assert_eq!(
+                (&one["anchor"]["anchor_id"], &one["anchor"]["timeline_id"]),
+                (&json!(anchor_id), &json!(owner))
+            );
             let back = json!({ "timeline_id": "of-fork", "anchor_id": anchor_id });
             send(&service, "/v1/return-to-anchor", &back).expect(200);
         }
     }
+    // It was set after the fork, so the fork cannot return to it.
+    let (later, _) = later;
+    let elsewhere = Request::get(&target(&format!("/v1/anchors/{later}"), &[("timeline_id", "of-fork")]));
+    service.send(elsewhere).refused(404, "not_found");
     service.audit();
 }
