@@ -30,7 +30,7 @@ fn cargo_program() -> OsString {
 }
 
 /// Environment variable with the service to test instead of a freshly built one.
-const SERVICE_VARIABLE: &str = "TIMENAV_BIN";
+pub(crate) const SERVICE_VARIABLE: &str = "TIMENAV_BIN";
 
 /// Returns the service to test: the one in `TIMENAV_BIN`, or one built now, unless the workspace tests were just built.
 /// Built on its own, the package has fewer features enabled than as part of the workspace, so half of its dependencies

@@ -1,11 +1,14 @@
 //! `cargo xtask test`: runs all checks that a change must pass.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use tempfile::NamedTempFile;
 
 use crate::cost::Cost;
 use crate::step::{FUZZ, Step};
@@ -20,20 +23,26 @@ const ELSEWHERE: &str = "aarch64-unknown-linux-gnu";
 /// Environment variable with a prebuilt libFuzzer. Building it would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
-/// Runs the chosen steps, and stops at the first failure.
+/// Runs the chosen steps, and stops at the first failure. The steps after [`Step::Test`] run at the same time as it:
+/// both wait for clocks, browsers and programs half of the time.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
     tools::require(&steps)?;
     room::require(root, &steps)?;
+    let count = steps.iter().position(|step| *step == Step::Test).map_or(steps.len(), |test| test + 1);
+    let (steps, beside) = steps.split_at(count);
     let mut times: Vec<(Step, Cost)> = Vec::with_capacity(steps.len());
     let mut report = Report::default();
     let done = steps.iter().try_for_each(|&step| {
         println!("\n== {step}: {}", headline(step));
         let start = Cost::now();
-        let is_built = times.iter().any(|(done, _)| matches!(done, Step::Build | Step::Test));
+        let others = if step == Step::Test && !beside.is_empty() { Some(Beside::start(root, beside)?) } else { None };
+        let is_built = times.iter().any(|(done, _)| *done == Step::Build);
         let result = run_step(root, step, is_built, &mut report);
+        let others = others.map_or(Ok(()), Beside::finish);
         times.push((step, start.until_now()));
-        result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))
+        result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
+        others
     });
     report.print_slowest();
     print_times(&times);
@@ -41,6 +50,36 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
         report.print_unsteady();
     }
     done
+}
+
+/// Steps in another process, whose output is shown when it ends.
+struct Beside {
+    child: Child,
+    output: NamedTempFile,
+}
+
+impl Beside {
+    /// Starts steps, with the service that is built.
+    fn start(root: &Path, steps: &[Step]) -> anyhow::Result<Self> {
+        let output = NamedTempFile::new()?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("test").args(steps.iter().map(|step| format!("--only={step}"))).current_dir(root);
+        // Without `build`, the tests are built here first, and the service with them.
+        suites::build(root)?;
+        command.env(process::SERVICE_VARIABLE, process::service(root, true)?);
+        let (stdout, stderr) = (output.reopen()?, output.as_file().try_clone()?);
+        let child = command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn()?;
+        Ok(Self { child, output })
+    }
+
+    fn finish(mut self) -> anyhow::Result<()> {
+        let status = self.child.wait()?;
+        io::copy(&mut File::open(self.output.path())?, &mut io::stdout())?;
+        if !status.success() {
+            bail!("a step that ran at the same time as the tests failed; its output is above");
+        }
+        Ok(())
+    }
 }
 
 fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
