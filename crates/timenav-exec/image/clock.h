@@ -12,9 +12,11 @@ static inline u64 divide(u128 value, u64 by, u64 *rest) {
     return quotient;
 }
 
-static inline void show(struct timespec *shown, i64 tai) {
+/* Shows the time of day, and the monotonic clock of the page unless that is null. */
+static inline __attribute__((always_inline)) void show_both(struct timespec *shown, i64 tai, struct timespec *passed) {
     u64 before;
     struct slot slot;
+    struct monotonic monotonic = {0, 0, 0, 0};
     struct timespec boot = {0, 0};
     /* The writer fills the other slot and then counts on. A writer that was killed leaves no reader waiting. */
     do {
@@ -26,6 +28,13 @@ static inline void show(struct timespec *shown, i64 tai) {
         slot.b_nsec = at->b_nsec;
         slot.rate = at->rate;
         slot.state = at->state;
+        if (passed) {
+            const volatile struct monotonic *from = &CLOCK.monotonic[before & 1];
+            monotonic.off_sec = from->off_sec;
+            monotonic.off_nsec = from->off_nsec;
+            monotonic.least_sec = from->least_sec;
+            monotonic.least_nsec = from->least_nsec;
+        }
         if (slot.state != PAUSED) ORIGINALS.clock_gettime(BOOTTIME, &boot);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
     } while (__atomic_load_n(&CLOCK.changes, __ATOMIC_RELAXED) != before);
@@ -64,7 +73,24 @@ static inline void show(struct timespec *shown, i64 tai) {
         if (shown->sec == end && nsec > END_NSEC) nsec = END_NSEC;
     }
     shown->nsec = nsec;
+    if (passed) {
+        passed->sec = shown->sec + monotonic.off_sec;
+        passed->nsec = nsec + monotonic.off_nsec;
+        if (passed->nsec >= NANOS) { passed->nsec -= NANOS; passed->sec++; }
+        if (passed->sec < monotonic.least_sec
+            || (passed->sec == monotonic.least_sec && passed->nsec < monotonic.least_nsec)) {
+            passed->sec = monotonic.least_sec;
+            passed->nsec = monotonic.least_nsec;
+        }
+    }
     shown->sec += tai;
+}
+
+static inline void show(struct timespec *shown, i64 tai) { show_both(shown, tai, 0); }
+
+static __attribute__((noinline, unused)) void show_monotonic(struct timespec *passed) {
+    struct timespec shown;
+    show_both(&shown, 0, passed);
 }
 
 /* Tells a clock if it is a virtual one, and returns whether it is. */
@@ -77,6 +103,13 @@ static inline int tell(int id, struct timespec *shown) {
         return 1;
     case TAI:
         show(shown, CLOCK.tai);
+        return 1;
+    case MONOTONIC:
+    case MONOTONIC_COARSE:
+    case BOOTTIME:
+    case BOOTTIME_ALARM:
+        if (!CLOCK.sleeps) return 0;
+        show_monotonic(shown);
         return 1;
     default:
         return 0;

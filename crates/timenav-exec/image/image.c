@@ -54,15 +54,39 @@ int WEAK(clock_getres) clock_getres(int, struct timespec *);
 long WEAK(getcpu) getcpu(unsigned *, unsigned *, void *);
 long WEAK(getrandom) getrandom(void *, u64, unsigned, void *, u64);
 
-/* Waits until a moment of realtime, for calls that the kernel would compare with the host's clock.
+/* Makes a system call that waits. The supervisor finds threads that wait by where they go on (src/supervisor/waits.rs).
+ */
+__attribute__((visibility("hidden"))) long make(u64 number, const u64 *parameters);
+__asm__(
+    ".text\n"
+    ".type make, @function\n"
+    "make:\n"
+    ".cfi_startproc\n"
+    "mov %rdi, %rax\n"
+    "mov (%rsi), %rdi\n"
+    "mov 16(%rsi), %rdx\n"
+    "mov 24(%rsi), %r10\n"
+    "mov 32(%rsi), %r8\n"
+    "mov 40(%rsi), %r9\n"
+    "mov 8(%rsi), %rsi\n"
+    "syscall\n"
+    ".globl timenav_waiting\n"
+    ".type timenav_waiting, @function\n"
+    "timenav_waiting:\n"
+    "ret\n"
+    ".cfi_endproc\n"
+    ".size make, . - make\n");
+
+/* Waits and sleeps on the clock of the page, for calls that the kernel would make by the host's clocks.
  *
- * The supervisor has interrupted a thread that was about to make such a call (src/waits.rs), and sent it to
+ * The supervisor has interrupted a thread that was about to make such a call (src/supervisor/waits.rs), and sent it to
  * `timenav_wait`, with the registers of the call, the place to return to in rcx, and the number of the call in rax.
  * To the program it is the call: all registers but those that a call changes are as they were, and so is the stack. The
  * unwinder sees the caller of the call, since a thread may be cancelled here.
  */
 
 #include "waits.h"
+#include "sleeps.h"
 
 __asm__(
     ".text\n"
@@ -98,7 +122,7 @@ __asm__(
     "mov %rsp, %rdi\n"
     "and $-16, %rsp\n"
     "cld\n"
-    "call wait_in_slices\n"
+    "call wait_as_asked\n"
     "mov %rbp, %rsp\n"
     ".cfi_def_cfa_register %rsp\n"
     "pop %rdi\n"

@@ -1,20 +1,28 @@
 /* Waits and sleeps until a moment of realtime, made by a thread itself: in slices, after each of which it looks at the
- * clock again. For the image and for the library that is loaded into programs, after clock.h.
+ * clock again. For the image and for the library that is loaded into programs, after clock.h. Both have `make`, which
+ * makes a system call.
  */
 
 enum { FUTEX = 202, TIMER_SETTIME = 223, CLOCK_NANOSLEEP = 230, FUTEX_WAITV = 449, FUTEX_WAIT = 455 };
 enum { COMMAND = 127, CLOCK_REALTIME_FLAG = 256, LOCK_PI = 6, WAIT_REQUEUE_PI = 11 };
 enum { ABSOLUTE = 1, TIMED_OUT = -110 };
-/* Marks, in a parameter that the kernel does not look at, calls of this routine that the filter lets pass. */
-#define OURS 0x74696d656e617632UL
-/* Says, beside the number of a call that sets a timer, that it is one of atomic time: `OF_TAI` in src/waits.rs. */
-#define OF_TAI (1UL << 32)
+/* What the supervisor makes a call return that it interrupts because the clock has changed. */
+enum { CHANGED = -1000 };
 /* How long a wait goes on, in nanoseconds, before it looks at the clock again. */
 #define LOOK 20000000L
 /* Longer than anybody waits, in nanoseconds: a hundred years. */
 #define FAR 3155760000000000000L
 
-struct call { u64 parameters[6], number; };
+enum { PSELECT6 = 270, EPOLL_PWAIT = 281, EPOLL_PWAIT2 = 441 };
+/* In half of a parameter that the kernel does not read, this lets a call pass the filter: `OURS` in src/filter.rs. */
+#define OURS (0x74696d65UL << 32)
+#define LOWER_HALF 0xffffffffUL
+
+static void mark(u64 number, u64 *parameters) {
+    /* These have six parameters, of which the first is the one with a free half. */
+    int at = number == PSELECT6 || number == EPOLL_PWAIT || number == EPOLL_PWAIT2 ? 0 : 5;
+    parameters[at] = (parameters[at] & LOWER_HALF) | OURS;
+}
 struct itimerspec { struct timespec interval, value; };
 
 static __attribute__((noinline)) void shown_now(struct timespec *shown) { show(shown, 0); }
@@ -28,9 +36,8 @@ static __attribute__((noinline)) i64 between(const struct timespec *from, const 
     return seconds * NANOS + to->nsec - from->nsec;
 }
 
-/* Returns in how many nanoseconds of host time a clock that shows `shown` shows `until`, if nothing changes it. */
-static __attribute__((noinline)) i64 host_left(const struct timespec *shown, const struct timespec *until) {
-    i64 left = between(shown, until);
+/* Returns how many nanoseconds of host time a length of virtual time takes, as the clock is now. */
+static __attribute__((noinline)) i64 host_length(i64 left) {
     const volatile struct slot *slot = &CLOCK.slots[__atomic_load_n(&CLOCK.changes, __ATOMIC_ACQUIRE) & 1];
     u64 rate = slot->rate, rest;
     if (left <= 0) return 0;
@@ -41,15 +48,9 @@ static __attribute__((noinline)) i64 host_left(const struct timespec *shown, con
     return host < (u64)FAR ? (i64)host : FAR;
 }
 
-static __attribute__((noinline)) long make(u64 number, const u64 *parameters) {
-    register u64 fourth __asm__("r10") = parameters[3];
-    register u64 fifth __asm__("r8") = parameters[4];
-    register u64 sixth __asm__("r9") = parameters[5];
-    long result;
-    __asm__ volatile("syscall" : "=a"(result)
-        : "a"(number), "D"(parameters[0]), "S"(parameters[1]), "d"(parameters[2]), "r"(fourth), "r"(fifth), "r"(sixth)
-        : "rcx", "r11", "memory");
-    return result;
+/* Returns in how many nanoseconds of host time a clock that shows `shown` shows `until`, if nothing changes it. */
+static i64 host_left(const struct timespec *shown, const struct timespec *until) {
+    return host_length(between(shown, until));
 }
 
 static void later(struct timespec *at, i64 nanos) {
@@ -60,12 +61,18 @@ static void later(struct timespec *at, i64 nanos) {
 
 struct wait { struct timespec until, start; i64 most; };
 
-/* Begins a wait that ends when its moment has come, or as much host time has passed as there is to wait for now. */
+/* Shows the clock by which lengths of time are measured. */
+static void passed_now(struct timespec *passed) {
+    if (CLOCK.sleeps) show_monotonic(passed);
+    else ORIGINALS.clock_gettime(MONOTONIC, passed);
+}
+
+/* Begins a wait that ends when its moment has come, or as much time has passed as there is to wait for now. */
 static void begin_wait(struct wait *wait, const struct timespec *until) {
     struct timespec shown;
     wait->until = *until;
     shown_now(&shown);
-    ORIGINALS.clock_gettime(MONOTONIC, &wait->start);
+    passed_now(&wait->start);
     wait->most = between(&shown, until);
 }
 
@@ -74,8 +81,9 @@ static void begin_wait(struct wait *wait, const struct timespec *until) {
 static i64 next_slice(const struct wait *wait, i64 longest, int clock, struct timespec *end) {
     struct timespec shown, now;
     shown_now(&shown);
-    ORIGINALS.clock_gettime(MONOTONIC, &now);
+    passed_now(&now);
     i64 left = host_left(&shown, &wait->until), rest = wait->most - between(&wait->start, &now);
+    if (CLOCK.sleeps) rest = host_length(rest);
     if (rest < left) left = rest;
     if (left < 0) left = 0;
     ORIGINALS.clock_gettime(clock, end);
@@ -106,62 +114,49 @@ static void until_then(int clock, struct timespec *date) {
     later(date, left);
 }
 
-/* Sets a timer to the length of host time that is left until its date. */
-static long set_timer(int clock, const u64 *asked) {
-    u64 parameters[6];
-    struct itimerspec timer = *(const struct itimerspec *)asked[2];
-    for (int i = 0; i < 6; i++) parameters[i] = asked[i];
-    until_then(clock, &timer.value);
-    parameters[1] &= ~(u64)ABSOLUTE;
-    parameters[2] = (u64)&timer;
-    return make(TIMER_SETTIME, parameters);
-}
-
 /* Sleeps until the clock shows a date, however it gets there. For those who can leave no thread stopped so long. */
 static long sleep_until(const u64 *asked) {
     struct timespec until = *(const struct timespec *)asked[2], length;
     for (;;) {
         if (next_sleep((int)asked[0], &until, &length) == 0) return 0;
         u64 parameters[6] = {MONOTONIC, 0, (u64)&length, 0, 0, 0};
+        mark(CLOCK_NANOSLEEP, parameters);
         long result = make(CLOCK_NANOSLEEP, parameters);
-        if (result != 0) return result;
+        if (result != 0 && result != CHANGED) return result;
     }
 }
 
-/* Makes a call that waits, until its moment has come or as much host time has passed as there was to wait for. */
-static __attribute__((used)) long wait_in_slices(const struct call *asked) {
+/* Makes a call that waits until a date, until it has come or as much time has passed as there was to wait for. */
+static __attribute__((noinline, unused)) long wait_until(u64 number, const u64 *asked) {
     u64 parameters[6];
     int timeout = 3, clock = MONOTONIC;
     i64 slice = LOOK;
-    if (asked->number == TIMER_SETTIME) return set_timer(REALTIME, asked->parameters);
-    if (asked->number == (TIMER_SETTIME | OF_TAI)) return set_timer(TAI, asked->parameters);
-    if (asked->number == CLOCK_NANOSLEEP) return sleep_until(asked->parameters);
-    for (int i = 0; i < 6; i++) parameters[i] = asked->parameters[i];
-    if (asked->number == FUTEX && (parameters[1] & COMMAND) == LOCK_PI) {
+    if (number == CLOCK_NANOSLEEP) return sleep_until(asked);
+    for (int i = 0; i < 6; i++) parameters[i] = asked[i];
+    if (number == FUTEX && (parameters[1] & COMMAND) == LOCK_PI) {
         /* It goes by realtime only, which to the kernel is the host's. */
         clock = REALTIME;
-        parameters[5] = OURS;
-    } else if (asked->number == FUTEX) {
+    } else if (number == FUTEX) {
         /* A waiter that was moved to another futex cannot begin again. */
         if ((parameters[1] & COMMAND) == WAIT_REQUEUE_PI) slice = FAR;
         parameters[1] &= ~(u64)CLOCK_REALTIME_FLAG;
-    } else if (asked->number == FUTEX_WAITV) {
+    } else if (number == FUTEX_WAITV) {
         parameters[4] = MONOTONIC;
-    } else if (asked->number == FUTEX_WAIT) {
+    } else if (number == FUTEX_WAIT) {
         timeout = 4;
         parameters[5] = MONOTONIC;
     } else {
         timeout = 4;
         clock = REALTIME;
-        parameters[5] = OURS;
     }
+    mark(number, parameters);
     struct wait wait;
     struct timespec end;
     begin_wait(&wait, (const struct timespec *)parameters[timeout]);
     for (;;) {
         i64 left = next_slice(&wait, slice, clock, &end);
         parameters[timeout] = (u64)&end;
-        long result = make(asked->number, parameters);
-        if (result != TIMED_OUT || left == 0) return result;
+        long result = make(number, parameters);
+        if (result != CHANGED && (result != TIMED_OUT || left == 0)) return result;
     }
 }

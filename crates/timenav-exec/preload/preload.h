@@ -59,6 +59,10 @@ long call(u64 number, u64 first, u64 second, u64 third, u64 fourth, u64 fifth, u
 #define CALL_WITH(number, a, b, c, d, e, f, ...) \
     call(number, (u64)(a), (u64)(b), (u64)(c), (u64)(d), (u64)(e), (u64)(f))
 
+static inline long make(u64 number, const u64 *asked) {
+    return call(number, asked[0], asked[1], asked[2], asked[3], asked[4], asked[5]);
+}
+
 extern int *__errno_location(void) WEAK;
 extern unsigned long getauxval(unsigned long) WEAK;
 extern char **environ WEAK;

@@ -251,7 +251,6 @@ static int waits(long number, const u64 *asked) {
 /* Answers the calls of this file for `syscall`; returns whether it is one. */
 int answers_wait(long number, const u64 *asked, long *result) {
     if (!waits(number, asked)) return 0;
-    struct call call = {{asked[0], asked[1], asked[2], asked[3], asked[4], asked[5]}, (u64)number};
-    *result = wait_in_slices(&call);
+    *result = wait_until((u64)number, asked);
     return 1;
 }

@@ -10,7 +10,10 @@ use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use crate::image::IMAGE_BYTES_MAX;
 use crate::kernel::mapping::SharedWords;
 use crate::kernel::process::{boot_now, tai_offset};
-use crate::page::{END_SECONDS, MAGIC, Moment, PAGE_BYTES, Slot, VERSION, text_words, words};
+use crate::page::{END_SECONDS, MAGIC, Moment, Monotonic, PAGE_BYTES, Sleeps, Slot, VERSION, text_words, words};
+
+/// How long it may take to publish a change, in nanoseconds. Until then, programs may read the previous state.
+const PUBLISHING: i128 = 1_000_000;
 
 /// The name of the page in `/proc/PID/maps`.
 pub(crate) const PAGE_NAME: &str = "timenav-clock";
@@ -25,7 +28,8 @@ pub struct Board {
     file: OwnedFd,
     /// Wakes the supervisor after a change.
     changed: OwnedFd,
-    slot: Mutex<Slot>,
+    state: Mutex<(Slot, Monotonic)>,
+    sleeps: Sleeps,
     /// The number of changes that the supervisor has processed, including sleeps and timers.
     looked: Mutex<u64>,
     looking: Condvar,
@@ -33,9 +37,9 @@ pub struct Board {
 
 impl Board {
     /// Creates a page for programs that get the image. Fails without sealed memory or `/proc`.
-    pub(crate) fn create(texts: (&str, &str), first: Slot) -> io::Result<Self> {
+    pub(crate) fn create(texts: (&str, &str), first: Slot, sleeps: Sleeps) -> io::Result<Self> {
         let image = crate::attach::image().ok_or_else(|| io::Error::other("this kernel's vDSO cannot be read"))?;
-        Self::with_image(texts, first, &image)
+        Self::with_image(texts, (first, sleeps), &image)
     }
 
     /// Creates a page in a file, which must be at least as large. `readable` is the same file, opened read-only.
@@ -43,19 +47,19 @@ impl Board {
         writable: BorrowedFd<'_>,
         readable: OwnedFd,
         (timeline, service): (&str, &str),
-        first: Slot,
+        (first, sleeps): (Slot, Sleeps),
     ) -> io::Result<Self> {
         let words = SharedWords::map(writable)?;
         let changed = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (slot, looked) = (Mutex::new(first), Mutex::default());
-        let board = Self { words, file: readable, changed, slot, looked, looking: Condvar::new() };
+        let (state, looked) = (Mutex::new((first, Monotonic::begin(&first, boot_now()))), Mutex::default());
+        let board = Self { words, file: readable, changed, state, sleeps, looked, looking: Condvar::new() };
         board.write_head(timeline, service);
         board.write(first);
         board.heard();
         Ok(board)
     }
 
-    fn with_image(texts: (&str, &str), first: Slot, image: &[u8]) -> io::Result<Self> {
+    fn with_image(texts: (&str, &str), first: (Slot, Sleeps), image: &[u8]) -> io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         // Kernels before 6.3 do not support marking a file as never executable.
         let file = rustix::fs::memfd_create(PAGE_NAME, flags | MemfdFlags::NOEXEC_SEAL)
@@ -80,6 +84,7 @@ impl Board {
             (words::VERSION, VERSION),
             (words::TAI, tai_offset() as u64),
             (words::END, END_SECONDS as u64),
+            (words::SLEEPS, self.sleeps.word()),
             (words::MAGIC, MAGIC),
         ] {
             self.word(at).store(value, Ordering::Relaxed);
@@ -100,17 +105,22 @@ impl Board {
     }
 
     fn write(&self, slot: Slot) {
-        let mut newest = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let published = Moment::from_nanos(boot_now().nanos_in_all() + PUBLISHING);
+        let monotonic = newest.1.continued(&newest.0, &slot, published);
         // Readers use the slot selected by the lowest bit, and then check that the number is unchanged. So the other
         // slot is written first, and then selected.
         let changes = self.word(words::CHANGES).load(Ordering::Relaxed) + 1;
-        let first = words::SLOTS[usize::from(changes & 1 == 1)];
+        let other = usize::from(changes & 1 == 1);
         fence(Ordering::Release);
         for (index, value) in slot.words().into_iter().enumerate() {
-            self.word(first + index).store(value, Ordering::Relaxed);
+            self.word(words::SLOTS[other] + index).store(value, Ordering::Relaxed);
+        }
+        for (index, value) in monotonic.words().into_iter().enumerate() {
+            self.word(words::MONOTONIC[other] + index).store(value, Ordering::Relaxed);
         }
         self.word(words::CHANGES).store(changes, Ordering::Release);
-        *newest = slot;
+        *newest = (slot, monotonic);
     }
 
     /// Records that the service responded.
@@ -149,7 +159,26 @@ impl Board {
 
     #[must_use]
     pub fn slot(&self) -> Slot {
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state().0
+    }
+
+    fn state(&self) -> (Slot, Monotonic) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) const fn sleeps(&self) -> Sleeps {
+        self.sleeps
+    }
+
+    /// Returns the monotonic clock of programs whose sleeps are virtual, in nanoseconds.
+    pub(crate) fn monotonic_now(&self) -> i128 {
+        let (slot, monotonic) = self.state();
+        monotonic.at(&slot, boot_now())
+    }
+
+    /// Returns the monotonic clock just before the last change.
+    pub(crate) fn monotonic_before_change(&self) -> i128 {
+        self.state().1.start()
     }
 
     pub(crate) fn now(&self) -> Moment {
@@ -192,7 +221,7 @@ mod tests {
 
     #[test]
     fn readers_never_see_a_partial_change() {
-        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), (slot(1), Sleeps::Native), &[0; 8]).unwrap();
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut last = 0;
@@ -216,7 +245,7 @@ mod tests {
 
     #[test]
     fn page_shows_since_when_it_is_unconfirmed() {
-        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), (slot(1), Sleeps::Native), &[0; 8]).unwrap();
         let unconfirmed = || board.word(words::UNCONFIRMED).load(Ordering::Relaxed);
         assert_eq!(unconfirmed(), 0);
         board.lost();
@@ -230,7 +259,7 @@ mod tests {
 
     #[test]
     fn page_bytes_are_parsed() {
-        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), (slot(1), Sleeps::Native), &[0; 8]).unwrap();
         board.change(Slot { uncertainty: None, ..slot(-5) });
         let read = || {
             let mut bytes = [0; PAGE_BYTES];
@@ -240,7 +269,10 @@ mod tests {
         let found = Reading::of(&read()).unwrap();
         let (timeline, service) = ("main".to_owned(), "http://x".to_owned());
         let unbounded = Slot { uncertainty: None, ..slot(-5) };
-        assert_eq!(found, Reading { timeline, service, slot: unbounded, is_confirmed: true, changes: 2 });
+        assert_eq!(
+            found,
+            Reading { timeline, service, slot: unbounded, has_virtual_sleeps: false, is_confirmed: true, changes: 2 }
+        );
         board.lost();
         assert!(!Reading::of(&read()).unwrap().is_confirmed);
         let mut other = read();
@@ -251,7 +283,7 @@ mod tests {
 
     #[test]
     fn change_is_settled_after_it_was_seen() {
-        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), (slot(1), Sleeps::Native), &[0; 8]).unwrap();
         assert!(!board.settle(Duration::ZERO), "nobody has looked");
         board.looked_at(board.changes());
         assert!(board.settle(Duration::ZERO));
@@ -268,7 +300,7 @@ mod tests {
 
     #[test]
     fn clock_page_cannot_be_changed_by_others() {
-        let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
+        let board = Board::with_image(("main", "http://x"), (slot(1), Sleeps::Native), &[0; 8]).unwrap();
         assert!(rustix::io::write(board.file(), b"x").is_err());
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&board.file()));
         // Root may open it for writing, but the seal prevents changes.

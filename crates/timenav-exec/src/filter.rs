@@ -3,6 +3,8 @@
 //! The rules are seccomp instructions, for a listener or for a tracer. If the kernel does not accept a filter, the
 //! tracer evaluates them itself ([`verdict`]).
 
+mod sleeps;
+
 use crate::kernel::seccomp::Instruction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,23 +39,26 @@ const FUTEX_WAITS: [u32; 3] = [9, 11, 13];
 const FUTEX_LOCK_PI: u32 = 6;
 const FUTEX_COMMAND: u32 = 127;
 const FUTEX_REALTIME: u32 = 256;
-/// Marks calls of the image in their last parameter, so that they pass: `OURS` in `image/image.c`.
-const OURS: [u32; 2] = [0x6e61_7632, 0x7469_6d65];
+/// Marks calls of the image, so that they pass: `OURS` in `image/waits.h`. The kernel does not read this half of the
+/// last parameter, or of the first.
+const OURS: u32 = 0x7469_6d65;
+const FIRST: u32 = 0;
+const LAST: u32 = 5;
 
 /// `CLONE_UNTRACED`: a child started with it escapes a tracer.
 pub(crate) const UNTRACED: u32 = 0x0080_0000;
 
-pub(crate) fn filter() -> Vec<Instruction> {
-    around(wide_calls(Vec::new()))
+pub(crate) fn filter(has_virtual_sleeps: bool) -> Vec<Instruction> {
+    around(wide_calls(has_virtual_sleeps, Vec::new()))
 }
 
 /// Returns the filter for a tracer, which must also see calls that would escape it.
-pub(crate) fn filter_for_tracer() -> Vec<Instruction> {
+pub(crate) fn filter_for_tracer(has_virtual_sleeps: bool) -> Vec<Instruction> {
     let untraced = vec![load(parameter(0)), jump_if_any(UNTRACED, 0, 1), end(Verdict::Report), end(Verdict::Allow)];
     let mut more = rule(number(libc::SYS_clone), untraced);
     // Its flags are in memory, which filters cannot read.
     more.extend(rule(number(libc::SYS_clone3), vec![end(Verdict::Report)]));
-    let mut filter = around(wide_calls(more));
+    let mut filter = around(wide_calls(has_virtual_sleeps, more));
     for instruction in filter.iter_mut().filter(|it| u32::from(it.code) == END && it.k == REPORTED) {
         instruction.k = libc::SECCOMP_RET_TRACE;
     }
@@ -137,10 +142,10 @@ fn number(number: libc::c_long) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
+fn wide_calls(has_virtual_sleeps: bool, more: Vec<Instruction>) -> Vec<Instruction> {
     let mut calls = vec![load(NUMBER_AT)];
     // The most frequent call comes first.
-    calls.extend(rule(number(libc::SYS_futex), futex()));
+    calls.extend(rule(number(libc::SYS_futex), if has_virtual_sleeps { sleeps::futex() } else { futex() }));
     for (number, verdict) in [
         (number(libc::SYS_execve), Verdict::Report),
         (number(libc::SYS_execveat), Verdict::Report),
@@ -156,7 +161,18 @@ fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
     ] {
         calls.extend([jump_if_equal(number, 0, 1), end(verdict)]);
     }
-    calls.extend(rule(number(libc::SYS_clock_gettime), report_clocks(&[CLOCKS[0], CLOCKS[1], CLOCKS[2], COARSE])));
+    for queue in [libc::SYS_mq_timedsend, libc::SYS_mq_timedreceive] {
+        calls.extend(rule(number(queue), [let_ours_pass(LAST), report_pointer(4)].concat()));
+    }
+    calls.extend(if has_virtual_sleeps { sleeps::calls() } else { calls_until_a_date() });
+    calls.extend(more);
+    calls.push(end(Verdict::Allow));
+    calls
+}
+
+/// Returns the rules for calls that are about realtime only with some parameters.
+fn calls_until_a_date() -> Vec<Instruction> {
+    let mut calls = rule(number(libc::SYS_clock_gettime), report_clocks(&[CLOCKS[0], CLOCKS[1], CLOCKS[2], COARSE]));
     let mut sleep = vec![load(parameter(1)), jump_if_any(ABSOLUTE, 1, 0), end(Verdict::Allow)];
     sleep.extend(report_clocks(&CLOCKS));
     calls.extend(rule(number(libc::SYS_clock_nanosleep), sleep));
@@ -166,17 +182,12 @@ fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
     let realtime_of = |clock: u32| vec![load(parameter(clock)), jump_if_equal(CLOCKS[0], 1, 0), end(Verdict::Allow)];
     calls.extend(rule(number(libc::SYS_futex_waitv), [realtime_of(4), report_pointer(3)].concat()));
     calls.extend(rule(number(SYS_FUTEX_WAIT), [realtime_of(5), report_pointer(4)].concat()));
-    for queue in [libc::SYS_mq_timedsend, libc::SYS_mq_timedreceive] {
-        calls.extend(rule(number(queue), [let_ours_pass(), report_pointer(4)].concat()));
-    }
-    calls.extend(more);
-    calls.push(end(Verdict::Allow));
     calls
 }
 
 /// Reports waits with a realtime deadline. Waits without a timeout have the flag too, and are not reported.
 fn futex() -> Vec<Instruction> {
-    let lock = [let_ours_pass(), report_pointer(3)].concat();
+    let lock = [let_ours_pass(LAST), report_pointer(3)].concat();
     let length = u8::try_from(lock.len()).unwrap_or(u8::MAX);
     let mut body = vec![load(parameter(1)), mask(FUTEX_COMMAND), jump_if_equal(FUTEX_LOCK_PI, 0, length)];
     body.extend(lock);
@@ -188,15 +199,9 @@ fn futex() -> Vec<Instruction> {
     body
 }
 
-/// Lets calls of the image pass.
-fn let_ours_pass() -> Vec<Instruction> {
-    vec![
-        load(parameter(5)),
-        jump_if_equal(OURS[0], 0, 3),
-        load(parameter(5) + 4),
-        jump_if_equal(OURS[1], 0, 1),
-        end(Verdict::Allow),
-    ]
+/// Lets calls of the image pass, which are marked in this parameter.
+fn let_ours_pass(marked: u32) -> Vec<Instruction> {
+    vec![load(parameter(marked) + 4), jump_if_equal(OURS, 0, 1), end(Verdict::Allow)]
 }
 
 /// Reports a call if a parameter is not a null pointer, and allows it otherwise. Pointers have two halves.

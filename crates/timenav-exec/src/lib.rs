@@ -89,6 +89,13 @@ pub enum Refused {
         /// The error of the last one.
         error: i32,
     },
+    /// Only a library is possible, which does not see all waits.
+    #[error(
+        "--sleeps virtual needs --via exec or --via trace, because a preloaded library does not see the waits within \
+         other libraries{}",
+        .0.map_or_else(String::new, |obstacle| format!("; {obstacle}"))
+    )]
+    NativeSleeps(Option<ways::Obstacle>),
     #[error("the vDSO of this kernel cannot be read; if the kernel was started with vdso=0, start it without")]
     NoVdso,
     #[error("the program cannot be started: {0}")]

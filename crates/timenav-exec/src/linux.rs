@@ -14,7 +14,7 @@ use crate::board::Board;
 use crate::front::{Front, block_signals};
 use crate::inspect::OutOfReach;
 use crate::kernel::process::{self, Side, Signals};
-use crate::page::Slot;
+use crate::page::{Sleeps, Slot};
 use crate::preload::{Folder, Keeper, is_named, listen, places};
 use crate::processes::is_page;
 use crate::report::{Report, quiet};
@@ -49,6 +49,7 @@ pub struct Chosen {
     /// For programs that load a library, once there is a page.
     folder: Option<Folder>,
     is_strict: bool,
+    sleeps: Sleeps,
 }
 
 impl Chosen {
@@ -64,11 +65,11 @@ impl Chosen {
     /// The kernel has no sealed memory, or no `/proc`, or there is no space for a file.
     pub fn board(&mut self, timeline: &str, service: &str, first: Slot) -> io::Result<Board> {
         if self.way != Way::Preload {
-            return Board::create((timeline, service), first);
+            return Board::create((timeline, service), first, self.sleeps);
         }
         let folder = self.folder.insert(Folder::create()?);
         let file = folder.page(self.is_strict)?;
-        Board::in_file(file.as_fd(), folder.page_to_read()?.into(), (timeline, service), first)
+        Board::in_file(file.as_fd(), folder.page_to_read()?.into(), (timeline, service), (first, self.sleeps))
     }
 }
 
@@ -76,11 +77,14 @@ impl Chosen {
 /// called before there are threads.
 ///
 /// # Errors
-/// This system does not permit the requested way.
-pub fn choose(via: Via, is_strict: bool) -> Result<Chosen, Refused> {
+/// This system does not permit the requested way, or only one in which sleeps cannot be virtual.
+pub fn choose(via: Via, is_strict: bool, sleeps: Sleeps) -> Result<Chosen, Refused> {
     let allowed = allowed()?;
     let way = allowed.choose(via).map_err(refused)?;
-    Ok(Chosen { allowed, via, way, folder: None, is_strict })
+    if way == Way::Preload && sleeps.are_virtual() {
+        return Err(Refused::NativeSleeps(allowed.obstacle(Way::Trace)));
+    }
+    Ok(Chosen { allowed, via, way, folder: None, is_strict, sleeps })
 }
 
 /// A run whose program has not been started yet.
@@ -132,7 +136,7 @@ impl Run {
     pub fn supervise(self, plan: Plan<'_>, follow: impl FnOnce(Arc<Board>) + Send + 'static) -> Result<(), Refused> {
         // The folder exists until the last program has ended.
         let Plan { command, board, chosen, out_of_reach, until_followed, report } = plan;
-        let Chosen { allowed, via, way, folder, is_strict } = chosen;
+        let Chosen { allowed, via, way, folder, is_strict, sleeps } = chosen;
         if let Some(sentence) = allowed.sentence(way, via) {
             report(&sentence);
         }
@@ -154,7 +158,7 @@ impl Run {
         match (way, &folder) {
             (Way::Exec, _) => {
                 let kernel = Kernel::look().ok_or(Refused::NoVdso)?;
-                let started = start(command, self.mask)?;
+                let started = start(command, self.mask, sleeps.are_virtual())?;
                 detach_and_follow(&board, follow)?;
                 let report = Report::begin(started.pid, front, is_strict, report);
                 until_followed();
@@ -162,7 +166,7 @@ impl Run {
             }
             (Way::Trace, _) => {
                 let kernel = Kernel::look().ok_or(Refused::NoVdso)?;
-                let started = start_traced(command, self.mask)?;
+                let started = start_traced(command, self.mask, sleeps.are_virtual())?;
                 detach_and_follow(&board, follow)?;
                 let report = Report::begin(started.pid, front, is_strict, report);
                 until_followed();

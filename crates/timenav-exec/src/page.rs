@@ -3,6 +3,8 @@
 //! `docs/specs/clock-page.md` specifies the layout. This module implements its arithmetic and its words, without memory
 //! access: a [`Slot`] is computed here, written by the module `kernel`, and read by the image in the programs.
 
+use std::time::Duration;
+
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::time::{Instant, Wall};
 
@@ -29,7 +31,10 @@ pub(crate) mod words {
     pub(crate) const UNCONFIRMED: usize = 4;
     pub(crate) const TAI: usize = 5;
     pub(crate) const END: usize = 6;
+    pub(crate) const SLEEPS: usize = 7;
     pub(crate) const SLOTS: [usize; 2] = [8, 16];
+    /// The monotonic clock of each slot.
+    pub(crate) const MONOTONIC: [usize; 2] = [24, 28];
     pub(crate) const TIMELINE: usize = 32;
     pub(crate) const TIMELINE_WORDS: usize = 16;
     pub(crate) const SERVICE: usize = 48;
@@ -155,6 +160,79 @@ impl Slot {
     }
 }
 
+impl Slot {
+    /// Returns how many nanoseconds of host time a length of virtual time takes; `None` if it never passes.
+    pub(crate) fn host_length(&self, nanos: i128) -> Option<i128> {
+        if nanos <= 0 {
+            return Some(0);
+        }
+        let rate = i128::from(self.rate.max(1));
+        (!self.is_paused).then(|| (nanos * i128::from(MILLION) + rate - 1) / rate)
+    }
+}
+
+/// Which clock sleeps and timeouts use, and the monotonic clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sleeps {
+    /// The host's.
+    #[default]
+    Native,
+    /// The virtual clock, except for timeouts that are shorter than `native_below`.
+    Virtual { native_below: Duration },
+}
+
+impl Sleeps {
+    #[must_use]
+    pub const fn are_virtual(self) -> bool {
+        matches!(self, Self::Virtual { .. })
+    }
+
+    /// Returns the word of the page: 0, or one more than the limit in nanoseconds.
+    pub(crate) fn word(self) -> u64 {
+        match self {
+            Self::Native => 0,
+            Self::Virtual { native_below } => u64::try_from(native_below.as_nanos()).unwrap_or(u64::MAX / 2) + 1,
+        }
+    }
+}
+
+/// The monotonic clock of programs whose sleeps are virtual: what a slot shows plus `offset`, and at least `least`.
+///
+/// It moves with jumps forward, and neither with jumps back nor while the clock is paused. In nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Monotonic {
+    offset: i128,
+    least: i128,
+}
+
+impl Monotonic {
+    /// Begins at the time of the boot clock, as on a host that was never suspended.
+    pub(crate) fn begin(slot: &Slot, boot: Moment) -> Self {
+        let least = boot.nanos_in_all();
+        Self { offset: least - slot.at(boot).nanos_in_all(), least }
+    }
+
+    pub(crate) fn at(&self, slot: &Slot, boot: Moment) -> i128 {
+        (slot.at(boot).nanos_in_all() + self.offset).max(self.least)
+    }
+
+    /// Continues with another slot, which no program has read before `boot`.
+    pub(crate) fn continued(&self, before: &Slot, after: &Slot, boot: Moment) -> Self {
+        let least = self.at(before, boot);
+        Self { offset: self.offset.max(least - after.at(boot).nanos_in_all()), least }
+    }
+
+    /// Returns the time at which the clock continued with this slot.
+    pub(crate) const fn start(&self) -> i128 {
+        self.least
+    }
+
+    pub(crate) fn words(&self) -> [u64; 4] {
+        let (offset, least) = (Moment::from_nanos(self.offset), Moment::from_nanos(self.least));
+        [offset.seconds, offset.nanos, least.seconds, least.nanos].map(i64::cast_unsigned)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The name of the timeline, truncated if it is too long.
@@ -162,6 +240,8 @@ pub struct Reading {
     /// The address of the service, also truncated.
     pub service: String,
     pub slot: Slot,
+    /// Whether sleeps and timeouts are virtual.
+    pub has_virtual_sleeps: bool,
     /// Whether the service is reachable.
     pub is_confirmed: bool,
     /// How often the page was written. If it is written while being read, the number differs afterward.
@@ -200,7 +280,8 @@ impl Reading {
         let is_confirmed = word(words::UNCONFIRMED)? == 0;
         let timeline = text(words::TIMELINE, words::TIMELINE_WORDS)?;
         let service = text(words::SERVICE, words::SERVICE_WORDS)?;
-        Some(Self { timeline, service, slot, is_confirmed, changes })
+        let has_virtual_sleeps = word(words::SLEEPS)? != 0;
+        Some(Self { timeline, service, slot, has_virtual_sleeps, is_confirmed, changes })
     }
 }
 

@@ -72,6 +72,12 @@ pub(crate) fn descendants() -> Vec<i32> {
     all.keys().copied().filter(|pid| ancestors(*pid, &all).skip(1).any(|ancestor| ancestor == own)).collect()
 }
 
+/// Returns the process of a thread (`proc_pid_status(5)`).
+pub(crate) fn process_of(thread: i32) -> Option<i32> {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
 /// Returns the supervisor of a process's run, the file of its page, and the inode of that file.
 fn supervisor_of(pid: i32, all: &BTreeMap<i32, Process>) -> Option<(i32, File, u64)> {
     let own = page_inode(pid).ok().flatten();

@@ -50,14 +50,14 @@ impl Held {
     }
 }
 
-pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refused> {
+pub(crate) fn start(command: &[OsString], mask: Signals, has_virtual_sleeps: bool) -> Result<Started, Refused> {
     let arguments = arguments(command)?;
     let (ours, theirs) = pair()?;
     match process::fork()? {
         Side::Child => {
             drop(ours);
             prepare(mask);
-            let installed = seccomp::install(&filter());
+            let installed = seccomp::install(&filter(has_virtual_sleeps));
             let sent = send(&theirs, number(installed.as_ref().err()), installed.as_ref().ok());
             let is_ready = installed.is_ok() && sent.is_ok();
             drop((theirs, installed));
@@ -71,7 +71,11 @@ pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refu
 }
 
 /// Starts a program with these blocked signals, and traces it from its first call on.
-pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<StartedTraced, Refused> {
+pub(crate) fn start_traced(
+    command: &[OsString],
+    mask: Signals,
+    has_virtual_sleeps: bool,
+) -> Result<StartedTraced, Refused> {
     let arguments = arguments(command)?;
     let (ours, theirs) = pair()?;
     match process::fork()? {
@@ -80,7 +84,7 @@ pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<Starte
             prepare(mask);
             // Calls that the filter reports fail unless the thread is traced.
             let is_traced = may_go_on(&theirs);
-            let installed = seccomp::install_for_tracer(&filter_for_tracer());
+            let installed = seccomp::install_for_tracer(&filter_for_tracer(has_virtual_sleeps));
             let sent = send(&theirs, number(installed.as_ref().err()), None);
             let is_ready = is_traced && sent.is_ok() && may_go_on(&theirs);
             drop(theirs);

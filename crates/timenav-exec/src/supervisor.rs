@@ -8,12 +8,15 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use self::alarms::Alarms;
 use self::answers::Answer;
 use self::answers::Answered;
 use self::answers::Sleepers;
 use self::answers::told;
+use self::kernel_timers::KernelTimers;
 use self::rings::Rings;
 use self::timers::Timers;
+use self::waiters::{RETRY_NANOS, Waiters};
 use self::waits::Routine;
 use self::waits::Sent;
 use crate::attach::{Handover, Kernel, Reason, put_on};
@@ -21,14 +24,21 @@ use crate::board::Board;
 use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
+use crate::page::Moment;
 use crate::report::{Hidden, Report};
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod alarms;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod answers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod kernel_timers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod rings;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod timers;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod waiters;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod waits;
 
@@ -45,6 +55,8 @@ enum Stage {
     Executed,
     /// It waits until a realtime moment, and is redirected to wait on the virtual clock.
     Waiting(Sent),
+    /// It waits, and is stopped because the clock has changed.
+    Interrupted,
 }
 
 pub(crate) struct Supervisor<'a> {
@@ -58,8 +70,11 @@ pub(crate) struct Supervisor<'a> {
     waiting: VecDeque<Call>,
     sleepers: Sleepers,
     timers: Timers,
+    alarms: Alarms,
+    kernel_timers: KernelTimers,
     rings: Rings,
     routine: Option<Routine>,
+    waiters: Waiters,
 }
 
 impl<'a> Supervisor<'a> {
@@ -74,8 +89,11 @@ impl<'a> Supervisor<'a> {
             waiting: VecDeque::new(),
             sleepers: Sleepers::default(),
             timers: Timers::new(),
-            rings: Rings::default(),
-            routine: Routine::look(),
+            alarms: Alarms::default(),
+            kernel_timers: KernelTimers::default(),
+            rings: Rings::new(board.sleeps()),
+            routine: Routine::look(true),
+            waiters: Waiters::default(),
         }
     }
 
@@ -91,7 +109,11 @@ impl<'a> Supervisor<'a> {
             }
             self.look_at_rings(false);
             let next = self.sleepers.wake(self.board, &self.listener);
-            self.board.looked_at(changes);
+            let next_alarm = self.alarms.ring(self.board);
+            self.interrupt_waiters();
+            if self.are_waits_current() {
+                self.board.looked_at(changes);
+            }
             if !is_listening && self.report.is_over() {
                 return Ok(());
             }
@@ -105,7 +127,7 @@ impl<'a> Supervisor<'a> {
             if is_listening {
                 polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
             }
-            match rustix::event::poll(&mut polled, self.patience(next).as_ref()) {
+            match rustix::event::poll(&mut polled, self.patience(next, next_alarm).as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -116,6 +138,8 @@ impl<'a> Supervisor<'a> {
             if events[1].contains(PollFlags::IN) {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
                 changes = self.board.changes();
+                self.waiters.clock_has_changed();
+                self.kernel_timers.clock_has_changed(self.board);
                 if self.timers.set_again(self.board) {
                     self.report.complain_of_timers();
                 }
@@ -134,16 +158,36 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Returns how long to wait for events; `None` for no limit.
-    fn patience(&self, next: Option<i128>) -> Option<Timespec> {
-        if self.sleepers.is_empty() {
-            return self.rings.patience(None);
+    /// Returns how long to wait for events; `None` for no limit. `next_sleep` and `next_alarm` are on the boot clock.
+    fn patience(&self, next_sleep: Option<i128>, next_alarm: Option<i128>) -> Option<Timespec> {
+        let now = boot_now().nanos_in_all();
+        let look = now + LOOK_SECONDS * 1_000_000_000;
+        let sleep = (!self.sleepers.is_empty()).then(|| next_sleep.map_or(look, |next| next.min(look)));
+        let retry = (!self.are_waits_current()).then_some(now + RETRY_NANOS);
+        patience([sleep, next_alarm, retry, self.rings.next_look()], now)
+    }
+
+    /// Returns whether waits and kernel timers are those of the current clock.
+    fn are_waits_current(&self) -> bool {
+        self.waiters.are_current() && self.kernel_timers.are_current()
+    }
+
+    /// Stops threads that wait by a clock that has changed, or whose process has timers.
+    fn interrupt_waiters(&mut self) {
+        let timers = self.kernel_timers.to_interrupt();
+        for thread in self.waiters.to_interrupt().into_iter().chain(timers) {
+            if self.attached.contains_key(&thread) {
+                continue;
+            }
+            match ptrace::seize_for_a_moment(thread) {
+                Ok(()) => {
+                    self.attached.insert(thread, Stage::Interrupted);
+                    let _ = ptrace::interrupt(thread);
+                }
+                // It is gone, or has another tracer.
+                Err(_) => self.waiters.leave(thread),
+            }
         }
-        let look = LOOK_SECONDS * 1_000_000_000;
-        let nanos = next.map_or(look, |next| (next - boot_now().nanos_in_all()).clamp(0, look));
-        let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-        let until = Timespec { tv_sec: i64::try_from(seconds).unwrap_or(1), tv_nsec: i64::try_from(rest).unwrap_or(0) };
-        self.rings.patience(Some(until))
     }
 
     fn look_at_rings(&mut self, at_all: bool) {
@@ -153,16 +197,24 @@ impl<'a> Supervisor<'a> {
     }
 
     fn take(&mut self, call: Call) {
-        if i64::from(call.number) == libc::SYS_timerfd_settime {
+        if alarms::is_one(&call) {
+            if let Answered::ByHost(hidden) = self.alarms.take(&call, self.board, &self.listener) {
+                self.report.complain_of_call("an alarm", call.pid, hidden);
+            }
+        } else if i64::from(call.number) == libc::SYS_timer_gettime {
+            self.kernel_timers.read(&call, self.board, &self.listener);
+        } else if i64::from(call.number) == libc::SYS_timerfd_gettime {
+            self.timers.read(&call, self.board, &self.listener);
+        } else if i64::from(call.number) == libc::SYS_timerfd_settime {
             if let Answered::ByHost(hidden) = self.timers.set(&call, self.board, &self.listener) {
                 self.report.complain_of_call("a timer", call.pid, hidden);
             }
-        } else if waits::is_one(&call) {
-            self.wait(call);
-        } else if i64::from(call.number) == libc::SYS_clock_nanosleep {
+        } else if waits::is_sleep_until_a_date(&call) {
             if let Answered::ByHost(hidden) = self.sleepers.add(&call, self.board, &self.listener) {
                 self.report.complain_of_call("a sleep", call.pid, hidden);
             }
+        } else if waits::is_one(&call) {
+            self.wait(call);
         } else if i64::from(call.number) == libc::SYS_io_uring_setup {
             self.listener.let_go_on(call.id);
             self.rings.add(call.pid);
@@ -221,7 +273,14 @@ impl<'a> Supervisor<'a> {
             return;
         }
         // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
-        let sent = match self.routine.as_ref().filter(|_| call.pid != 0).map(|routine| routine.send(call)) {
+        let known = self.waiters.image(call.pid);
+        let routine = self.routine.as_ref().filter(|_| call.pid != 0);
+        let sent = routine.map(|routine| routine.send(call, self.board, known));
+        if i64::from(call.number) == libc::SYS_timer_settime && self.board.sleeps().are_virtual() {
+            let sent = sent.as_ref().and_then(|sent| sent.as_ref().ok()?.as_ref());
+            self.kernel_timers.set(&call, sent, self.board);
+        }
+        let sent = match sent {
             Some(Ok(Some(sent))) => sent,
             Some(Err(hidden)) => return self.wait_by_host(&call, hidden),
             None | Some(Ok(None)) => {
@@ -263,7 +322,7 @@ impl<'a> Supervisor<'a> {
     /// Returns whether another thread of the same process is executing a program.
     fn is_executing_beside(&self, thread: i32) -> bool {
         let beside = |other: &i32| *other != thread && Path::new(&format!("/proc/{other}/task/{thread}")).exists();
-        let executing = self.attached.iter().filter(|(_, stage)| !matches!(stage, Stage::Waiting(_)));
+        let executing = self.attached.iter().filter(|(_, stage)| matches!(stage, Stage::Executing | Stage::Executed));
         executing.map(|(other, _)| other).any(beside)
     }
 
@@ -296,12 +355,20 @@ impl<'a> Supervisor<'a> {
                 let _ = ptrace::go_on_to_call(pid, 0);
             }
             Some(Stage::Waiting(sent)) => {
-                if event == EVENT_STOP {
-                    sent.redirect(pid);
+                if event == EVENT_STOP && sent.redirect(pid) && self.board.sleeps().are_virtual() {
+                    self.waiters.add(pid, sent.image, sent.waiting);
                 }
-                let signal = if event == EVENT_STOP { 0 } else { signal };
-                let _ = ptrace::detach(pid, signal);
-                self.forget(pid);
+                self.detach(pid, signal, event);
+            }
+            Some(Stage::Interrupted) => {
+                if event == EVENT_STOP {
+                    if let Some(status) = self.kernel_timers.set_again(pid, self.board) {
+                        self.forget(pid);
+                        return self.report.ended(pid, status);
+                    }
+                    self.waiters.interrupt(pid);
+                }
+                self.detach(pid, signal, event);
             }
             // The call has failed, or is restarted after a signal and then reported again.
             Some(Stage::Executing) | None => {
@@ -312,10 +379,17 @@ impl<'a> Supervisor<'a> {
         }
     }
 
+    /// Detaches from a stopped thread, which gets the signal that stopped it.
+    fn detach(&mut self, pid: i32, signal: i32, event: i32) {
+        let _ = ptrace::detach(pid, if event == EVENT_STOP { 0 } else { signal });
+        self.forget(pid);
+    }
+
     /// Puts a program on the clock before its first instruction.
     fn put_on(&mut self, pid: i32) {
         let handover = Handover::Listener(&self.listener, &mut self.calls);
         let (reason, ended) = put_on(pid, &self.kernel, handover, self.board.file(), self.report.is_strict);
+        self.kernel_timers.forget(pid);
         self.forget(pid);
         if let Some(reason) = reason {
             self.report.complain(pid, &reason);
@@ -331,4 +405,11 @@ impl<'a> Supervisor<'a> {
             self.calls.append(&mut self.waiting);
         }
     }
+}
+
+/// Returns the time until the first of some moments of the boot clock; `None` if there is none.
+pub(crate) fn patience<const COUNT: usize>(moments: [Option<i128>; COUNT], now: i128) -> Option<Timespec> {
+    let first = moments.into_iter().flatten().min()?;
+    let Moment { seconds, nanos } = Moment::from_nanos((first - now).max(0));
+    Some(Timespec { tv_sec: seconds, tv_nsec: nanos })
 }

@@ -5,7 +5,7 @@
 //! redirected to a routine of the image, so that signals reach the thread. Signals are forwarded unchanged.
 
 use std::cell::Cell;
-use std::collections::hash_map::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -14,17 +14,19 @@ use rustix::event::{PollFd, PollFlags};
 use crate::attach::{Handover, Kernel, WIDE_CODE, put_on};
 use crate::board::Board;
 use crate::filter::{I386, UNTRACED, Verdict, X86_64, filter_for_tracer, verdict};
-use crate::kernel::process;
+use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
 use crate::kernel::seccomp::{Answering, Call, Instruction};
 use crate::report::{Hidden, Report, is_alone};
 use crate::start::StartedTraced;
-use crate::supervisor::CALL_STOP;
+use crate::supervisor::alarms::{self, Alarms};
 use crate::supervisor::answers::{Answer, Answered, Fault, told};
+use crate::supervisor::kernel_timers::KernelTimers;
 use crate::supervisor::rings::Rings;
 use crate::supervisor::timers::Timers;
-use crate::supervisor::waits;
-use crate::supervisor::waits::Routine;
+use crate::supervisor::waiters::{RETRY_NANOS, Waiters};
+use crate::supervisor::waits::{self, Routine};
+use crate::supervisor::{CALL_STOP, patience};
 
 /// No call: the kernel executes none, and changes no register.
 const NO_CALL: u64 = u64::MAX;
@@ -77,29 +79,54 @@ pub(crate) struct Tracer<'a> {
     rules: Option<Vec<Instruction>>,
     stages: HashMap<i32, Stage>,
     timers: Timers,
+    alarms: Alarms,
+    kernel_timers: KernelTimers,
     rings: Rings,
     routine: Option<Routine>,
+    waiters: Waiters,
+    /// Threads that are stopped because the clock has changed.
+    interrupted: HashSet<i32>,
 }
 
 impl<'a> Tracer<'a> {
     pub(crate) fn new(started: &StartedTraced, kernel: Kernel, board: &'a Board, report: Report<'a>) -> Self {
-        let rules = (!started.is_filtered).then(filter_for_tracer);
+        let sleeps = board.sleeps();
+        let rules = (!started.is_filtered).then(|| filter_for_tracer(sleeps.are_virtual()));
         if rules.is_some() {
             report.are_bound();
         }
-        let (stages, timers, rings) = (HashMap::new(), Timers::new(), Rings::default());
-        Self { board, kernel, report, rules, stages, timers, rings, routine: Routine::look() }
+        let (stages, timers, rings) = (HashMap::new(), Timers::new(), Rings::new(sleeps));
+        let (alarms, waiters, routine) = (Alarms::default(), Waiters::default(), Routine::look(started.is_filtered));
+        let (kernel_timers, interrupted) = (KernelTimers::default(), HashSet::new());
+        Self {
+            board,
+            kernel,
+            report,
+            rules,
+            stages,
+            timers,
+            alarms,
+            kernel_timers,
+            rings,
+            routine,
+            waiters,
+            interrupted,
+        }
     }
 
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
+        let mut changes = self.board.changes();
         loop {
             while process::arrived(children).is_some() {}
-            let changes = self.board.changes();
             while let Some((pid, status)) = process::wait(-1, false) {
                 self.news(pid, status);
             }
             self.look_at_rings(false);
-            self.board.looked_at(changes);
+            let next_alarm = self.alarms.ring(self.board);
+            self.interrupt_waiters();
+            if self.are_waits_current() {
+                self.board.looked_at(changes);
+            }
             if self.report.is_over() && is_alone() {
                 return Ok(());
             }
@@ -108,7 +135,10 @@ impl<'a> Tracer<'a> {
                 PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN),
             ];
             polled.extend(self.report.front().map(|front| PollFd::from_borrowed_fd(front, PollFlags::empty())));
-            match rustix::event::poll(&mut polled, self.rings.patience(None).as_ref()) {
+            let now = boot_now().nanos_in_all();
+            let retry = (!self.are_waits_current()).then_some(now + RETRY_NANOS);
+            let patience = patience([next_alarm, retry, self.rings.next_look()], now);
+            match rustix::event::poll(&mut polled, patience.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -118,10 +148,30 @@ impl<'a> Tracer<'a> {
             }
             if is_changed {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
+                changes = self.board.changes();
+                self.waiters.clock_has_changed();
+                self.kernel_timers.clock_has_changed(self.board);
                 if self.timers.set_again(self.board) {
                     self.report.complain_of_timers();
                 }
                 self.look_at_rings(true);
+            }
+        }
+    }
+
+    fn are_waits_current(&self) -> bool {
+        self.waiters.are_current() && self.kernel_timers.are_current()
+    }
+
+    /// Stops threads that wait by a clock that has changed, or whose process has timers.
+    fn interrupt_waiters(&mut self) {
+        let timers = self.kernel_timers.to_interrupt();
+        for thread in self.waiters.to_interrupt().into_iter().chain(timers) {
+            match ptrace::interrupt(thread) {
+                Ok(()) => {
+                    self.interrupted.insert(thread);
+                }
+                Err(_) => self.waiters.leave(thread),
             }
         }
     }
@@ -166,6 +216,14 @@ impl<'a> Tracer<'a> {
             }
             0 if signal == CALL_STOP => {
                 self.call_stopped(pid);
+                self.go_on(pid, 0);
+            }
+            EVENT_STOP if self.interrupted.remove(&pid) => {
+                if let Some(status) = self.kernel_timers.set_again(pid, self.board) {
+                    self.stages.remove(&pid);
+                    return self.report.ended(pid, status);
+                }
+                self.waiters.interrupt(pid);
                 self.go_on(pid, 0);
             }
             0 => self.go_on(pid, signal),
@@ -230,23 +288,59 @@ impl<'a> Tracer<'a> {
                 if let Answered::ByHost(hidden) = self.timers.set(&call, self.board, &held) {
                     self.report.complain_of_call("a timer", pid, hidden);
                 }
-                if let Reply::Value(value) = held.0.get() {
-                    self.replace(pid, found, with_value(found, value));
-                }
+                self.reply(pid, found, &held);
             }
-            _ if waits::is_one_or_sleeps(&call) => {
-                // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
-                match self.routine.as_ref().map(|routine| routine.send(call)) {
-                    Some(Ok(Some(sent))) => self.replace(pid, found, sent.registers(found)),
-                    Some(Err(hidden)) => self.report.complain_of_call("a wait", pid, hidden),
-                    None | Some(Ok(None)) => {}
-                }
+            libc::SYS_timer_gettime => {
+                let held = Held(Cell::new(Reply::GoOn));
+                self.kernel_timers.read(&call, self.board, &held);
+                self.reply(pid, found, &held);
             }
+            libc::SYS_timerfd_gettime => {
+                let held = Held(Cell::new(Reply::GoOn));
+                self.timers.read(&call, self.board, &held);
+                self.reply(pid, found, &held);
+            }
+            _ if alarms::is_one(&call) => {
+                let held = Held(Cell::new(Reply::GoOn));
+                if let Answered::ByHost(hidden) = self.alarms.take(&call, self.board, &held) {
+                    self.report.complain_of_call("an alarm", pid, hidden);
+                }
+                self.reply(pid, found, &held);
+            }
+            _ if waits::is_one(&call) => self.wait(&call, found),
             _ => match told(&call, self.board, &Held(Cell::new(Reply::GoOn))) {
                 Some(Answer::Value(value)) => self.replace(pid, found, with_value(found, value)),
                 Some(Answer::ByHost) => self.report.complain_of_call("a system call", pid, Hidden::Memory),
                 None => self.execute(pid),
             },
+        }
+    }
+
+    /// Redirects a thread that waits, or sets a timer, to the routine of the image.
+    fn wait(&mut self, call: &Call, found: &Registers) {
+        let known = self.waiters.image(call.pid);
+        let sent = self.routine.as_ref().map(|routine| routine.send(*call, self.board, known));
+        let is_virtual = self.board.sleeps().are_virtual();
+        if i64::from(call.number) == libc::SYS_timer_settime && is_virtual {
+            let sent = sent.as_ref().and_then(|sent| sent.as_ref().ok()?.as_ref());
+            self.kernel_timers.set(call, sent, self.board);
+        }
+        // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
+        match sent {
+            Some(Ok(Some(sent))) => {
+                if is_virtual {
+                    self.waiters.add(call.pid, sent.image, sent.waiting);
+                }
+                self.replace(call.pid, found, sent.registers(found));
+            }
+            Some(Err(hidden)) => self.report.complain_of_call("a wait", call.pid, hidden),
+            None | Some(Ok(None)) => {}
+        }
+    }
+
+    fn reply(&mut self, pid: i32, found: &Registers, held: &Held) {
+        if let Reply::Value(value) = held.0.get() {
+            self.replace(pid, found, with_value(found, value));
         }
     }
 
@@ -281,6 +375,7 @@ impl<'a> Tracer<'a> {
             Some(status) => self.report.ended_early(pid, status),
             None => self.unbind(pid),
         }
+        self.kernel_timers.forget(pid);
     }
 
     fn unbind(&self, pid: i32) {

@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::time::Duration;
 
 use crate::image::{IMAGE, IMAGE_BYTES_MAX};
-use crate::page::{END_SECONDS, Moment, Slot, words};
+use crate::page::{END_SECONDS, Moment, Monotonic, Sleeps, Slot, words};
 use crate::vdso::Mapped;
 
 const PAGE: usize = 4096;
@@ -49,6 +50,19 @@ impl Loaded {
             at
         };
         Self { at, clock_gettime, time }
+    }
+
+    fn set_monotonic(&self, monotonic: &Monotonic) {
+        let sleeps = Sleeps::Virtual { native_below: Duration::ZERO };
+        // SAFETY: the second page is ours, and nothing reads it concurrently.
+        unsafe {
+            let page = self.at.byte_add(PAGE).cast::<u64>();
+            page.add(words::SLEEPS).write(sleeps.word());
+            let other = usize::from(page.add(words::CHANGES).read() & 1 == 1);
+            for (index, word) in monotonic.words().into_iter().enumerate() {
+                page.add(words::MONOTONIC[other] + index).write(word);
+            }
+        }
     }
 
     fn set(&self, slot: &Slot) {
@@ -147,4 +161,43 @@ fn each_clock_id_is_virtual_or_real() {
         assert_eq!(image.read(id, boot), Moment { seconds: id.into(), nanos: 1 });
     }
     assert_eq!(image.read(libc::CLOCK_BOOTTIME, boot), boot);
+}
+
+#[test]
+fn image_reads_the_monotonic_clock_of_the_page() {
+    let image = Loaded::new([0, 0]);
+    let slot = |seconds: i64, rate: u64, is_paused: bool, origin: i64| Slot {
+        origin_virtual: Moment { seconds, nanos: 999_998_999 },
+        origin_boot: Moment { seconds: origin, nanos: 7 },
+        rate,
+        is_paused,
+        generation: 1,
+        uncertainty: Some(0),
+    };
+    let boot = |nanos: i64| Moment { seconds: 1_000, nanos };
+    let mut before = slot(2_000_000_000, 1_000_000, false, 0);
+    let mut monotonic = Monotonic::begin(&before, boot(0));
+    for after in [
+        slot(2_000_086_400, 1_000_000, false, 0),
+        slot(-5, 3_600_000_000, false, 1_000),
+        slot(-5, 1, true, 1_000),
+        slot(253_402_300_000, 10_000_000_000, false, 1_000),
+        slot(0, 333_333, false, -50_000),
+    ] {
+        monotonic = monotonic.continued(&before, &after, boot(500));
+        image.set(&after);
+        image.set_monotonic(&monotonic);
+        let mut last = Moment::default();
+        for nanos in [0, 499, 500, 501, 999_999_999] {
+            let shown = image.read(libc::CLOCK_MONOTONIC, boot(nanos));
+            assert_eq!(shown, Moment::from_nanos(monotonic.at(&after, boot(nanos))), "{after:?} {nanos}");
+            assert!(shown >= last, "it never goes back");
+            last = shown;
+            for id in [libc::CLOCK_MONOTONIC_COARSE, libc::CLOCK_BOOTTIME, libc::CLOCK_BOOTTIME_ALARM] {
+                assert_eq!(image.read(id, boot(nanos)), shown);
+            }
+        }
+        assert_eq!(image.read(libc::CLOCK_MONOTONIC_RAW, boot(0)), Moment { seconds: 4, nanos: 1 }, "as it is");
+        before = after;
+    }
 }

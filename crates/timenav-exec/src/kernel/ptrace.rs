@@ -153,6 +153,13 @@ pub(crate) fn write(pid: i32, address: u64, bytes: &[u8]) -> io::Result<()> {
     whole(count, bytes.len())
 }
 
+/// Writes a word of a stopped thread's memory, even if the thread cannot write there.
+pub(crate) fn poke(pid: i32, address: u64, word: u64) -> io::Result<()> {
+    let (address, word) = (usize::try_from(address), usize::try_from(word));
+    let invalid = |_| io::Error::from_raw_os_error(libc::EFAULT);
+    call(libc::PTRACE_POKEDATA, pid, address.map_err(invalid)?, word.map_err(invalid)?)
+}
+
 fn whole(count: i64, expected: usize) -> io::Result<()> {
     if usize::try_from(count) == Ok(expected) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EFAULT)) }
 }

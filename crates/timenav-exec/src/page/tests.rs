@@ -97,3 +97,57 @@ fn long_texts_are_cut_between_characters() {
     assert_eq!(text_words("1234567é", 1), [u64::from_le_bytes(*b"1234567\0")]);
     assert_eq!(text_words("123456é", 1), [u64::from_le_bytes(*b"123456\0\0")]);
 }
+
+/// Jumps forward move it, jumps back and slower rates do not set it back, and a pause holds it.
+#[test]
+fn monotonic_clock_moves_with_jumps_forward_only() {
+    let second = i128::from(NANOS);
+    let boot = |seconds: i64| Moment { seconds, nanos: 0 };
+    let slot = |shown: i64, rate: u64, is_paused: bool, since: i64| Slot {
+        origin_virtual: Moment { seconds: shown, nanos: 0 },
+        origin_boot: boot(since),
+        rate,
+        is_paused,
+        generation: 1,
+        uncertainty: Some(0),
+    };
+    let first = slot(5_000, MILLION, false, 100);
+    let begun = Monotonic::begin(&first, boot(100));
+    assert_eq!(begun.at(&first, boot(100)), 100 * second, "it begins like the host's");
+    assert_eq!(begun.at(&first, boot(160)), 160 * second);
+    let hour_later = slot(8_660, MILLION, false, 160);
+    let forward = begun.continued(&first, &hour_later, boot(160));
+    assert_eq!(forward.start(), 160 * second);
+    assert_eq!(forward.at(&hour_later, boot(160)), 3_760 * second);
+    let back = slot(0, 60 * MILLION, false, 170);
+    let rewound = forward.continued(&hour_later, &back, boot(170));
+    assert_eq!(rewound.at(&back, boot(170)), 3_770 * second);
+    assert_eq!(rewound.at(&back, boot(171)), 3_830 * second, "at the new rate");
+    let paused = slot(60, 60 * MILLION, true, 171);
+    let held = rewound.continued(&back, &paused, boot(172));
+    assert_eq!(held.at(&paused, boot(172)), 3_890 * second, "the time that programs have seen stays");
+    assert_eq!(held.at(&paused, boot(999)), 3_890 * second);
+}
+
+#[test]
+fn lengths_of_virtual_time_take_host_time_by_the_rate() {
+    let slot = |rate: u64, is_paused: bool| Slot {
+        origin_virtual: Moment::default(),
+        origin_boot: Moment::default(),
+        rate,
+        is_paused,
+        generation: 1,
+        uncertainty: None,
+    };
+    for (rate, is_paused, length, expected) in [
+        (MILLION, false, 5, Some(5)),
+        (3_600 * MILLION, false, 3_600_000_000_000, Some(1_000_000_000)),
+        (3_000_000, false, 10, Some(4)),
+        (MILLION / 2, false, 10, Some(20)),
+        (MILLION, true, 5, None),
+        (MILLION, true, -5, Some(0)),
+        (0, false, 5, Some(5_000_000)),
+    ] {
+        assert_eq!(slot(rate, is_paused).host_length(length), expected, "{rate} {is_paused} {length}");
+    }
+}

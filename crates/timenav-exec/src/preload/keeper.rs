@@ -4,7 +4,7 @@ use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::set_socket_passcred;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketAddrUnix, SocketFlags, SocketType,
@@ -17,8 +17,9 @@ use super::told::{BYTES_MAX, Told};
 use crate::board::Board;
 use crate::front::is_one_of_ours;
 use crate::kernel::process;
+use crate::page::Moment;
 use crate::report::{Report, is_alone};
-use crate::supervisor::timers::{Timer, Timers};
+use crate::supervisor::timers::{Due, Timer, Timers};
 
 pub(crate) struct Keeper<'a> {
     board: &'a Board,
@@ -119,13 +120,18 @@ impl<'a> Keeper<'a> {
             (Some(Told::Timer { until, interval, ends }), Some(file)) => {
                 // The sender may have ended, and left the timer to a child.
                 let process = process_of(sender).ok();
-                self.timers.keep(Timer::new((file, process), until, interval, ends), self.board);
+                let timer = Timer::of_program((file, process), Due::Date(until), in_nanos(interval), ends);
+                self.timers.keep(timer, self.board);
             }
             (Some(Told::Program { reason, path }), None) => self.report.complain_of_program(&path, reason),
             _ => {}
         }
         true
     }
+}
+
+fn in_nanos(interval: Timespec) -> i128 {
+    Moment { seconds: interval.tv_sec, nanos: interval.tv_nsec }.nanos_in_all()
 }
 
 fn process_of(sender: Pid) -> io::Result<OwnedFd> {

@@ -11,6 +11,8 @@ use crate::report::Hidden;
 
 const REALTIME: u64 = 0;
 const TAI: u64 = 11;
+/// `CLOCK_MONOTONIC`, its coarse variant, `CLOCK_BOOTTIME`, and its alarm. Reported only if sleeps are virtual.
+const MONOTONICS: [u64; 4] = [1, 6, 7, 9];
 const NANOS: i64 = 1_000_000_000;
 /// `ADJ_OFFSET_SS_READ`: a read-only mode, although it is not 0.
 const ADJ_READ: u32 = 0xa001;
@@ -91,7 +93,9 @@ impl Sleepers {
                 return Answered::ByHost(Hidden::Memory);
             }
             Err(Fault::Number(error)) => -i64::from(error),
-            Ok([seconds, nanos]) if seconds < 0 || !(0..NANOS).contains(&nanos) => -i64::from(libc::EINVAL),
+            Ok([_, nanos]) if !(0..NANOS).contains(&nanos) => -i64::from(libc::EINVAL),
+            // As in the kernel, unless the clock is there too.
+            Ok([seconds, _]) if seconds < 0 && board.now().seconds >= 0 => -i64::from(libc::EINVAL),
             Ok([seconds, nanos]) => {
                 let shift = if clock_of(clock) == TAI { tai_offset() } else { 0 };
                 let until = Moment { seconds: seconds - shift, nanos };
@@ -112,7 +116,10 @@ pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<
     let [first, second, ..] = call.parameters;
     let result = match i64::from(call.number) {
         libc::SYS_clock_gettime => {
-            let Moment { seconds, nanos } = board.now();
+            let Moment { seconds, nanos } = match clock_of(first) {
+                clock if MONOTONICS.contains(&clock) => Moment::from_nanos(board.monotonic_now()),
+                _ => board.now(),
+            };
             let shift = if clock_of(first) == TAI { tai_offset() } else { 0 };
             write(call, line, second, &pair(seconds + shift, nanos)).map(|()| 0)
         }

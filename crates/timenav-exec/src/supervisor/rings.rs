@@ -4,10 +4,9 @@
 //! never contain a realtime timeout, so rings are not forbidden. Programs that create one are checked a few times
 //! afterward, and whenever the clock changes: an entry remains in the ring's memory until another one overwrites it.
 
-use rustix::event::Timespec;
-
 use crate::kernel::process::boot_now;
 use crate::kernel::ptrace;
+use crate::page::Sleeps;
 
 const MILLISECOND: i128 = 1_000_000;
 /// When a program is checked after it created a ring, in nanoseconds.
@@ -44,13 +43,17 @@ impl Owner {
     }
 }
 
-#[derive(Default)]
 pub(crate) struct Rings {
     owners: Vec<Owner>,
     is_told: bool,
+    sleeps: Sleeps,
 }
 
 impl Rings {
+    pub(crate) const fn new(sleeps: Sleeps) -> Self {
+        Self { owners: Vec::new(), is_told: false, sleeps }
+    }
+
     /// Records that a thread creates a ring. Does nothing after a timeout was found.
     pub(crate) fn add(&mut self, pid: i32) {
         self.owners.retain(|owner| owner.pid != pid);
@@ -59,7 +62,7 @@ impl Rings {
         }
     }
 
-    /// Checks the programs that are due, or all. Returns the first thread with a realtime timeout, once per run.
+    /// Checks the programs that are due, or all. Returns the first thread with a timeout on a virtual clock, once per run.
     pub(crate) fn look(&mut self, at_all: bool) -> Option<i32> {
         if self.owners.is_empty() {
             return None;
@@ -71,7 +74,7 @@ impl Rings {
                 return true;
             }
             owner.looks += usize::from(is_due);
-            match has_date(owner.pid) {
+            match has_timeout(owner.pid, self.sleeps) {
                 Some(true) => found = Some(owner.pid),
                 Some(false) => {}
                 // It is gone.
@@ -85,23 +88,18 @@ impl Rings {
         found
     }
 
-    /// Returns the shorter of the time until the next check and `other`; `None` is unlimited.
-    pub(crate) fn patience(&self, other: Option<Timespec>) -> Option<Timespec> {
-        let Some(next) = self.owners.iter().filter_map(Owner::next_look).min() else { return other };
-        let nanos = (next - boot_now().nanos_in_all()).max(0);
-        let (seconds, rest) = (nanos / (1_000 * MILLISECOND), nanos % (1_000 * MILLISECOND));
-        let own = Timespec { tv_sec: i64::try_from(seconds).unwrap_or(1), tv_nsec: i64::try_from(rest).unwrap_or(0) };
-        let is_shorter = |other: &Timespec| (other.tv_sec, other.tv_nsec) < (own.tv_sec, own.tv_nsec);
-        other.filter(is_shorter).or(Some(own))
+    /// Returns when the next check is, on the boot clock.
+    pub(crate) fn next_look(&self) -> Option<i128> {
+        self.owners.iter().filter_map(Owner::next_look).min()
     }
 }
 
-/// Returns whether the rings of a process contain a realtime timeout; `None` if there is no such process.
-fn has_date(pid: i32) -> Option<bool> {
+/// Returns whether the rings of a process contain a timeout on a virtual clock; `None` if there is no such process.
+fn has_timeout(pid: i32, sleeps: Sleeps) -> Option<bool> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     Some(maps.lines().filter_map(entries).any(|(from, length)| {
         let mut bytes = vec![0; usize::try_from(length.min(ENTRIES_MAX)).unwrap_or_default()];
-        ptrace::read(pid, from, &mut bytes).is_ok() && bytes.chunks_exact(ENTRY).any(is_date)
+        ptrace::read(pid, from, &mut bytes).is_ok() && bytes.chunks_exact(ENTRY).any(|entry| is_virtual(entry, sleeps))
     }))
 }
 
@@ -114,13 +112,17 @@ fn entries(line: &str) -> Option<(u64, u64)> {
     (offset == ENTRIES_AT && name == RING).then(|| (from, to.saturating_sub(from)))
 }
 
-fn is_date(entry: &[u8]) -> bool {
+/// Returns whether an entry is a timeout on a virtual clock: until a realtime moment, or if sleeps are virtual, any.
+fn is_virtual(entry: &[u8], sleeps: Sleeps) -> bool {
     let flags = entry.get(FLAGS..FLAGS + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes);
-    entry.get(OPERATION).is_some_and(|operation| TIMEOUTS.contains(operation)) && flags & DATE == DATE
+    entry.get(OPERATION).is_some_and(|operation| TIMEOUTS.contains(operation))
+        && (flags & DATE == DATE || sleeps.are_virtual())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -151,17 +153,19 @@ mod tests {
         ] {
             let mut entry = [0; ENTRY];
             (entry[OPERATION], entry[FLAGS]) = (operation, flags);
-            assert_eq!(is_date(&entry), expected, "{operation} {flags}");
+            assert_eq!(is_virtual(&entry, Sleeps::Native), expected, "{operation} {flags}");
+            let sleeps = Sleeps::Virtual { native_below: Duration::ZERO };
+            assert_eq!(is_virtual(&entry, sleeps), operation != 1, "{operation} {flags}");
         }
     }
 
     #[test]
     fn thread_without_rings_is_watched_until_it_ends() {
-        let mut rings = Rings::default();
-        assert_eq!(rings.patience(None), None);
+        let mut rings = Rings::new(Sleeps::Native);
+        assert_eq!(rings.next_look(), None);
         rings.add(std::process::id().cast_signed());
         rings.add(i32::MAX);
-        assert!(rings.patience(None).is_some_and(|patience| patience.tv_sec == 0));
+        assert!(rings.next_look().is_some());
         assert_eq!((rings.look(true), rings.owners.len()), (None, 1));
     }
 }

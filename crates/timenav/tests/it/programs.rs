@@ -16,6 +16,7 @@ mod preloaded;
 mod rare_starts;
 mod robust;
 mod sandboxed;
+mod sleeps;
 mod starts;
 mod sweeps;
 mod traced;

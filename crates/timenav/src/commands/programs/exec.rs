@@ -1,6 +1,7 @@
 //! `timenav exec`: runs programs in any language on a virtual clock.
 
 mod inspecting;
+mod sleeps;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod board;
 
@@ -8,6 +9,7 @@ use std::ffi::OsString;
 
 use timenav_exec::ways::{Via, Way};
 
+use self::sleeps::SleepsOptions;
 use crate::background::following::FollowOption;
 use crate::background::following::faults::FaultOptions;
 use crate::client::{ServiceOptions, TimelineOptions};
@@ -17,7 +19,8 @@ use crate::wiring::surroundings::Surroundings;
 /// Runs a program, and all programs that it starts, on the virtual clock of a timeline.
 ///
 /// The program can be in any language and needs no changes. It follows each change at once, including jumps back,
-/// pauses and other rates. Monotonic clocks, and sleeps and waits based on them, stay on host time.
+/// pauses and other rates. Monotonic clocks, sleeps and timeouts follow it with `--sleeps virtual`; by default they stay
+/// on host time.
 ///
 /// The exit code is that of the program, 127 if it does not exist, or 126 if it cannot be executed. If the service
 /// becomes unreachable, programs keep the last clock. Linux x86-64 only.
@@ -36,6 +39,8 @@ pub(crate) struct ExecCommand {
     #[arg(long)]
     inspect: bool,
     #[command(flatten)]
+    sleeps: SleepsOptions,
+    #[command(flatten)]
     follow: FollowOption,
     #[command(flatten)]
     fault: FaultOptions,
@@ -44,7 +49,7 @@ pub(crate) struct ExecCommand {
     #[command(flatten)]
     timeline: TimelineOptions,
     /// The program and its arguments, after `--`.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -96,13 +101,14 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     use crate::client::Client;
     use crate::output;
 
+    let sleeps = command.sleeps.sleeps()?;
     let report = |text: &str| output::note(&format!("timenav exec: {text}"));
     // Before any thread is started: the client starts some.
     let run = match timenav_exec::divide().map_err(anyhow::Error::new)? {
         Half::Front(front) => front.wait(&report),
         Half::Supervisor(run) => run,
     };
-    let mut chosen = timenav_exec::choose(command.via.into(), command.strict).map_err(anyhow::Error::new)?;
+    let mut chosen = timenav_exec::choose(command.via.into(), command.strict, sleeps).map_err(anyhow::Error::new)?;
     let program = inspecting::Program::look(&command.command[0], surroundings);
     if let Some(warning) = program.warning(chosen.way()) {
         report(&warning);

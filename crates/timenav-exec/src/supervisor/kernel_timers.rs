@@ -1,0 +1,264 @@
+//! Timers of the kernel (`timer_settime`) of programs whose sleeps are virtual.
+//!
+//! Only a process can set its timers. It sets one by the routine of the image; after a clock change, a thread of it is
+//! stopped and makes the call again, with what is left by the new clock.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::board::Board;
+use crate::kernel::process;
+use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
+use crate::kernel::seccomp::{Answering, Call};
+use crate::page::Moment;
+use crate::processes::process_of;
+use crate::supervisor::answers::read_words;
+use crate::supervisor::timers::tell;
+use crate::supervisor::waits::{Sent, TimerValue};
+
+/// Practically infinite, in nanoseconds: a hundred years.
+const FAR: i128 = 100 * 366 * 86_400 * 1_000_000_000;
+/// The page of originals is that far before the image, and has room there (`attach.rs`).
+const SCRATCH: u64 = 2 * 4096 - 1024;
+/// `syscall` and `ret`: what is around the place where a thread continues that waits.
+const CODE: [u8; 3] = [0x0f, 0x05, 0xc3];
+const SYSCALL_BYTES: u64 = 2;
+/// `OURS` in `image/waits.h`, which lets the call pass the filter.
+const OURS: u64 = 0x7469_6d65 << 32;
+const LOWER_HALF: u64 = 0xffff_ffff;
+/// How often it is tried to stop a thread of a process.
+const TRIES_MAX: u32 = 50;
+
+struct KernelTimer {
+    image: u64,
+    waiting: u64,
+    /// When it expires on the monotonic clock of programs, in nanoseconds.
+    passes: i128,
+    /// If it expires at a date.
+    date: Option<Moment>,
+    every: i128,
+}
+
+impl KernelTimer {
+    /// Returns when it expires next, given the monotonic clock; `None` if it has expired.
+    fn next(&self, now: i128) -> Option<i128> {
+        match (self.passes > now, self.every) {
+            (true, _) => Some(self.passes),
+            (false, 0) => None,
+            (false, every) => Some(self.passes + ((now - self.passes) / every + 1) * every),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct KernelTimers {
+    /// By process and timer.
+    all: HashMap<(i32, u64), KernelTimer>,
+    /// Processes whose timers are not set by the current clock, and how often it was tried.
+    late: HashMap<i32, u32>,
+}
+
+impl KernelTimers {
+    /// Records how a process sets a timer; with `None`, the timer is disarmed or is the kernel's alone.
+    pub(crate) fn set(&mut self, call: &Call, sent: Option<&Sent>, board: &Board) {
+        let (Some(process), id) = (process_of(call.pid), call.parameters[0] & LOWER_HALF) else { return };
+        let value =
+            sent.and_then(|sent| Some((sent, sent.timer_value()?, read_words(call.pid, call.parameters[2]).ok()?)));
+        let Some((sent, value, [every, every_nanos, seconds, nanos])) = value else {
+            self.all.remove(&(process, id));
+            return;
+        };
+        let (now, given) = (board.monotonic_now(), Moment { seconds, nanos });
+        let date = match value {
+            TimerValue::Date { shift } => Some(Moment { seconds: seconds - shift, nanos }),
+            TimerValue::Length | TimerValue::Monotonic => None,
+        };
+        let passes = match (date, value) {
+            (Some(date), _) => now + date.nanos_in_all() - board.now().nanos_in_all(),
+            (None, TimerValue::Monotonic) => given.nanos_in_all(),
+            (None, _) => now + given.nanos_in_all(),
+        };
+        let every = Moment { seconds: every, nanos: every_nanos }.nanos_in_all();
+        let timer = KernelTimer { image: sent.image, waiting: sent.waiting, passes, date, every };
+        self.all.insert((process, id), timer);
+    }
+
+    /// Answers a call that reads a timer.
+    pub(crate) fn read(&self, call: &Call, board: &Board, line: &impl Answering) {
+        let key = process_of(call.pid).map(|process| (process, call.parameters[0] & LOWER_HALF));
+        let Some(timer) = key.and_then(|key| self.all.get(&key)) else {
+            line.let_go_on(call.id);
+            return;
+        };
+        let now = board.monotonic_now();
+        let left = timer.next(now).map_or(0, |next| next - now);
+        if line.is_waiting(call.id) {
+            let is_told = tell(call.pid, call.parameters[1], [timer.every, left]).is_ok();
+            line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
+        }
+    }
+
+    /// Forgets the timers of a process, which executes another program.
+    pub(crate) fn forget(&mut self, process: i32) {
+        self.all.retain(|(owner, _), _| *owner != process);
+        self.late.remove(&process);
+    }
+
+    /// Forgets timers that have expired before the change, and moves the others.
+    pub(crate) fn clock_has_changed(&mut self, board: &Board) {
+        let (before, now, shown) = (board.monotonic_before_change(), board.monotonic_now(), board.now());
+        self.all.retain(|_, timer| {
+            let Some(next) = timer.next(before) else { return false };
+            if next != timer.passes {
+                timer.date = None;
+            }
+            timer.passes = match timer.date {
+                Some(date) => now + date.nanos_in_all() - shown.nanos_in_all(),
+                None => next,
+            };
+            true
+        });
+        self.late = self.all.keys().map(|(process, _)| (*process, 0)).collect();
+    }
+
+    pub(crate) fn are_current(&self) -> bool {
+        self.late.is_empty()
+    }
+
+    /// Returns a thread of each process to stop.
+    pub(crate) fn to_interrupt(&mut self) -> Vec<i32> {
+        let mut found = Vec::new();
+        self.late.retain(|process, tries| {
+            *tries += 1;
+            let thread = thread_of(*process).filter(|_| *tries < TRIES_MAX);
+            found.extend(thread);
+            thread.is_some()
+        });
+        found
+    }
+
+    /// Lets a stopped thread set the timers of its process. Returns its status if it has ended instead.
+    pub(crate) fn set_again(&mut self, thread: i32, board: &Board) -> Option<i32> {
+        let process = process_of(thread).filter(|process| self.late.contains_key(process))?;
+        self.late.remove(&process);
+        let (slot, now) = (board.slot(), board.monotonic_now());
+        let mut ended = None;
+        self.all.retain(|(owner, id), timer| {
+            if *owner != process {
+                return true;
+            }
+            if ended.is_some() {
+                return false;
+            }
+            // Zero would disarm the timer.
+            let host = |length: i128| slot.host_length(length).unwrap_or(FAR).clamp(1, FAR);
+            let every = if timer.every == 0 { 0 } else { host(timer.every) };
+            match set_timer(thread, timer, *id, [every, host(timer.passes - now)]) {
+                Ok(result) => result == 0,
+                Err(Failed::Gone(status)) => {
+                    ended = Some(status);
+                    false
+                }
+                Err(Failed::Unable) => false,
+            }
+        });
+        ended
+    }
+}
+
+enum Failed {
+    /// The thread has ended, with this status.
+    Gone(i32),
+    Unable,
+}
+
+impl From<io::Error> for Failed {
+    fn from(_: io::Error) -> Self {
+        Self::Unable
+    }
+}
+
+/// Returns a thread of a process that has not ended.
+fn thread_of(process: i32) -> Option<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
+    let mut threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    threads.find(|thread: &i32| {
+        let status = std::fs::read_to_string(format!("/proc/{thread}/stat")).unwrap_or_default();
+        status.rfind(')').is_some_and(|end| !status[end + 1..].trim_start().starts_with(['Z', 'X']))
+    })
+}
+
+/// Makes a stopped thread set a timer, and restores its registers, with which the kernel restarts its own call.
+fn set_timer(thread: i32, timer: &KernelTimer, id: u64, lengths: [i128; 2]) -> Result<i64, Failed> {
+    let mut code = [0; CODE.len()];
+    ptrace::read(thread, timer.waiting - SYSCALL_BYTES, &mut code)?;
+    if code != CODE {
+        return Err(Failed::Unable);
+    }
+    let (found, mask) = (ptrace::registers(thread)?, ptrace::signal_mask(thread)?);
+    let scratch = timer.image - SCRATCH;
+    let [every, left] = lengths.map(Moment::from_nanos);
+    for (at, word) in (scratch..).step_by(8).zip([every.seconds, every.nanos, left.seconds, left.nanos]) {
+        ptrace::poke(thread, at, word.cast_unsigned())?;
+    }
+    // All signals wait except the one that reports steps.
+    ptrace::set_signal_mask(thread, !(1 << (libc::SIGTRAP - 1)))?;
+    let call = Registers {
+        rip: timer.waiting - SYSCALL_BYTES,
+        rax: libc::SYS_timer_settime.cast_unsigned(),
+        orig_rax: u64::MAX,
+        rdi: id,
+        rsi: 0,
+        rdx: scratch,
+        r10: 0,
+        r8: 0,
+        r9: OURS,
+        ..found
+    };
+    ptrace::set_registers(thread, &call)?;
+    let result = match stepped(thread) {
+        Err(Failed::Gone(status)) => return Err(Failed::Gone(status)),
+        result => result,
+    };
+    ptrace::set_registers(thread, &found)?;
+    ptrace::set_signal_mask(thread, mask)?;
+    result
+}
+
+/// Executes one instruction, and returns the result of the system call that it is.
+fn stepped(thread: i32) -> Result<i64, Failed> {
+    loop {
+        ptrace::step(thread)?;
+        match process::wait(thread, true) {
+            Some((_, status)) if libc::WIFSTOPPED(status) => {
+                let is_step = status >> 16 != EVENT_STOP && libc::WSTOPSIG(status) == libc::SIGTRAP;
+                if is_step {
+                    return Ok(ptrace::registers(thread)?.rax.cast_signed());
+                }
+            }
+            Some((_, status)) if libc::WIFCONTINUED(status) => {}
+            Some((_, status)) => return Err(Failed::Gone(status)),
+            None => return Err(Failed::Unable),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_expiration_of_a_timer_is_computed() {
+        let timer = |every| KernelTimer { image: 0, waiting: 0, passes: 100, date: None, every };
+        for (every, now, expected) in [
+            (0, 99, Some(100)),
+            (0, 100, None),
+            (10, 99, Some(100)),
+            (10, 100, Some(110)),
+            (10, 109, Some(110)),
+            (10, 110, Some(120)),
+        ] {
+            assert_eq!(timer(every).next(now), expected, "{every} {now}");
+        }
+    }
+}
