@@ -12,7 +12,7 @@ use timenav_exec::ways::{Via, Way};
 use self::sleeps::SleepsOptions;
 use crate::background::following::FollowOption;
 use crate::background::following::faults::FaultOptions;
-use crate::client::{ServiceOptions, TimelineOptions};
+use crate::client::{CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::wiring::surroundings::Surroundings;
 
@@ -48,6 +48,8 @@ pub(crate) struct ExecCommand {
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
+    #[command(flatten)]
+    create: CreateOption,
     /// The program and its arguments, after `--`.
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -114,7 +116,8 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
         report(&warning);
     }
     let client = Client::new(&command.service, surroundings)?;
-    let begun = following::begin(&client, &command.timeline)?;
+    let begin = || following::begin(&client, &command.timeline);
+    let begun = command.create.or_created(&client, &command.timeline, begin)?;
     let clock = Wrong::new(command.fault.fault(), &begun);
     let board = board::create(&client, &begun, &clock.shown(), &mut chosen)?;
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
