@@ -41,7 +41,7 @@ struct sleep {
 static void begin_sleep(struct sleep *sleep, i64 length, const struct timespec *now) {
     sleep->until = *now;
     sleep->length = length;
-    sleep->is_by_host = length < (i64)(CLOCK.sleeps - 1);
+    sleep->is_by_host = is_short(length);
     if (sleep->is_by_host) ORIGINALS.clock_gettime(MONOTONIC, &sleep->until);
     if (length > 0) later(&sleep->until, length);
 }
@@ -202,7 +202,7 @@ static __attribute__((noinline)) long set_timer(const struct call *asked) {
         i64 left = length_in(TIMESPEC, (u64)&timer.value);
         show_monotonic(&now);
         if (asked->number & OF_MONOTONIC) left = between(&now, &timer.value);
-        left = host_length(left);
+        left = is_short(left) ? left : host_length(left);
         timer.value = (struct timespec){0, 0};
         /* Nothing would mean that a timer is not set. */
         later(&timer.value, left ? left : 1);

@@ -59,21 +59,26 @@ static void later(struct timespec *at, i64 nanos) {
     if (at->nsec >= NANOS) { at->nsec -= NANOS; at->sec++; }
 }
 
-struct wait { struct timespec until, start; i64 most; };
+/* `is_native` says that a length is so short that only host time counts. */
+struct wait { struct timespec until, start; i64 most; int is_native; };
 
-/* Shows the clock by which lengths of time are measured. */
-static void passed_now(struct timespec *passed) {
-    if (CLOCK.sleeps) show_monotonic(passed);
+/* Shows the clock by which the length of a wait is measured. */
+static void passed_now(const struct wait *wait, struct timespec *passed) {
+    if (CLOCK.sleeps && !wait->is_native) show_monotonic(passed);
     else ORIGINALS.clock_gettime(MONOTONIC, passed);
 }
+
+/* Whether a length is below the limit for host time, if there is one. */
+static int is_short(i64 length) { return CLOCK.sleeps && length < (i64)(CLOCK.sleeps - 1); }
 
 /* Begins a wait that ends when its moment has come, or as much time has passed as there is to wait for now. */
 static void begin_wait(struct wait *wait, const struct timespec *until) {
     struct timespec shown;
     wait->until = *until;
     shown_now(&shown);
-    passed_now(&wait->start);
     wait->most = between(&shown, until);
+    wait->is_native = is_short(wait->most);
+    passed_now(wait, &wait->start);
 }
 
 /* Returns how many nanoseconds of host time are left of a wait as the clock is now, and when a slice of it ends by a
@@ -81,10 +86,10 @@ static void begin_wait(struct wait *wait, const struct timespec *until) {
 static i64 next_slice(const struct wait *wait, i64 longest, int clock, struct timespec *end) {
     struct timespec shown, now;
     shown_now(&shown);
-    passed_now(&now);
+    passed_now(wait, &now);
     i64 left = host_left(&shown, &wait->until), rest = wait->most - between(&wait->start, &now);
-    if (CLOCK.sleeps) rest = host_length(rest);
-    if (rest < left) left = rest;
+    if (CLOCK.sleeps && !wait->is_native) rest = host_length(rest);
+    if (rest < left || wait->is_native) left = rest;
     if (left < 0) left = 0;
     ORIGINALS.clock_gettime(clock, end);
     later(end, left < longest ? left : longest);

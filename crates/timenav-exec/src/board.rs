@@ -176,11 +176,6 @@ impl Board {
         monotonic.at(&slot, boot_now())
     }
 
-    /// Returns the monotonic clock just before the last change.
-    pub(crate) fn monotonic_before_change(&self) -> i128 {
-        self.state().1.start()
-    }
-
     pub(crate) fn now(&self) -> Moment {
         self.slot().at(boot_now())
     }

@@ -187,6 +187,14 @@ impl Sleeps {
         matches!(self, Self::Virtual { .. })
     }
 
+    /// Returns whether a length, in nanoseconds, is host time.
+    pub(crate) fn are_native_for(self, length: i128) -> bool {
+        match self {
+            Self::Native => true,
+            Self::Virtual { native_below } => length < i128::try_from(native_below.as_nanos()).unwrap_or(i128::MAX),
+        }
+    }
+
     /// Returns the word of the page: 0, or one more than the limit in nanoseconds.
     pub(crate) fn word(self) -> u64 {
         match self {
@@ -220,11 +228,6 @@ impl Monotonic {
     pub(crate) fn continued(&self, before: &Slot, after: &Slot, boot: Moment) -> Self {
         let least = self.at(before, boot);
         Self { offset: self.offset.max(least - after.at(boot).nanos_in_all()), least }
-    }
-
-    /// Returns the time at which the clock continued with this slot.
-    pub(crate) const fn start(&self) -> i128 {
-        self.least
     }
 
     pub(crate) fn words(&self) -> [u64; 4] {

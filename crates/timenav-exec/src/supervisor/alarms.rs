@@ -15,6 +15,7 @@ use crate::kernel::seccomp::{Answering, Call};
 use crate::processes::process_of;
 use crate::report::Hidden;
 use crate::supervisor::answers::{Answered, Fault, read_words};
+use crate::supervisor::timers::is_readable;
 
 const MICRO: i128 = 1_000;
 const SECOND: i128 = 1_000_000_000;
@@ -24,12 +25,24 @@ const PAUSE: i128 = 1_000_000;
 
 struct Alarm {
     process: OwnedFd,
-    /// On the monotonic clock of programs, in nanoseconds.
+    /// Whether it is so short that it uses the host's boot clock instead of the monotonic clock of programs.
+    is_native: bool,
+    /// On its clock, in nanoseconds.
     due: i128,
     /// 0 for an alarm that does not repeat.
     every: i128,
     /// Not before this time of the boot clock.
     not_before: i128,
+}
+
+impl Alarm {
+    fn now(&self, board: &Board) -> i128 {
+        now(self.is_native, board)
+    }
+}
+
+fn now(is_native: bool, board: &Board) -> i128 {
+    if is_native { boot_now().nanos_in_all() } else { board.monotonic_now() }
 }
 
 #[derive(Default)]
@@ -65,12 +78,11 @@ impl Alarms {
         let [first, second, third, ..] = call.parameters;
         let gone = Fault::Number(libc::EINTR);
         let process = process_of(call.pid).ok_or(gone)?;
-        let now = board.monotonic_now();
-        let (left, every) = self.left(process, now);
+        let (left, every) = self.left(process, board);
         match i64::from(call.number) {
             libc::SYS_alarm => {
                 let seconds = i128::from(first & 0xffff_ffff);
-                self.set(process, now, (seconds * SECOND, 0))?;
+                self.set(process, board, (seconds * SECOND, 0))?;
                 // As the kernel rounds it, but never to 0.
                 let rounded = (left + HALF_SECOND) / SECOND;
                 let told = if left > 0 { rounded.max(1) } else { 0 };
@@ -81,7 +93,7 @@ impl Alarms {
                 if third != 0 {
                     write(call, line, third, left, every)?;
                 }
-                self.set(process, now, new)?;
+                self.set(process, board, new)?;
             }
             _ => write(call, line, second, left, every)?,
         }
@@ -89,11 +101,11 @@ impl Alarms {
     }
 
     /// Returns what is left of the alarm of a process, and after which time it repeats.
-    fn left(&self, process: i32, now: i128) -> (i128, i128) {
-        self.all.get(&process).map_or((0, 0), |alarm| ((alarm.due - now).max(MICRO), alarm.every))
+    fn left(&self, process: i32, board: &Board) -> (i128, i128) {
+        self.all.get(&process).map_or((0, 0), |alarm| ((alarm.due - alarm.now(board)).max(MICRO), alarm.every))
     }
 
-    fn set(&mut self, process: i32, now: i128, (length, every): (i128, i128)) -> Result<(), Fault> {
+    fn set(&mut self, process: i32, board: &Board, (length, every): (i128, i128)) -> Result<(), Fault> {
         if length == 0 {
             self.all.remove(&process);
             return Ok(());
@@ -101,7 +113,10 @@ impl Alarms {
         let pid = Pid::from_raw(process).ok_or(Fault::Number(libc::ESRCH))?;
         let opened = pidfd_open(pid, PidfdFlags::empty());
         let file = opened.map_err(|error| Fault::Number(error.raw_os_error()))?;
-        self.all.insert(process, Alarm { process: file, due: now + length, every, not_before: 0 });
+        self.all.retain(|_, alarm| !is_readable(&alarm.process));
+        let is_native = board.sleeps().are_native_for(length);
+        let due = now(is_native, board) + length;
+        self.all.insert(process, Alarm { process: file, is_native, due, every, not_before: 0 });
         Ok(())
     }
 
@@ -110,8 +125,9 @@ impl Alarms {
         if self.all.is_empty() {
             return None;
         }
-        let (now, boot) = (board.monotonic_now(), boot_now().nanos_in_all());
+        let boot = boot_now().nanos_in_all();
         self.all.retain(|_, alarm| {
+            let now = alarm.now(board);
             if alarm.due > now || alarm.not_before > boot {
                 return true;
             }
@@ -123,7 +139,11 @@ impl Alarms {
             true
         });
         let slot = board.slot();
-        let next = |alarm: &Alarm| Some((boot + slot.host_length(alarm.due - now)?).max(alarm.not_before));
+        let next = |alarm: &Alarm| {
+            let left = alarm.due - alarm.now(board);
+            let host = if alarm.is_native { Some(left) } else { slot.host_length(left) };
+            Some((boot + host?).max(alarm.not_before))
+        };
         self.all.values().filter_map(next).min()
     }
 }

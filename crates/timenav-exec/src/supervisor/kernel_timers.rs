@@ -1,16 +1,16 @@
-//! Timers of the kernel (`timer_settime`) of programs whose sleeps are virtual.
+//! Kernel timers (`timer_settime`) of programs with virtual sleeps.
 //!
-//! Only a process can set its timers. It sets one by the routine of the image; after a clock change, a thread of it is
-//! stopped and makes the call again, with what is left by the new clock.
+//! Only a process can set its timers. It sets a timer in the routine of the image. After a clock change, one of its
+//! threads is stopped and repeats the call with the remaining time.
 
 use std::collections::HashMap;
 use std::io;
 
 use crate::board::Board;
-use crate::kernel::process;
+use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
 use crate::kernel::seccomp::{Answering, Call};
-use crate::page::Moment;
+use crate::page::{Moment, Slot};
 use crate::processes::process_of;
 use crate::supervisor::answers::read_words;
 use crate::supervisor::timers::tell;
@@ -20,7 +20,7 @@ use crate::supervisor::waits::{Sent, TimerValue};
 const FAR: i128 = 100 * 366 * 86_400 * 1_000_000_000;
 /// The page of originals is that far before the image, and has room there (`attach.rs`).
 const SCRATCH: u64 = 2 * 4096 - 1024;
-/// `syscall` and `ret`: what is around the place where a thread continues that waits.
+/// `syscall` and `ret`: the code around the address at which a waiting thread continues.
 const CODE: [u8; 3] = [0x0f, 0x05, 0xc3];
 const SYSCALL_BYTES: u64 = 2;
 /// `OURS` in `image/waits.h`, which lets the call pass the filter.
@@ -37,6 +37,9 @@ struct KernelTimer {
     /// If it expires at a date.
     date: Option<Moment>,
     every: i128,
+    /// When it expires as the kernel knows it, on the boot clock, and after which host time again.
+    fires: i128,
+    repeats: i128,
 }
 
 impl KernelTimer {
@@ -45,8 +48,37 @@ impl KernelTimer {
         match (self.passes > now, self.every) {
             (true, _) => Some(self.passes),
             (false, 0) => None,
-            (false, every) => Some(self.passes + ((now - self.passes) / every + 1) * every),
+            (false, every) => Some(next_repeat(self.passes, every, now)),
         }
+    }
+
+    /// Moves it by a clock change, given the boot clock. Returns whether it has not expired.
+    fn change(&mut self, boot: i128, now: i128, shown: Moment) -> bool {
+        if boot >= self.fires {
+            if self.every == 0 {
+                return false;
+            }
+            self.date = None;
+            self.passes += ((boot - self.fires) / self.repeats.max(1) + 1) * self.every;
+        }
+        if let Some(date) = self.date {
+            self.passes = now + date.nanos_in_all() - shown.nanos_in_all();
+        }
+        true
+    }
+
+    /// Returns the host time after which it repeats, and that until it expires, as the clock is.
+    fn set(&mut self, slot: &Slot, boot: i128, now: i128) -> [i128; 2] {
+        // Zero would disarm the timer.
+        let host = |length: i128| slot.host_length(length).unwrap_or(FAR).clamp(1, FAR);
+        let left = host(self.passes - now);
+        self.repeats = if self.every == 0 { 0 } else { host(self.every) };
+        self.fires = boot + left;
+        if self.every > 0 && self.passes < now {
+            // A jump over several repeats is one expiration.
+            self.passes = next_repeat(self.passes, self.every, now) - self.every;
+        }
+        [self.repeats, left]
     }
 }
 
@@ -54,7 +86,7 @@ impl KernelTimer {
 pub(crate) struct KernelTimers {
     /// By process and timer.
     all: HashMap<(i32, u64), KernelTimer>,
-    /// Processes whose timers are not set by the current clock, and how often it was tried.
+    /// Processes with timers that are set by an earlier clock, and the number of attempts to change them.
     late: HashMap<i32, u32>,
 }
 
@@ -79,7 +111,9 @@ impl KernelTimers {
             (None, _) => now + given.nanos_in_all(),
         };
         let every = Moment { seconds: every, nanos: every_nanos }.nanos_in_all();
-        let timer = KernelTimer { image: sent.image, waiting: sent.waiting, passes, date, every };
+        let (image, waiting) = (sent.image, sent.waiting);
+        let mut timer = KernelTimer { image, waiting, passes, date, every, fires: 0, repeats: 0 };
+        timer.set(&board.slot(), boot_now().nanos_in_all(), now);
         self.all.insert((process, id), timer);
     }
 
@@ -104,20 +138,10 @@ impl KernelTimers {
         self.late.remove(&process);
     }
 
-    /// Forgets timers that have expired before the change, and moves the others.
+    /// Forgets timers that have expired, and moves the others.
     pub(crate) fn clock_has_changed(&mut self, board: &Board) {
-        let (before, now, shown) = (board.monotonic_before_change(), board.monotonic_now(), board.now());
-        self.all.retain(|_, timer| {
-            let Some(next) = timer.next(before) else { return false };
-            if next != timer.passes {
-                timer.date = None;
-            }
-            timer.passes = match timer.date {
-                Some(date) => now + date.nanos_in_all() - shown.nanos_in_all(),
-                None => next,
-            };
-            true
-        });
+        let (boot, now, shown) = (boot_now().nanos_in_all(), board.monotonic_now(), board.now());
+        self.all.retain(|_, timer| timer.change(boot, now, shown));
         self.late = self.all.keys().map(|(process, _)| (*process, 0)).collect();
     }
 
@@ -150,10 +174,8 @@ impl KernelTimers {
             if ended.is_some() {
                 return false;
             }
-            // Zero would disarm the timer.
-            let host = |length: i128| slot.host_length(length).unwrap_or(FAR).clamp(1, FAR);
-            let every = if timer.every == 0 { 0 } else { host(timer.every) };
-            match set_timer(thread, timer, *id, [every, host(timer.passes - now)]) {
+            let lengths = timer.set(&slot, boot_now().nanos_in_all(), now);
+            match set_timer(thread, timer, *id, lengths) {
                 Ok(result) => result == 0,
                 Err(Failed::Gone(status)) => {
                     ended = Some(status);
@@ -176,6 +198,11 @@ impl From<io::Error> for Failed {
     fn from(_: io::Error) -> Self {
         Self::Unable
     }
+}
+
+/// Returns the first time after `now` that is a whole number of repeats after `first`.
+const fn next_repeat(first: i128, every: i128, now: i128) -> i128 {
+    first + ((now - first) / every + 1) * every
 }
 
 /// Returns a thread of a process that has not ended.
@@ -247,9 +274,12 @@ fn stepped(thread: i32) -> Result<i64, Failed> {
 mod tests {
     use super::*;
 
+    fn timer(every: i128) -> KernelTimer {
+        KernelTimer { image: 0, waiting: 0, passes: 100, date: None, every, fires: 1_000, repeats: every }
+    }
+
     #[test]
     fn next_expiration_of_a_timer_is_computed() {
-        let timer = |every| KernelTimer { image: 0, waiting: 0, passes: 100, date: None, every };
         for (every, now, expected) in [
             (0, 99, Some(100)),
             (0, 100, None),
@@ -260,5 +290,34 @@ mod tests {
         ] {
             assert_eq!(timer(every).next(now), expected, "{every} {now}");
         }
+    }
+
+    /// Two changes may be seen as one: only the kernel decides whether a timer has expired.
+    #[test]
+    fn only_timers_that_the_kernel_has_ended_have_expired() {
+        for (every, boot, now, expected) in [
+            (0, 999, 5_000, Some(100)),
+            (0, 1_000, 50, None),
+            (10, 999, 5_000, Some(100)),
+            (10, 1_000, 50, Some(110)),
+            (10, 1_025, 50, Some(130)),
+        ] {
+            let mut timer = timer(every);
+            let is_left = timer.change(boot, now, Moment::default());
+            assert_eq!(is_left.then_some(timer.passes), expected, "{every} {boot}");
+        }
+        let slot = Slot {
+            origin_virtual: Moment::default(),
+            origin_boot: Moment::default(),
+            rate: 2_000_000,
+            is_paused: false,
+            generation: 1,
+            uncertainty: None,
+        };
+        let mut repeated = timer(10);
+        assert_eq!(repeated.set(&slot, 2_000, 60), [5, 20]);
+        assert_eq!((repeated.passes, repeated.fires), (100, 2_020));
+        assert_eq!(repeated.set(&slot, 2_000, 155), [5, 1], "a jump over several repeats");
+        assert_eq!((repeated.passes, repeated.fires), (150, 2_001));
     }
 }

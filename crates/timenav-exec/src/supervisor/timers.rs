@@ -9,16 +9,15 @@ mod timer;
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use self::timer::Found;
-pub(crate) use self::timer::{Due, Timer};
+pub(crate) use self::timer::{Due, Timer, is_readable};
 use crate::board::Board;
 use crate::kernel::ptrace;
 use crate::kernel::seccomp::{Answering, Call};
-use crate::page::{Moment, Sleeps};
+use crate::page::Moment;
 use crate::processes::process_of;
 use crate::report::Hidden;
 use crate::supervisor::answers::{Answered, Fault, read_words};
@@ -88,7 +87,9 @@ impl Timers {
         }
         let is_told = old == 0 || before.is_some_and(|before| tell(call.pid, old, before).is_ok());
         line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
-        self.push(timer);
+        if !timer.is_native() {
+            self.push(timer);
+        }
         Answered::Done
     }
 
@@ -167,19 +168,16 @@ fn setting(
         return Err(Fault::Number(libc::EINVAL));
     }
     let every = Moment { seconds: every, nanos: every_nanos }.nanos_in_all();
-    let due = match (board.sleeps(), is_absolute) {
-        (_, true) if is_of_realtime => Due::Date(value),
-        (Sleeps::Virtual { .. }, true) => Due::Passed(value.nanos_in_all()),
-        (Sleeps::Virtual { native_below }, false) if value.nanos_in_all() >= nanos_of(native_below) => {
-            Due::Passed(board.monotonic_now() + value.nanos_in_all())
-        }
-        (Sleeps::Native | Sleeps::Virtual { .. }, _) => return Ok(Setting::Native),
+    let (sleeps, now, value) = (board.sleeps(), board.monotonic_now(), value.nanos_in_all());
+    let due = match is_absolute {
+        true if is_of_realtime => Due::Date(Moment { seconds, nanos }),
+        true if !sleeps.are_virtual() => return Ok(Setting::Native),
+        true if sleeps.are_native_for(value - now) => Due::Native(value - now),
+        true => Due::Passed(value),
+        false if sleeps.are_native_for(value) => return Ok(Setting::Native),
+        false => Due::Passed(now + value),
     };
     Ok(Setting::Until(due, every))
-}
-
-fn nanos_of(duration: Duration) -> i128 {
-    i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)
 }
 
 /// Writes an `itimerspec` of two lengths in nanoseconds.
@@ -210,8 +208,10 @@ fn duplicate(thread: i32, descriptor: u64) -> Option<(OwnedFd, OwnedFd)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::page::Slot;
+    use crate::page::{Sleeps, Slot};
 
     fn board(seconds: i64, sleeps: Sleeps) -> Board {
         let first = Slot {
@@ -240,7 +240,8 @@ mod tests {
             (long, 0, true, [0, 0, 1, 0], "date"),
             (long, 0, false, [0, 0, 9, 0], "length"),
             (long, 1, false, [0, 0, 9, 0], "length"),
-            (long, 7, true, [0, 0, 9, 0], "length"),
+            (long, 7, true, [0, 0, 4_000_000_000, 0], "length"),
+            (long, 7, true, [0, 0, 1, 0], "host length"),
             (long, 1, false, [0, 0, 4, 0], "native"),
             (long, 1, false, [0, 0, 0, 0], "native"),
             (long, 1, false, [0, 0, -9, 0], "wrong"),
@@ -249,6 +250,7 @@ mod tests {
                 Ok(Setting::Native) => "native",
                 Ok(Setting::Until(Due::Date(_), _)) => "date",
                 Ok(Setting::Until(Due::Passed(_), _)) => "length",
+                Ok(Setting::Until(Due::Native(_), _)) => "host length",
                 Err(_) => "wrong",
             };
             assert_eq!(found, expected, "{sleeps:?} {clock} {is_absolute} {words:?}");

@@ -1,9 +1,8 @@
-//! Threads that wait in the image, and whose waits a clock change interrupts.
+//! Interrupts threads that wait in the image after a clock change.
 //!
-//! A thread waits in the kernel for the host time that is left as the clock is. After a change, the supervisor stops
-//! each waiting thread for a moment, and lets its system call return a number by which the image knows that it must
-//! wait again. A thread that is about to wait is tried again shortly afterward. A thread that cannot be stopped reads
-//! the clock again within a second.
+//! A thread waits in the kernel for the remaining host time. After a change, the supervisor stops each waiting thread
+//! briefly, and its system call returns a special number. The image then computes the remaining time again. The
+//! supervisor retries threads that are about to wait. A thread that cannot be stopped reads the clock within a second.
 
 use std::collections::HashMap;
 
@@ -16,24 +15,24 @@ const INTERRUPTED: [i64; 5] = [-4, -512, -513, -514, -516];
 /// How often a running thread is tried again, every [`RETRY_NANOS`]. One that is about to wait runs for much less.
 const TRIES_MAX: u32 = 50;
 pub(crate) const RETRY_NANOS: i128 = 1_000_000;
-/// The number of the call in progress if there is none that the kernel could restart.
+/// The call number of a thread without a call that the kernel could restart.
 const NO_CALL: u64 = u64::MAX;
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
 const SIGNALS: [&str; 4] = ["SigPnd:", "ShdPnd:", "SigBlk:", "SigIgn:"];
 
 struct Waiter {
     image: u64,
-    /// Where it continues.
+    /// The address at which it continues.
     waiting: u64,
     /// How often it was tried to interrupt it since the clock changed; `None` if it knows the clock.
     tries: Option<u32>,
 }
 
-/// What a thread does, according to the kernel.
+/// The state of a thread, according to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Running,
-    /// It is blocked, and will continue there.
+    /// It is blocked, and will continue at this address.
     Blocked(u64),
     Gone,
 }
@@ -49,7 +48,7 @@ impl Waiters {
         self.all.insert(thread, Waiter { image, waiting, tries: None });
     }
 
-    /// Returns where the program of a thread has the image, if it has waited before.
+    /// Returns the address of the image in a program, if the thread has waited before.
     pub(crate) fn image(&self, thread: i32) -> Option<u64> {
         self.all.get(&thread).map(|waiter| waiter.image)
     }
@@ -63,7 +62,7 @@ impl Waiters {
         self.all.values().all(|waiter| waiter.tries.is_none())
     }
 
-    /// Returns the threads to interrupt, and forgets those that do not wait anymore.
+    /// Returns the threads to interrupt, and forgets threads that no longer wait.
     pub(crate) fn to_interrupt(&mut self) -> Vec<i32> {
         let mut found = Vec::new();
         self.all.retain(|thread, waiter| {
@@ -114,7 +113,7 @@ fn restart(thread: i32, found: &Registers) {
     }
 }
 
-/// Returns where a thread is (`proc_pid_syscall(5)`).
+/// Returns the state of a thread (`proc_pid_syscall(5)`).
 fn place(thread: i32) -> Place {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{thread}/syscall")) else { return Place::Gone };
     place_in(&text)

@@ -1,9 +1,9 @@
-//! Waits of futexes and message queues until a realtime moment, and POSIX timers that are set to a date. If sleeps are
-//! virtual, also all others that the kernel would end by the host's clock.
+//! Waits of futexes and message queues until a realtime moment, and POSIX timers that are set to a date. With virtual
+//! sleeps, also all other calls with a timeout.
 //!
-//! The thread is interrupted before it waits, and redirected to a routine of the image, which waits on the clock page
-//! instead and returns to where the call would have returned (`timenav_wait` in `image/image.c`). Only registers are
-//! changed, and the tracer detaches: anything that would end the program's wait also ends this one.
+//! The thread is interrupted before it waits, and redirected to a routine of the image. The routine waits on the clock
+//! page instead, and returns to the caller (`timenav_wait` in `image/image.c`). Only registers are changed, and the
+//! tracer detaches: anything that would end the program's wait also ends this one.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::image::{WAIT, WAITING};
 use crate::kernel::process::tai_offset;
 use crate::kernel::ptrace::{self, Registers};
 use crate::kernel::seccomp::Call;
-use crate::page::{Moment, Sleeps};
+use crate::page::Moment;
 use crate::report::Hidden;
 use crate::supervisor::answers::{Fault, read_words};
 use crate::vdso::Mapped;
@@ -26,7 +26,7 @@ const TAI: u64 = 11;
 const ABSOLUTE: u64 = 1;
 /// Clock ids, flags and numbers of milliseconds are 32-bit integers.
 const LOWER_HALF: u64 = 0xffff_ffff;
-/// What the routine is told of a call, as in `image/sleeps.h`.
+/// Flags for the routine, as in `image/sleeps.h`.
 const OF_TAI: u64 = 1 << 32;
 const PRECISE: u64 = 1 << 33;
 const WRITABLE: u64 = 1 << 34;
@@ -37,7 +37,7 @@ const NOT_BEGUN: u64 = (-512_i64).cast_unsigned();
 /// Number of bytes by which the routine is recognized.
 const CODE_BYTES: usize = 64;
 
-/// `FUTEX_WAIT`, whose timeout is a length.
+/// `FUTEX_WAIT`: its timeout is a length.
 const FUTEX_WAIT: u64 = 0;
 const FUTEX_COMMAND: u64 = 127;
 /// The realtime clocks that can be slept on, and the monotonic ones.
@@ -84,7 +84,7 @@ pub(crate) fn is_sleep_until_a_date(call: &Call) -> bool {
 
 pub(crate) struct Routine {
     at: u64,
-    /// Where a thread continues that waits in the kernel.
+    /// The offset at which a waiting thread continues.
     waiting: u64,
     head: Vec<u8>,
     code: Vec<u8>,
@@ -100,17 +100,17 @@ pub(crate) struct Sent {
     to: u64,
     /// The address of the image in the program.
     pub(crate) image: u64,
-    /// Where the thread will continue that waits in the kernel.
+    /// The address at which the waiting thread will continue.
     pub(crate) waiting: u64,
     /// Passed to the routine together with the call number.
     hint: u64,
 }
 
-/// Where a call has its timeout, and what it does with it.
+/// The address and the format of a timeout.
 enum Timeout {
     Date(u64),
     Timespec(u64),
-    /// The kernel writes there what is left of it.
+    /// The kernel writes the remaining time back.
     TimespecLeft(u64),
     TimevalLeft(u64),
     Millis(u64),
@@ -148,8 +148,8 @@ impl Routine {
         Some(Self { at, waiting, head: image.head().to_vec(), code: code.get(..CODE_BYTES)?.to_vec(), filters })
     }
 
-    /// Returns where to redirect the thread; `None` to leave the call to the kernel. Fails if the timeout is not
-    /// readable. `known` is where the program has the image, as far as is known.
+    /// Returns how to redirect the thread; `None` to leave the call to the kernel. Fails if the timeout is not readable.
+    /// `known` is the address of the image, if it is known.
     pub(crate) fn send(&self, call: Call, board: &Board, known: Option<u64>) -> Result<Option<Sent>, Hidden> {
         let hint = match i64::from(call.number) {
             libc::SYS_timer_settime => hint_of_timer(&call, board)?,
@@ -183,8 +183,8 @@ impl Routine {
         }))
     }
 
-    /// Lets the routine make another call of the same effect, whose timeout is in nanoseconds. A filter of the program
-    /// may forbid that one.
+    /// Lets the routine make another call of the same effect with a timeout in nanoseconds, unless a filter of the
+    /// program could forbid that call.
     fn precise_hint(&self, pid: i32, board: &Board) -> u64 {
         let is_precise =
             board.slot().rate > HOST_SPEED && self.filters.is_some() && filters_of(&pid.to_string()) == self.filters;
@@ -192,13 +192,10 @@ impl Routine {
     }
 }
 
-/// Returns whether a length is left to the kernel: it is to be native, or so short that the difference does not matter.
+/// Returns whether a length is left to the kernel, because it is native or too short to matter.
 fn is_short(length: i128, board: &Board) -> bool {
     let slot = board.slot();
-    let is_native = match board.sleeps() {
-        Sleeps::Native => true,
-        Sleeps::Virtual { native_below } => length < i128::try_from(native_below.as_nanos()).unwrap_or(i128::MAX),
-    };
+    let is_native = board.sleeps().are_native_for(length);
     is_native || length == 0 || (length <= MILLISECOND && !slot.is_paused && slot.rate >= HOST_SPEED)
 }
 
@@ -217,7 +214,7 @@ fn in_nanos(seconds: i64, nanos: i64) -> i128 {
     Moment { seconds, nanos }.nanos_in_all()
 }
 
-/// Lets the routine write what is left of a timeout, unless it is in memory that the program cannot write.
+/// Lets the routine write the rest of a timeout back, unless the memory is read-only.
 fn writable_hint(pid: i32, at: u64) -> u64 {
     let mut bytes = [0; 16];
     let is_writable = ptrace::read(pid, at, &mut bytes).and_then(|()| ptrace::write(pid, at, &bytes)).is_ok();
@@ -236,7 +233,7 @@ fn is_kernel_since(first: (u32, u32)) -> bool {
     numbers.next().zip(numbers.next()).is_some_and(|release| release >= first)
 }
 
-/// What the value of a timer is.
+/// The meaning of a timer's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerValue {
     /// A date. Its clock is ahead of realtime by `shift` seconds.
@@ -249,7 +246,7 @@ pub(crate) enum TimerValue {
 }
 
 impl Sent {
-    /// Returns what the value of a timer is; `None` if this is another call.
+    /// Returns the meaning of a timer's value; `None` for another call.
     pub(crate) fn timer_value(&self) -> Option<TimerValue> {
         let value = match self.hint {
             OF_LENGTH => TimerValue::Length,
@@ -296,7 +293,7 @@ fn is_moment(pid: i32, at: u64) -> Result<bool, Hidden> {
     Ok(words(pid, at)?.is_some_and(|[seconds, nanos]: [i64; 2]| is_right(seconds, nanos)))
 }
 
-/// Returns what the routine needs to know of a timer of the kernel; `None` if the call is left to the kernel.
+/// Returns the flags for a kernel timer; `None` if the call is left to the kernel.
 fn hint_of_timer(call: &Call, board: &Board) -> Result<Option<u64>, Hidden> {
     let [_, flags, new, ..] = call.parameters;
     let Some([every, every_nanos, seconds, nanos]) = words(call.pid, new)? else { return Ok(None) };
@@ -350,7 +347,7 @@ fn mapped_image(pid: i32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Slot;
+    use crate::page::{Sleeps, Slot};
 
     #[test]
     fn clock_of_a_posix_timer_is_found() {

@@ -252,8 +252,8 @@ static int ticks(long count, long every) {
     struct itimerspec timer = {{every, 0}, {every, 0}};
     int file = timerfd_create(CLOCK_MONOTONIC, 0);
     unsigned long found;
-    timerfd_settime(file, 0, &timer, 0);
     long long start = now_in(CLOCK_MONOTONIC);
+    timerfd_settime(file, 0, &timer, 0);
     puts("ticking");
     for (long i = 1; i <= count; i++) {
         if (read(file, &found, 8) != 8) return 1;

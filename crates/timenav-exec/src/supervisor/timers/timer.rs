@@ -22,6 +22,8 @@ pub(crate) enum Due {
     Date(Moment),
     /// At a time of the monotonic clock of programs, in nanoseconds.
     Passed(i128),
+    /// After a length of host time, in nanoseconds, whatever the clock does.
+    Native(i128),
 }
 
 pub(crate) struct Timer {
@@ -73,10 +75,17 @@ impl Timer {
 
     /// Sets the timer again after a clock change. One that has expired, and that the program has not read, does so again.
     pub(super) fn arm_again(&mut self, board: &Board) -> Option<()> {
-        let before = board.monotonic_before_change();
         let is_repeated = self.repeats > 0;
-        if is_repeated && self.passes <= before {
-            self.due = Due::Passed(self.passes + ((before - self.passes) / self.every + 1) * self.every);
+        if is_repeated {
+            // Only the kernel decides whether it has expired: two changes may be seen as one.
+            let late = monotonic_now().nanos_in_all() - self.ends.0;
+            let passes = self.passes + if late < 0 { 0 } else { (late / self.repeats + 1) * self.every };
+            let now = board.monotonic_now();
+            // A jump over several repeats is one expiration.
+            let over = if passes < now { (now - passes) / self.every * self.every } else { 0 };
+            if late >= 0 || over > 0 {
+                self.due = Due::Passed(passes + over);
+            }
         }
         let is_unread = is_repeated && is_readable(&self.file);
         self.arm_after(board, is_unread.then_some(1))
@@ -91,20 +100,22 @@ impl Timer {
                 (slot.boot_when(date).map(|at| at - boot.nanos_in_all()), rest)
             }
             Due::Passed(at) => (slot.host_length(at.saturating_sub(passed)), at.saturating_sub(passed)),
+            Due::Native(length) => (Some(length), length),
         };
         self.passes = passed.saturating_add(rest);
         // Zero would disarm the timer.
         let host = left.or(host).unwrap_or(FAR).clamp(1, FAR);
-        let repeats = match (self.every, board.sleeps().are_virtual()) {
-            (0, _) | (_, false) => self.every,
-            (every, true) => slot.host_length(every).unwrap_or(FAR).clamp(1, FAR),
+        let is_native = matches!(self.due, Due::Native(_)) || !board.sleeps().are_virtual();
+        let repeats = match self.every {
+            every if every == 0 || is_native => every,
+            every => slot.host_length(every).unwrap_or(FAR).clamp(1, FAR),
         };
         let set = Itimerspec { it_interval: spec(repeats), it_value: spec(host) };
         let from = monotonic_now().nanos_in_all();
         timerfd_settime(&self.file, TimerfdTimerFlags::empty(), &set).ok()?;
         let to = monotonic_now().nanos_in_all();
         self.ends = (from + host, to + host);
-        self.repeats = if board.sleeps().are_virtual() { repeats } else { 0 };
+        self.repeats = if is_native { 0 } else { repeats };
         Some(())
     }
 
@@ -127,6 +138,11 @@ impl Timer {
         let late = if self.repeats > 0 { to + left - first } else { 0 };
         let more = if late > 0 { late - late % self.repeats } else { 0 };
         left > 0 && from + left <= last + more && to + left >= first + more
+    }
+
+    /// Returns whether clock changes do not concern it.
+    pub(super) const fn is_native(&self) -> bool {
+        matches!(self.due, Due::Native(_))
     }
 
     pub(super) const fn interval(&self) -> i128 {
@@ -203,7 +219,7 @@ fn left_of(text: &str) -> Option<i128> {
     Some(Moment { seconds: seconds.trim().parse().ok()?, nanos: nanos.trim().parse().ok()? }.nanos_in_all())
 }
 
-fn is_readable(file: &OwnedFd) -> bool {
+pub(crate) fn is_readable(file: &OwnedFd) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     rustix::event::poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&now)) != Ok(0)
 }

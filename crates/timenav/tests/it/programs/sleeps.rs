@@ -49,10 +49,10 @@ fn waits_of_all_kinds_are_shorter_at_a_higher_rate() {
         }
         for flags in [&[][..], &["-static"]] {
             let Some((_folder, sleeps)) = compiled(SOURCE, flags) else { continue };
-            // Natively this takes a day.
-            let (code, stdout, _) = run(&mut sleeping(&service, via, &[], &[&sleeps, "all", "86400"]), "");
+            // Natively this takes two hours.
+            let (code, stdout, _) = run(&mut sleeping(&service, via, &[], &[&sleeps, "all", "7200"]), "");
             assert_eq!((code, stdout.as_str()), (Some(0), "waiting\ndone\n"), "{via} {flags:?}");
-            let (code, stdout, _) = run(&mut sleeping(&service, via, &[], &[&sleeps, "ticks", "5", "3600"]), "");
+            let (code, stdout, _) = run(&mut sleeping(&service, via, &[], &[&sleeps, "ticks", "4", "900"]), "");
             assert_eq!((code, stdout.as_str()), (Some(0), "ticking\ndone\n"), "{via} {flags:?}");
         }
     }
