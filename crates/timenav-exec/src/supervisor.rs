@@ -174,8 +174,8 @@ impl<'a> Supervisor<'a> {
 
     /// Stops threads that wait by a clock that has changed, or whose process has timers.
     fn interrupt_waiters(&mut self) {
-        let timers = self.kernel_timers.to_interrupt();
-        for thread in self.waiters.to_interrupt().into_iter().chain(timers) {
+        let timers = self.kernel_timers.take_stale();
+        for thread in self.waiters.take_stale().into_iter().chain(timers) {
             if self.attached.contains_key(&thread) {
                 continue;
             }

@@ -150,7 +150,7 @@ impl KernelTimers {
     }
 
     /// Returns a thread of each process to stop.
-    pub(crate) fn to_interrupt(&mut self) -> Vec<i32> {
+    pub(crate) fn take_stale(&mut self) -> Vec<i32> {
         let mut found = Vec::new();
         self.late.retain(|process, tries| {
             *tries += 1;

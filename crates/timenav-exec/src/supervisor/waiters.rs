@@ -63,7 +63,7 @@ impl Waiters {
     }
 
     /// Returns the threads to interrupt, and forgets threads that no longer wait.
-    pub(crate) fn to_interrupt(&mut self) -> Vec<i32> {
+    pub(crate) fn take_stale(&mut self) -> Vec<i32> {
         let mut found = Vec::new();
         self.all.retain(|thread, waiter| {
             let Some(tries) = &mut waiter.tries else { return true };
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(waiters.image(i32::MAX), Some(0x1000));
         waiters.clock_has_changed();
         assert!(!waiters.are_current());
-        assert_eq!(waiters.to_interrupt(), Vec::<i32>::new(), "it is gone");
+        assert_eq!(waiters.take_stale(), Vec::<i32>::new(), "it is gone");
         assert!(waiters.are_current());
     }
 }
