@@ -116,8 +116,8 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
         report(&warning);
     }
     let client = Client::new(&command.service, surroundings)?;
-    let begin = || following::begin(&client, &command.timeline);
-    let begun = command.create.or_created(&client, &command.timeline, begin)?;
+    let attempt = || following::begin(&client, &command.timeline);
+    let begun = command.create.or_created(&client, &command.timeline, attempt)?;
     let clock = Wrong::new(command.fault.fault(), &begun);
     let board = board::create(&client, &begun, &clock.shown(), &mut chosen)?;
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());

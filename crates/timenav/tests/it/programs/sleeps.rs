@@ -249,7 +249,7 @@ fn clock_changes_lose_no_messages_between_waiting_threads() {
 }
 
 #[test]
-fn preloaded_libraries_and_unknown_options_are_rejected() {
+fn preloaded_libraries_unknown_options_and_timelines_are_rejected() {
     let Some(service) = service() else { return };
     let exec = |words: &[&str]| run(command(&service, &[&["exec"], words].concat()).env("PATH", PATH), "");
     let (code, _, stderr) = exec(&["--via", "preload", "--sleeps", "virtual", "--", "true"]);
@@ -260,6 +260,14 @@ fn preloaded_libraries_and_unknown_options_are_rejected() {
         let (code, _, stderr) = exec(words);
         assert_eq!(code, Some(2), "{stderr}");
         assert!(stderr.contains(words[0]), "{stderr}");
+    }
+    let create = ["--timeline", "new-one", "--create", "--", "date", "-u", "+%Y"];
+    let (code, _, stderr) = exec(&["--timeline", "new-one", "--", "date"]);
+    assert_eq!(code, Some(5), "{stderr}");
+    assert!(stderr.contains("to create a new timeline, add --create"), "{stderr}");
+    for _ in 0..2 {
+        let (code, _, stderr) = exec(&create);
+        assert_eq!(code, Some(0), "{stderr}");
     }
     // Options after the program are its own, and a hyphen may begin its name after `--`.
     assert_eq!(exec(&["date", "-u", "+%Y"]).1, "2031\n");
