@@ -269,7 +269,8 @@ fn scan_quota_per_address_applies_across_users() {
     };
     let keys: Vec<String> = (0..2 * max / of_user).map(operator).collect();
     let mut connection = service.connect();
-    for (count, key) in (0..2 * max).zip(keys.iter().cycle()) {
+    // On a slow machine, more are allowed in the meantime.
+    for (count, key) in (0..ENOUGH as u64).zip(keys.iter().cycle()) {
         let answer = connection.exchange(&scan().key(key)).unwrap();
         if answer.status == 429 {
             assert!(count >= max, "refused after {count} of {max}");
@@ -280,7 +281,7 @@ fn scan_quota_per_address_applies_across_users() {
             return service.audit();
         }
     }
-    panic!("{} scans were not too many", 2 * max);
+    panic!("{ENOUGH} scans were not too many");
 }
 
 #[test]
@@ -330,10 +331,20 @@ fn failed_logins_per_user_and_address_are_limited() {
     let refused = spend(&service, &log_in("ada", "not this one"), 9);
     assert_eq!(refused.header("ratelimit-policy"), Some("\"log-ins\";q=10;w=60"));
     refused.refused(429, "rate_limited");
-    // Rejected attempts create no entry, except for reading the checkpoint, and the password is not compared.
-    let before = service.checkpoint("system").size;
-    service.try_log_in("ada", PASSWORD).refused(429, "rate_limited");
-    assert_eq!(service.checkpoint("system").size, before + 1);
+    // Rejected attempts create no entry, except for reading the checkpoint, and the password is not compared. On a slow
+    // machine, one more may be allowed in the meantime.
+    let is_rejected = (0..ENOUGH).any(|_| {
+        spend(&service, &log_in("ada", "not this one"), 0);
+        let before = service.checkpoint("system").size;
+        let answer = service.try_log_in("ada", PASSWORD);
+        if answer.status != 429 {
+            return false;
+        }
+        answer.refused(429, "rate_limited");
+        assert_eq!(service.checkpoint("system").size, before + 1);
+        true
+    });
+    assert!(is_rejected);
     // The user can log in from elsewhere, and other users from here.
     let mut far = Connection::open_from(elsewhere(1), service.address()).unwrap();
     far.exchange(&log_in("ada", PASSWORD)).unwrap().expect(200);

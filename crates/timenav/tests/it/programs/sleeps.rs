@@ -157,7 +157,7 @@ fn short_timeouts_are_native_below_the_limit() {
     }
     let mut waiting = Teller::of(&mut sleeping(&service, "auto", &native, &[&sleeps, "one", "3600"]));
     assert_eq!(waiting.line(), "sleeping\n");
-    assert_eq!(forwarded(&service, waiting).trim().parse::<i64>().unwrap() / 3600, 1);
+    assert!(forwarded(&service, waiting).trim().parse::<i64>().unwrap() >= 3600);
     let (code, _, stderr) = run(&mut command(&service, &["exec", "--native-timeouts-below", "5s", "--", "true"]), "");
     assert_eq!(code, Some(1));
     assert!(stderr.contains("--native-timeouts-below needs --sleeps virtual"), "{stderr}");

@@ -47,10 +47,13 @@ fn change_waits_until_all_followers_confirm() {
 
     let mut connections: Vec<Connection> = (0..3).map(|_| service.connect()).collect();
     let [web, db, looker] = connections.as_mut_slice() else { unreachable!() };
+    // One after the other: they are listed in the order in which they began to follow.
     let mut web = open(web, &service, following("web"));
+    let of_web = web.next().unwrap();
     let mut db = open(db, &service, following("db"));
+    let of_db = db.next().unwrap();
     let mut looker = open(looker, &service, following("looker").key(&reader));
-    let first: Vec<Message> = [&mut web, &mut db, &mut looker].map(|stream| stream.next().unwrap()).into();
+    let first: [Message; 3] = [of_web, of_db, looker.next().unwrap()];
     let newest = service.get("/v1/clock", &[])["generation"].clone();
     assert!(first.iter().all(|told| told.data["generation"] == newest), "the clock as it is comes first");
     let (awaited, said) = forward(&service, &json!("all"), "0s");
