@@ -20,9 +20,11 @@ const FEATURES: &str = "timenav/full";
 /// The package whose tests start the service.
 const SERVICE: &str = "timenav";
 /// Test threads per processor for tests of the service. They wait for clocks, leases and programs.
-const SERVICE_PER_PROCESSOR: usize = 4;
+const SERVICE_PER_PROCESSOR: usize = 3;
 /// Test threads per processor for other tests. Some wait for PostgreSQL.
-const OTHERS_PER_PROCESSOR: usize = 2;
+const OTHERS_PER_PROCESSOR: usize = 1;
+/// Niceness of the tests. The steps that run at the same time have fewer processes, and browsers that must respond.
+const NICENESS: &str = "-n10";
 /// Part of the name of every documentation test, and of no other test.
 const OF_DOCUMENTATION: &str = "(line ";
 /// If more tests than this fail at once, none is retried.
@@ -167,7 +169,7 @@ fn all_of(
     let run = |suite: &Suite| {
         let mut command = suite.command();
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
-        watched(&mut command, shown)
+        watched(&mut command, &suite.program, shown)
     };
     suites.iter().map(|suite| Ok((suite.clone(), run(suite)?))).collect()
 }
@@ -198,7 +200,8 @@ fn once_more(outcomes: &[(Suite, Outcome)]) -> anyhow::Result<Vec<String>> {
 
 impl Suite {
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new("nice");
+        command.arg(NICENESS).arg(&self.program);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         // `--report-time` is unstable and needs this variable.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]);
@@ -210,8 +213,8 @@ impl Suite {
 }
 
 /// Runs a program, shows its output line by line, and collects the failed tests.
-fn watched(command: &mut Command, shown: &Mutex<impl Write>) -> anyhow::Result<Outcome> {
-    let program = Path::new(command.get_program()).display().to_string();
+fn watched(command: &mut Command, program: &Path, shown: &Mutex<impl Write>) -> anyhow::Result<Outcome> {
+    let program = program.display().to_string();
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("{program} cannot be started"))?;
     let said = child.stdout.take().context("a program of tests has no output")?;
     show(shown, &format!("     Running {program}"));
@@ -291,7 +294,7 @@ mod tests {
         let mut told = Command::new("sh");
         told.args(["-c", "echo 'test a::b ... FAILED <0.250s>'; echo 'test c ... ok <1.500s>'; exit 101"]);
         let shown = Mutex::new(Vec::new());
-        let outcome = watched(&mut told, &shown).unwrap();
+        let outcome = watched(&mut told, Path::new("sh"), &shown).unwrap();
         let times = vec![(0.25, "a::b".to_owned()), (1.5, "c".to_owned())];
         assert_eq!(outcome, Outcome { succeeded: false, failed: vec!["a::b".to_owned()], times });
         let shown = String::from_utf8(shown.into_inner().unwrap()).unwrap();
