@@ -50,12 +50,15 @@ describe('a key that is pressed early', () => {
 describe('steps from event to event', () => {
   it('begin at the edge of what is in view, and say where they end', async () => {
     const page = await open('&center=1969-07-18T12:00:00Z&zoom=500000000');
+    const width = async (): Promise<number | undefined> => (await axis(page).boundingBox())?.width;
+    const whole = await width();
     await axis(page).focus();
     await page.keyboard.press(']');
     await card(page).getByRole('heading', { name: 'Launch of Apollo 11' }).waitFor();
     await page.keyboard.press('Escape');
-    // Until the card is gone, a step begins at its event.
+    // Until the card is gone, a step begins at its event, and the edge is that of a narrower axis.
     await card(page).waitFor({ state: 'detached' });
+    await expect.poll(width).toBe(whole);
     await axis(page).focus();
     await page.keyboard.press('[');
     await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
