@@ -72,6 +72,11 @@ pub(crate) fn descendants() -> Vec<i32> {
     all.keys().copied().filter(|pid| ancestors(*pid, &all).skip(1).any(|ancestor| ancestor == own)).collect()
 }
 
+/// Returns whether a process or thread with that id exists.
+pub(crate) fn is_there(id: i32) -> bool {
+    std::path::Path::new(&format!("/proc/{id}")).exists()
+}
+
 /// Returns the process of a thread (`proc_pid_status(5)`).
 pub(crate) fn process_of(thread: i32) -> Option<i32> {
     let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;

@@ -11,9 +11,9 @@ use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
 use crate::kernel::seccomp::{Answering, Call};
 use crate::page::{Moment, Slot};
-use crate::processes::process_of;
+use crate::processes::{is_there, process_of};
 use crate::supervisor::answers::read_words;
-use crate::supervisor::timers::tell;
+use crate::supervisor::timers::write_setting;
 use crate::supervisor::waits::{Sent, TimerValue};
 
 /// Practically infinite, in nanoseconds: a hundred years.
@@ -26,6 +26,8 @@ const SYSCALL_BYTES: u64 = 2;
 /// `OURS` in `image/waits.h`, which lets the call pass the filter.
 const OURS: u64 = 0x7469_6d65 << 32;
 const LOWER_HALF: u64 = 0xffff_ffff;
+/// Number of timers at which those of ended processes are first removed.
+const TIDY_FROM: usize = 256;
 /// How often it is tried to stop a thread of a process.
 const TRIES_MAX: u32 = 50;
 
@@ -88,6 +90,7 @@ pub(crate) struct KernelTimers {
     all: HashMap<(i32, u64), KernelTimer>,
     /// Processes with timers that are set by an earlier clock, and the number of attempts to change them.
     late: HashMap<i32, u32>,
+    tidy_at: usize,
 }
 
 impl KernelTimers {
@@ -115,6 +118,10 @@ impl KernelTimers {
         let mut timer = KernelTimer { image, waiting, passes, date, every, fires: 0, repeats: 0 };
         timer.set(&board.slot(), boot_now().nanos_in_all(), now);
         self.all.insert((process, id), timer);
+        if self.all.len() >= self.tidy_at.max(TIDY_FROM) {
+            self.all.retain(|(process, _), _| is_there(*process));
+            self.tidy_at = 2 * self.all.len();
+        }
     }
 
     /// Answers a call that reads a timer.
@@ -127,8 +134,8 @@ impl KernelTimers {
         let now = board.monotonic_now();
         let left = timer.next(now).map_or(0, |next| next - now);
         if line.is_waiting(call.id) {
-            let is_told = tell(call.pid, call.parameters[1], [timer.every, left]).is_ok();
-            line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
+            let is_written = write_setting(call.pid, call.parameters[1], [timer.every, left]).is_ok();
+            line.answer(call.id, if is_written { 0 } else { -i64::from(libc::EFAULT) });
         }
     }
 

@@ -85,8 +85,8 @@ impl Timers {
             line.let_go_on(call.id);
             return Answered::ByHost(Hidden::Descriptor);
         }
-        let is_told = old == 0 || before.is_some_and(|before| tell(call.pid, old, before).is_ok());
-        line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
+        let is_written = old == 0 || before.is_some_and(|before| write_setting(call.pid, old, before).is_ok());
+        line.answer(call.id, if is_written { 0 } else { -i64::from(libc::EFAULT) });
         if !timer.is_native() {
             self.push(timer);
         }
@@ -103,8 +103,8 @@ impl Timers {
             return;
         };
         if line.is_waiting(call.id) {
-            let is_told = tell(call.pid, into, self.in_virtual_time(found, board)).is_ok();
-            line.answer(call.id, if is_told { 0 } else { -i64::from(libc::EFAULT) });
+            let is_written = write_setting(call.pid, into, self.in_virtual_time(found, board)).is_ok();
+            line.answer(call.id, if is_written { 0 } else { -i64::from(libc::EFAULT) });
         }
     }
 
@@ -181,7 +181,7 @@ fn setting(
 }
 
 /// Writes an `itimerspec` of two lengths in nanoseconds.
-pub(crate) fn tell(pid: i32, at: u64, lengths: [i128; 2]) -> io::Result<()> {
+pub(crate) fn write_setting(pid: i32, at: u64, lengths: [i128; 2]) -> io::Result<()> {
     let [interval, value] = lengths.map(Moment::from_nanos);
     let words = [interval.seconds, interval.nanos, value.seconds, value.nanos].map(i64::to_le_bytes);
     ptrace::write(pid, at, &words.concat())

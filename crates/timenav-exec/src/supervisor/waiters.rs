@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::kernel::ptrace::{self, Registers};
+use crate::processes::is_there;
 
 /// `CHANGED` in `image/waits.h`.
 const CHANGED: i64 = -1000;
@@ -15,6 +16,8 @@ const INTERRUPTED: [i64; 5] = [-4, -512, -513, -514, -516];
 /// How often a running thread is tried again, every [`RETRY_NANOS`]. One that is about to wait runs for much less.
 const TRIES_MAX: u32 = 50;
 pub(crate) const RETRY_NANOS: i128 = 1_000_000;
+/// Number of threads at which ended ones are first removed.
+const TIDY_FROM: usize = 256;
 /// The call number of a thread without a call that the kernel could restart.
 const NO_CALL: u64 = u64::MAX;
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -40,12 +43,17 @@ enum Place {
 #[derive(Default)]
 pub(crate) struct Waiters {
     all: HashMap<i32, Waiter>,
+    tidy_at: usize,
 }
 
 impl Waiters {
     /// Adds a thread that is sent to wait. It reads the clock afterward.
     pub(crate) fn add(&mut self, thread: i32, image: u64, waiting: u64) {
         self.all.insert(thread, Waiter { image, waiting, tries: None });
+        if self.all.len() >= self.tidy_at.max(TIDY_FROM) {
+            self.all.retain(|thread, _| is_there(*thread));
+            self.tidy_at = 2 * self.all.len();
+        }
     }
 
     /// Returns the address of the image in a program, if the thread has waited before.
@@ -174,6 +182,19 @@ mod tests {
         ] {
             assert_eq!(has_signal_in(&status(own, shared, blocked, ignored)), expected, "{own} {shared}");
         }
+    }
+
+    #[test]
+    fn ended_threads_are_removed_without_a_clock_change() {
+        let mut waiters = Waiters::default();
+        let own = std::process::id().cast_signed();
+        waiters.add(own, 0x1000, 0x2000);
+        // The kernel gives out no such ids.
+        for number in 0..10_000 {
+            waiters.add(i32::MAX - number, 0x1000, 0x2000);
+        }
+        assert!(waiters.all.len() < 2 * TIDY_FROM, "{}", waiters.all.len());
+        assert_eq!(waiters.image(own), Some(0x1000));
     }
 
     #[test]
