@@ -33,7 +33,7 @@ use crate::writer::heads::Heads;
 use crate::writer::locking::{is_nothing, to_lock};
 use crate::writer::sealing::{Sealed, keep_newest, seal_all, seal_together};
 use crate::writer::shared::{Committed, Shared};
-use crate::writer::submission::{QueueItem, Submission, Told};
+use crate::writer::submission::{QueueItem, Recorded, Submission};
 
 mod timed;
 
@@ -104,12 +104,12 @@ impl Committer {
         let mut also = BTreeSet::new();
         for _ in 0..DECIDED_AGAIN_MAX {
             match self.try_commit(&mut submissions, salts, &mut also) {
-                Ok(Finished { states, directory, rows, ended, told, entries_count, salts, .. }) => {
+                Ok(Finished { states, directory, rows, ended, responses, entries_count, salts, .. }) => {
                     let committed = Committed { states, directory, rows, ended, entries_count };
-                    let (mut answers, mut later) = (Vec::with_capacity(told.len()), Vec::new());
-                    for (submission, told) in submissions.into_iter().zip(told) {
-                        match told {
-                            Some(told) => answers.push((submission.command, told)),
+                    let (mut answers, mut later) = (Vec::with_capacity(responses.len()), Vec::new());
+                    for (submission, response) in submissions.into_iter().zip(responses) {
+                        match response {
+                            Some(response) => answers.push((submission.command, response)),
                             None => later.push(submission),
                         }
                     }
@@ -208,9 +208,10 @@ impl Committer {
     /// Waits for steps that may have been decided before a revocation, if a group repeats that request: the service
     /// that revoked may have been interrupted while it waited.
     fn wait_for_open_steps(&self, submissions: &[Submission], finished: &Finished) -> Result<(), Refusal> {
-        let is_gone = |told: &Option<Result<Told, Refusal>>| !matches!(told, Some(Err(Refusal::Denied(_))) | None);
-        let mut told = submissions.iter().zip(&finished.told);
-        if !told.any(|(submission, told)| submission.command.spec().action().revokes() && is_gone(told)) {
+        let is_gone =
+            |response: &Option<Result<Recorded, Refusal>>| !matches!(response, Some(Err(Refusal::Denied(_))) | None);
+        let mut responses = submissions.iter().zip(&finished.responses);
+        if !responses.any(|(submission, response)| submission.command.spec().action().revokes() && is_gone(response)) {
             return Ok(());
         }
         Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
@@ -479,6 +480,6 @@ fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) ->
 
 fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
     for submission in submissions {
-        submission.command.tell(Err(refusal.clone()));
+        submission.command.respond(Err(refusal.clone()));
     }
 }

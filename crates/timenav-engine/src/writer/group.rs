@@ -30,7 +30,7 @@ use crate::requests::refusal::{Refusal, denial_code};
 use crate::writer::deciding::{Aim, TimersNeeded, standing};
 use crate::writer::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool, Step};
 use crate::writer::heads::Heads;
-use crate::writer::submission::{Submission, Told};
+use crate::writer::submission::{Recorded, Submission};
 
 use self::kept::{forgotten, kept_outcome};
 
@@ -81,7 +81,7 @@ pub(crate) struct Finished {
     pub(crate) rows: Arc<DirectoryRows>,
     pub(crate) ended: Vec<EndedTimeline>,
     /// The response to each submission, in order; `None` for submissions that are postponed to a later group.
-    pub(crate) told: Vec<Option<Result<Told, Refusal>>>,
+    pub(crate) responses: Vec<Option<Result<Recorded, Refusal>>>,
     pub(crate) entries_count: u64,
     pub(crate) salts: SaltPool,
 }
@@ -380,10 +380,10 @@ impl<'a> Group<'a> {
         let size = |timeline: &TimelineId| heads.get(timeline).map(|state| state.head.frontier.size());
         commit.relied = relied.into_iter().map(|timeline| (timeline.clone(), size(timeline))).collect();
         let now = ports.clock.now();
-        let mut told: Vec<Option<Result<Told, Refusal>>> = Vec::with_capacity(decided.len());
+        let mut responses: Vec<Option<Result<Recorded, Refusal>>> = Vec::with_capacity(decided.len());
         for (decided, submission) in decided.into_iter().zip(submissions) {
             let Some(Decided { outcome, idempotency }) = decided else {
-                told.push(None);
+                responses.push(None);
                 continue;
             };
             let is_untold = matches!(outcome, Ok(Outcome::Done { is_told: false, .. }));
@@ -394,29 +394,32 @@ impl<'a> Group<'a> {
                     state.map(|state| {
                         let (size, root) = (state.head.frontier.size(), state.root);
                         let ledger = LedgerPosition { position, size, root, timeline_created };
-                        Told { timeline_id, ledger, replayed: false }
+                        Recorded { timeline_id, ledger, replayed: false }
                     })
                 }
-                Ok(Outcome::Replayed { timeline_id, ledger }) => Ok(Told { timeline_id, ledger, replayed: true }),
+                Ok(Outcome::Replayed { timeline_id, ledger }) => Ok(Recorded { timeline_id, ledger, replayed: true }),
                 Ok(Outcome::Same(number)) => {
                     let nothing = || Err(Refusal::Damaged("nothing was decided".to_owned()));
-                    told[number].clone().unwrap_or_else(nothing).map(|told| Told { replayed: true, ..told })
+                    responses[number]
+                        .clone()
+                        .unwrap_or_else(nothing)
+                        .map(|recorded| Recorded { replayed: true, ..recorded })
                 }
                 Err(refusal) => Err(refusal),
             };
-            if let (Some(idempotency), Ok(told)) = (idempotency, &one) {
+            if let (Some(idempotency), Ok(recorded)) = (idempotency, &one) {
                 let is_erased = outcomes_erased.contains_key(&idempotency.key);
                 let command = &*submission.command;
-                commit.outcomes.push(kept_outcome((idempotency, command), (told, is_untold), is_erased, now)?);
+                commit.outcomes.push(kept_outcome((idempotency, command), (recorded, is_untold), is_erased, now)?);
             }
-            told.push(Some(one));
+            responses.push(Some(one));
         }
         commit.outcomes_erased = outcomes_erased.values().flatten().map(forgotten).collect();
         if !commit.outcomes.is_empty() {
             commit.outcomes_expired_by = Some(host_clock.sure(now));
         }
         let states = states.into_values().collect();
-        Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })
+        Ok(Finished { commit, states, directory, rows, ended, responses, entries_count, salts })
     }
 }
 

@@ -13,11 +13,11 @@ use crate::requests::background::Background;
 use crate::requests::refusal::Refusal;
 use crate::writer::commit_times::CommitPart;
 use crate::writer::shared::{Committed, Shared};
-use crate::writer::submission::{QueuedCommand, Told};
+use crate::writer::submission::{QueuedCommand, Recorded};
 
 /// A committed group, to be published once its checkpoints are kept outside.
 pub(crate) struct Sealed {
-    pub(crate) answers: Vec<(Box<dyn QueuedCommand>, Result<Told, Refusal>)>,
+    pub(crate) answers: Vec<(Box<dyn QueuedCommand>, Result<Recorded, Refusal>)>,
     pub(crate) committed: Committed,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, s
 fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
     if let Err(refusal) = kept {
         for (command, _) in sealed.answers {
-            command.tell(Err(refusal.clone()));
+            command.respond(Err(refusal.clone()));
         }
         return;
     }
@@ -82,11 +82,11 @@ fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
     shared.publish(sealed.committed);
     // Background outcomes first: they may release firings that a notified caller wants to claim.
     let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(command, _)| command.is_awaited());
-    for (command, told) in others {
-        command.tell(told);
+    for (command, response) in others {
+        command.respond(response);
     }
     shared.live.grow(&sizes);
-    for (command, told) in awaited {
-        command.tell(told);
+    for (command, response) in awaited {
+        command.respond(response);
     }
 }

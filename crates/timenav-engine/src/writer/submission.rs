@@ -50,7 +50,7 @@ pub(crate) struct Answer<C> {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Recorded {
     pub(crate) timeline_id: TimelineId,
     pub(crate) ledger: LedgerPosition,
     pub(crate) replayed: bool,
@@ -78,7 +78,7 @@ pub(crate) trait QueuedCommand: Send {
 
     fn is_awaited(&self) -> bool;
 
-    fn tell(self: Box<Self>, told: Result<Told, Refusal>);
+    fn respond(self: Box<Self>, recorded: Result<Recorded, Refusal>);
 }
 
 /// A request and the receiver of its response, which is missing for a read with a buffered entry.
@@ -127,10 +127,10 @@ impl<D: Command> QueuedCommand for PendingCommand<D> {
         self.reply.is_some()
     }
 
-    fn tell(self: Box<Self>, told: Result<Told, Refusal>) {
+    fn respond(self: Box<Self>, recorded: Result<Recorded, Refusal>) {
         let Self { change, reply, .. } = *self;
         let Some(reply) = reply else { return };
-        let answer = told.and_then(|Told { timeline_id, ledger, replayed }| {
+        let answer = recorded.and_then(|Recorded { timeline_id, ledger, replayed }| {
             let change = change.ok_or_else(|| Refusal::Damaged("nothing was decided".to_owned()))?;
             Ok(Answer { timeline_id, change, ledger, replayed })
         });

@@ -5,16 +5,16 @@ use crate::ports::rows::IdempotencyRecord;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
-use crate::writer::submission::{QueuedCommand, Told};
+use crate::writer::submission::{QueuedCommand, Recorded};
 
 /// Returns the stored form of a response. If its content was erased in the same group, only that fact is stored.
 pub(super) fn kept_outcome(
     (idempotency, command): (Idempotency, &dyn QueuedCommand),
-    (told, is_untold): (&Told, bool),
+    (recorded, is_untold): (&Recorded, bool),
     is_erased: bool,
     now: Instant<Wall>,
 ) -> Result<IdempotencyRecord, Refusal> {
-    let Told { timeline_id, ledger, .. } = told;
+    let Recorded { timeline_id, ledger, .. } = recorded;
     let record = if is_erased {
         OutcomeRecord::forgotten(timeline_id, *ledger)
     } else {

@@ -108,7 +108,7 @@ fn rejected_submissions_leave_no_entries() {
         submission(&main, CreateTimeline::default()).0,
     ];
     let finished = made(&heads, &ports, &mut submissions);
-    let told: Vec<bool> = finished.told.iter().map(|told| matches!(told, Some(Ok(_)))).collect();
+    let told: Vec<bool> = finished.responses.iter().map(|told| matches!(told, Some(Ok(_)))).collect();
     assert_eq!(told, [false, true, false, true]);
     let sizes: Vec<(&str, u64, usize)> = finished
         .commit
@@ -128,15 +128,15 @@ fn group_is_decided_again_on_changed_heads() {
     heads.take_over(first.states, first.directory, first.rows);
     let (one, mut told) = submission(&main, CreateTimeline::default());
     let mut submissions = [one];
-    assert!(matches!(made(&heads, &ports, &mut submissions).told[0], Some(Ok(_))));
+    assert!(matches!(made(&heads, &ports, &mut submissions).responses[0], Some(Ok(_))));
     // Another writer has created it in the meantime, so the earlier decision is obsolete.
     let theirs = made(&heads, &ports, &mut [submission(&main, CreateTimeline::default()).0]);
     heads.take_over(theirs.states, theirs.directory, theirs.rows);
     let finished = made(&heads, &ports, &mut submissions);
-    assert!(matches!(finished.told[0], Some(Err(Refusal::AlreadyExists { .. }))));
+    assert!(matches!(finished.responses[0], Some(Err(Refusal::AlreadyExists { .. }))));
     assert!(finished.commit.timelines.is_empty());
-    for (submission, one) in submissions.into_iter().zip(finished.told) {
-        submission.command.tell(one.unwrap());
+    for (submission, one) in submissions.into_iter().zip(finished.responses) {
+        submission.command.respond(one.unwrap());
     }
     assert!(matches!(told.try_recv(), Ok(Err(Refusal::AlreadyExists { .. }))), "told once, and as decided last");
 }
@@ -167,7 +167,7 @@ fn with_system(ports: &Ports) -> (Heads, TimelineId) {
 }
 
 fn position(finished: &Finished, number: usize) -> u64 {
-    finished.told[number].as_ref().unwrap().as_ref().unwrap().ledger.position
+    finished.responses[number].as_ref().unwrap().as_ref().unwrap().ledger.position
 }
 
 #[test]
