@@ -24,7 +24,7 @@ const ELSEWHERE: &str = "aarch64-unknown-linux-gnu";
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
 /// Runs the chosen steps, and stops at the first failure. The steps after [`Step::Test`] run at the same time as it:
-/// both wait for clocks, browsers and programs half of the time.
+/// both wait for clocks, browsers and programs half of the time. If one of them fails, they run again alone.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
     tools::require(&steps)?;
@@ -33,16 +33,25 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     let (steps, beside) = steps.split_at(count);
     let mut times: Vec<(Step, Cost)> = Vec::with_capacity(steps.len());
     let mut report = Report::default();
-    let done = steps.iter().try_for_each(|&step| {
+    let mut run_timed = |step: Step, report: &mut Report| {
         println!("\n== {step}: {}", headline(step));
         let start = Cost::now();
         let others = if step == Step::Test && !beside.is_empty() { Some(Beside::start(root, beside)?) } else { None };
         let is_built = times.iter().any(|(done, _)| *done == Step::Build);
-        let result = run_step(root, step, is_built, &mut report);
-        let others = others.map_or(Ok(()), Beside::finish);
+        let result = run_step(root, step, is_built, report);
+        let are_others_done = others.map_or(Ok(true), Beside::finish);
         times.push((step, start.until_now()));
         result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
-        others
+        are_others_done
+    };
+    let done = steps.iter().try_for_each(|&step| {
+        if run_timed(step, &mut report)? {
+            return Ok(());
+        }
+        println!("\na step failed while the tests ran: these steps run again, alone");
+        beside.iter().try_for_each(|&step| run_timed(step, &mut report).map(|_| ()))?;
+        report.add_unsteady(vec!["a step after the tests".to_owned()]);
+        anyhow::Ok(())
     });
     report.print_slowest();
     print_times(&times);
@@ -72,13 +81,11 @@ impl Beside {
         Ok(Self { child, output })
     }
 
-    fn finish(mut self) -> anyhow::Result<()> {
+    /// Returns whether all steps succeeded.
+    fn finish(mut self) -> anyhow::Result<bool> {
         let status = self.child.wait()?;
         io::copy(&mut File::open(self.output.path())?, &mut io::stdout())?;
-        if !status.success() {
-            bail!("a step that ran at the same time as the tests failed; its output is above");
-        }
-        Ok(())
+        Ok(status.success())
     }
 }
 
