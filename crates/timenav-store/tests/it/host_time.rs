@@ -11,10 +11,11 @@ use crate::sample::{hour, timeline_id, user_id};
 
 const SECOND: i64 = 1_000_000;
 
-/// A house whose clock is compared with the database's.
+/// A house whose clock is compared with the database's. The test clock is stopped, so that slow steps cause an offset
+/// too: the allowed one is large.
 fn house() -> House {
     let mut house = House::on_postgres();
-    house.options.host_clock_offset_millis_max = 2_000;
+    house.options.host_clock_offset_millis_max = 60_000;
     house
 }
 
@@ -43,15 +44,15 @@ async fn clock_offset_blocks_readiness_and_expiry() {
     home.engine.ready().await.unwrap();
     let job = NewTimeline { expires_in: Some(Span::from_micros(SECOND)), ..timeline_id("job").into() };
     home.engine.create_timeline(&home.admin, job, None).await.unwrap();
-    for (ahead, direction) in [(60 * SECOND, "ahead of"), (-60 * SECOND, "behind")] {
+    for (ahead, direction) in [(600 * SECOND, "ahead of"), (-600 * SECOND, "behind")] {
         set(&house.clock, &*home.store, ahead).await;
         home.engine.compare_clocks().await.unwrap();
         let reason = told(home.engine.ready().await);
-        assert!(reason.contains(&format!(" s) {direction} the database's; at most 2.000 s are allowed")), "{reason}");
+        assert!(reason.contains(&format!(" s) {direction} the database's; at most 60.000 s are allowed")), "{reason}");
         assert!(told(change(&home).await).contains("the database's"));
         assert!(home.engine.stats().is_host_clock_untrusted);
         let offset = home.engine.replica().unwrap().clock_offset.unwrap();
-        assert!((offset.micros - ahead).abs() < 2 * SECOND, "{offset:?}");
+        assert!((offset.micros - ahead).abs() < 60 * SECOND, "{offset:?}");
         home.engine.tend().await.unwrap();
         assert_eq!(home.size("job").await, 1, "nothing ends by such a clock");
     }
@@ -74,9 +75,7 @@ async fn clock_offset_blocks_readiness_and_expiry() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn start_with_a_wrong_clock_is_rejected() {
-    let mut house = house();
-    // The test clock is stopped, so a slow start causes an offset too.
-    house.options.host_clock_offset_millis_max = 60_000;
+    let house = house();
     set(&house.clock, &*house.store(), 600 * SECOND).await;
     let refused = house.try_open(house.store()).await.err().expect("it is refused");
     assert!(matches!(&refused, OpenError::Bootstrap(why) if why.contains("ahead of")), "{refused}");
@@ -94,7 +93,7 @@ async fn entry_from_the_future_is_reported_until_accepted() {
     other.clock = Arc::new(FakeClock::new());
     other.options.host_clock_offset_millis_max = 0;
     other.options.joins = true;
-    set(&other.clock, &*home.store, 30 * SECOND).await;
+    set(&other.clock, &*home.store, 600 * SECOND).await;
     let wrong = other.open().await;
     wrong.engine.create_user(&wrong.admin, user_id("ada"), false, None).await.unwrap();
     wrong.engine.close().await;

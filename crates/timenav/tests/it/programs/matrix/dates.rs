@@ -48,8 +48,8 @@ impl Ends {
     fn without_a_jump(self, now: i64, until: i64) -> i64 {
         match self {
             Self::Date | Self::Sooner => until,
-            Self::Length => now + 1,
-            Self::Armed => now - 1,
+            // The program may start to wait after the next jump, back by a day.
+            Self::Length | Self::Armed => now - WEEKS,
         }
     }
 
