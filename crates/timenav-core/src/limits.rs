@@ -68,6 +68,8 @@ pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
 /// Default of the allowed difference between the clocks of host and database, in milliseconds.
 pub const HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT: u32 = 2_000;
+/// Highest configurable time between a response and its checkpoint outside the database, in milliseconds.
+pub const CHECKPOINT_LAG_MILLIS_MAX: u32 = 1_000;
 /// Default of how long the contents of an ended timeline are kept, in days.
 pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
 /// Highest configurable value, in days.

@@ -351,6 +351,16 @@ impl Engine {
         if self.has_others() && !self.is_admitted_later(caller, timeline, demand) {
             self.hear_of(timeline).await?;
         }
+        self.admit_as_known(caller, timeline, demand, operation).await
+    }
+
+    async fn admit_as_known(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        demand: Demand,
+        operation: &str,
+    ) -> Result<Arc<TimelineState>, Refusal> {
         if self.check_live(caller).is_err() {
             return Err(self.refuse_ended(caller, timeline, operation).await);
         }
@@ -381,7 +391,7 @@ impl Engine {
         if self.has_others() {
             self.hear_of(timeline).await?;
         }
-        self.admit(caller, timeline, demand, operation).await
+        self.admit_as_known(caller, timeline, demand, operation).await
     }
 
     /// Rejects a write to a timeline that does not exist, if the caller does not want it created.

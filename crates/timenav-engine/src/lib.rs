@@ -128,7 +128,7 @@ pub use requests::caller::{AuthFailure, Caller, Credential};
 pub use requests::code::Code;
 pub use requests::expected::Expected;
 pub use requests::idempotency::Idempotency;
-pub use requests::options::{Acceptance, FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, Options, ReadLog};
+pub use requests::options::{Acceptance, FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, Options, ReadLog, ReadOf};
 pub use requests::rate_limited_log::RateLimitedLog;
 pub use requests::refusal::Refusal;
 pub use requests::refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};

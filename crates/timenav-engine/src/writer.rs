@@ -13,4 +13,5 @@ pub(crate) mod locking;
 pub(crate) mod shared;
 pub(crate) mod committer;
 pub(crate) mod sealing;
+pub(crate) mod keeping;
 pub(crate) mod vouching;

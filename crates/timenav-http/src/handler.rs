@@ -10,8 +10,8 @@ use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{HeaderMap, Method, Uri};
-use timenav_engine::Caller;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use timenav_engine::{Caller, ReadLog, ReadOf};
 
 use crate::response::problem::Failure;
 use crate::state::App;
@@ -35,17 +35,30 @@ pub(crate) trait Operate<A>: Clone + Send + Sync + 'static {
 #[derive(Clone)]
 pub(crate) struct Operation {
     run: Arc<dyn Fn(Incoming) -> BoxFuture<'static, Response> + Send + Sync>,
-    /// Whether the operation only reads. The response to a change is always sent.
-    is_lookup: bool,
+    /// What it reads, if it changes nothing. The response to a change is always sent.
+    lookup: Option<Lookup>,
 }
+
+#[derive(Clone, Copy)]
+pub(crate) enum Lookup {
+    Of(ReadOf),
+    /// A read without an entry in any ledger.
+    Unlogged,
+}
+
+/// Response header: how a successful read is logged.
+pub(crate) const READ_LOG: &str = "Timenav-Read-Log";
+pub(crate) const READ_LOG_SAYS: &str =
+    "How this read is logged: `durable` before the response, `buffered` about 20 ms after it, or `none`";
+const READ_LOG_NAME: HeaderName = HeaderName::from_static("timenav-read-log");
 
 impl Operation {
     pub(crate) fn new<A>(handler: impl Operate<A>) -> Self {
-        Self { run: Arc::new(move |incoming| handler.operate(incoming)), is_lookup: false }
+        Self { run: Arc::new(move |incoming| handler.operate(incoming)), lookup: None }
     }
 
-    pub(crate) fn lookup<A>(handler: impl Operate<A>) -> Self {
-        Self { is_lookup: true, ..Self::new(handler) }
+    pub(crate) fn lookup<A>(lookup: Lookup, handler: impl Operate<A>) -> Self {
+        Self { lookup: Some(lookup), ..Self::new(handler) }
     }
 }
 
@@ -54,16 +67,30 @@ impl Handler<(), App> for Operation {
 
     fn call(self, request: Request, app: App) -> Self::Future {
         let (parts, body) = request.into_parts();
-        let caller = parts.extensions.get::<Caller>().filter(|_| self.is_lookup);
-        let Some(user_id) = caller.map(|caller| caller.user_id.clone()) else {
+        let caller = self.lookup.and_then(|lookup| Some((lookup, parts.extensions.get::<Caller>()?.user_id.clone())));
+        let Some((lookup, user_id)) = caller else {
             return (self.run)(Incoming { app, parts, body });
         };
         let rooms = Arc::clone(&app.rooms);
+        let read_log = read_log(&app, lookup);
         let response = (self.run)(Incoming { app, parts, body });
-        Box::pin(
-            async move { rooms.hold_response(user_id, response.await).await.unwrap_or_else(Failure::into_response) },
-        )
+        Box::pin(async move {
+            let mut response = response.await;
+            if let Some(read_log) = read_log.filter(|_| response.status().is_success()) {
+                response.headers_mut().insert(READ_LOG_NAME, HeaderValue::from_static(read_log));
+            }
+            rooms.hold_response(user_id, response).await.unwrap_or_else(Failure::into_response)
+        })
     }
+}
+
+fn read_log(app: &App, lookup: Lookup) -> Option<&'static str> {
+    let Lookup::Of(object) = lookup else { return None };
+    Some(match app.engine.read_log_of(object) {
+        Some(ReadLog::Durable) => "durable",
+        Some(ReadLog::Buffered) => "buffered",
+        None => "none",
+    })
 }
 
 macro_rules! operate {

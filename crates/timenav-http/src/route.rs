@@ -4,10 +4,11 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 use http::Method;
+use timenav_engine::ReadOf;
 #[cfg(feature = "schema")]
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::handler::{Operate, Operation};
+use crate::handler::{Lookup, Operate, Operation, READ_LOG, READ_LOG_SAYS};
 use crate::request::entity_tag::{IF_MATCH, THERE, refuse_conditions};
 use crate::response::compression::compressed;
 use crate::schema::ToSchema;
@@ -191,7 +192,28 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new(Method::GET, path, id, summary, compressed(get(Operation::lookup(handler))))
+        Self::lookup_of(ReadOf::Content, path, id, summary, handler)
+    }
+
+    pub(crate) fn lookup_of<A>(
+        object: ReadOf,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: impl Operate<A>,
+    ) -> Self {
+        let handler = get(Operation::lookup(Lookup::Of(object), handler));
+        Self::new(Method::GET, path, id, summary, compressed(handler)).tells(READ_LOG, READ_LOG_SAYS)
+    }
+
+    /// A read-only operation without an entry in a ledger.
+    pub(crate) fn lookup_unlogged<A>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: impl Operate<A>,
+    ) -> Self {
+        Self::new(Method::GET, path, id, summary, compressed(get(Operation::lookup(Lookup::Unlogged, handler))))
     }
 
     /// A read-only operation whose parameters may be too long for a query string.
@@ -201,7 +223,8 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new(Method::POST, path, id, summary, compressed(post(Operation::lookup(handler))))
+        let handler = post(Operation::lookup(Lookup::Of(ReadOf::Content), handler));
+        Self::new(Method::POST, path, id, summary, compressed(handler)).tells(READ_LOG, READ_LOG_SAYS)
     }
 
     pub(crate) fn change<A>(

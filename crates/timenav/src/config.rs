@@ -24,10 +24,11 @@ mod tests;
 mod connections;
 mod file;
 mod trusted_checkpoint;
+mod lag_millis;
 mod listen;
 mod otlp_url;
 mod public_url;
-mod read_log;
+mod recording;
 mod secs;
 mod shared;
 mod store_url;
@@ -37,10 +38,11 @@ mod witness_url;
 mod witnesses;
 
 pub(crate) use connections::ConnectionSettings;
+pub(crate) use lag_millis::LagMillis;
 pub(crate) use listen::listen_address;
 pub(crate) use otlp_url::OtlpUrl;
 pub(crate) use public_url::PublicUrl;
-pub(crate) use read_log::ReadLogChoice;
+pub(crate) use recording::{ReadLogChoice, RecordingSettings};
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
 pub(crate) use store_url::{StoreUrl, named as named_store};
@@ -142,12 +144,26 @@ pub(crate) struct ServeOptions {
     /// How far from host time users with `limited_access` can travel, in days. [default: 30]
     #[arg(long, env = "TIMENAV_LIMITED_ACCESS_WINDOW_DAYS", value_name = "DAYS")]
     pub(crate) limited_access_window_days: Option<u32>,
-    /// When the ledger entry of a successful read is durable. [default: durable]
+    /// When the ledger entry of a successful read is durable. [default: buffered]
     ///
-    /// `durable`: before the response. `buffered`: shortly after it, which is faster, but a crash can lose the last
-    /// reads.
+    /// `buffered`: about 20 ms after the response, so a crash can lose the entries of the last reads. `durable`: before
+    /// the response, which is slower. Changes, rejected requests, decryptions and reads of the ledger are always
+    /// durable before their response.
     #[arg(long, env = "TIMENAV_READ_LOG", value_enum, hide_possible_values = true, value_name = "durable|buffered")]
     pub(crate) read_log: Option<ReadLogChoice>,
+    /// Whether reads of a clock have ledger entries too. [default: false]
+    ///
+    /// Programs poll clocks, so this can fill the disk. Rejected reads are always recorded.
+    #[arg(long, env = "TIMENAV_LOG_CLOCK_READS", value_name = "BOOL", value_parser = BoolishValueParser::new(),
+        hide_possible_values = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) log_clock_reads: Option<bool>,
+    /// How long after a response its checkpoint may be written outside the database, in milliseconds; up to 1000.
+    /// [default: 50]
+    ///
+    /// `0`: before the response, which costs another disk write for each change. The change itself is always durable
+    /// before the response.
+    #[arg(long, env = "TIMENAV_CHECKPOINT_LAG", value_name = "MILLIS")]
+    pub(crate) checkpoint_lag: Option<LagMillis>,
     /// Whether the first write to an unknown timeline creates it. [default: true]
     #[arg(long, env = "TIMENAV_TIMELINES_BY_FIRST_WRITE", value_name = "BOOL", value_parser = BoolishValueParser::new(),
         hide_possible_values = true)]
@@ -318,7 +334,7 @@ pub(crate) struct Settings {
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` may travel, in days.
     pub(crate) limited_access_window_days: u32,
-    pub(crate) read_log: ReadLogChoice,
+    pub(crate) recording: RecordingSettings,
     /// Whether the first write to an unknown timeline creates it.
     pub(crate) timelines_by_first_write: bool,
     /// Whether sealing and opening data is enabled.
@@ -362,7 +378,8 @@ impl Settings {
     /// Resolves each setting: from the options, else the file, else the default.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
         let witnesses = WitnessSettings::of(&options, &file)?;
-        let connections = ConnectionSettings::of(&options, &file);
+        let (connections, recording) =
+            (ConnectionSettings::of(&options, &file), RecordingSettings::of(&options, &file));
         let store = match store_url::named(options.store.as_ref(), options.store_file.as_deref())? {
             Some(url) => Some(url),
             None => store_url::named(file.store.as_ref(), file.store_file.as_deref())?,
@@ -383,9 +400,9 @@ impl Settings {
         let idle_secs = options.session_idle_secs.or(file.session_idle_secs);
         let max_secs = options.session_max_secs.or(file.session_max_secs);
         let requests_per_minute = options.requests_per_minute.or(file.requests_per_minute);
-        let log_filter = options.log_filter.or(file.log_filter);
         let listen = options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT);
         Ok(Self {
+            recording,
             tls,
             listen,
             metrics_listen: options.metrics_listen.or(file.metrics_listen),
@@ -400,7 +417,6 @@ impl Settings {
                 .unwrap_or(HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT),
             service_name: options.service_name.or(file.service_name),
             limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
-            read_log: options.read_log.or(file.read_log).unwrap_or_default(),
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
             encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
             requests_per_minute: NonZeroU32::new(requests_per_minute.unwrap_or(REQUESTS_PER_MINUTE_DEFAULT)),
@@ -427,7 +443,7 @@ impl Settings {
             drain: Duration::from_secs(drain_secs.into()),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
-            log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
+            log_filter: options.log_filter.or(file.log_filter).unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
             otlp_endpoint: options.otlp_endpoint.or(file.otlp_endpoint),
             demo: options.demo.or(file.demo).unwrap_or(false),
         })

@@ -173,9 +173,13 @@ impl Engine {
         let in_memory = self.state(timeline);
         let in_memory = in_memory.map(|state| newest_note(&state, self.ports(), self.options())).transpose()?;
         let asked = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
-        let outside = Arc::clone(&self.ports().outside);
+        let engine = self.clone();
         // It may be a long file.
-        let last = tokio::task::spawn_blocking(move || outside.last()).await;
+        let last = tokio::task::spawn_blocking(move || {
+            engine.shared().keeper.flush();
+            engine.ports().outside.last()
+        });
+        let last = last.await;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let last: HashMap<TimelineId, Arc<str>> = last.into_iter().map(|kept| (kept.timeline, kept.note)).collect();

@@ -118,6 +118,9 @@ impl Engine {
     /// Keeps checkpoints outside that a crash after a commit left out, because with the next key, all of them must be
     /// signed by it. This includes ended timelines, whose ledgers are not rotated any more.
     async fn keep_outside(&self) -> Result<(), Refusal> {
+        let engine = self.clone();
+        let flushed = tokio::task::spawn_blocking(move || engine.shared().keeper.flush()).await;
+        flushed.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let (ports, options) = (self.ports().clone(), self.options().clone());
         let sealed = |state: &Arc<TimelineState>| {
             let note = newest_note(state, &ports, &options)?;

@@ -18,7 +18,7 @@ use crate::ledger::payload::{Reading, demanded};
 use crate::requests::actor::Actor;
 use crate::requests::caller::{AuthFailure, Caller};
 use crate::requests::json::json;
-use crate::requests::options::ReadLog;
+use crate::requests::options::{ReadLog, ReadOf};
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::alone;
 use crate::writer::deciding::logged::{LogRead, LogRefusal};
@@ -79,7 +79,12 @@ impl Engine {
         demand: Demand,
         reading: &Reading,
     ) -> Result<Arc<TimelineState>, Refusal> {
-        self.admit(caller, timeline, demand, reading.operation()).await
+        let operation = reading.operation();
+        match self.read_log_of(reading.object()) {
+            // Its entry is decided before the response.
+            Some(ReadLog::Durable) => self.admit(caller, timeline, demand, operation).await,
+            Some(ReadLog::Buffered) | None => self.admit_to_newest(caller, timeline, demand, operation).await,
+        }
     }
 
     /// Logs a request with credentials that are no longer valid, and returns the refusal.
@@ -116,31 +121,49 @@ impl Engine {
         reading: &Reading,
     ) -> Result<Option<u64>, Refusal> {
         let operation = reading.operation();
+        if self.has_others() && self.read_log_of(reading.object()) == Some(ReadLog::Buffered) {
+            // Nothing waits for the entry, so a rejection would go unnoticed. Check now.
+            self.hear_of(timeline).await?;
+            if self.check_live(caller).is_err() {
+                return Err(self.refuse_ended(caller, timeline, operation).await);
+            }
+        }
+        self.log_admitted(caller, timeline, demands, reading).await
+    }
+
+    /// Like [`Engine::log_read`], for a caller who was admitted by [`Engine::admit_reading`] just before.
+    async fn log_admitted(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        demands: &'static [Demand],
+        reading: &Reading,
+    ) -> Result<Option<u64>, Refusal> {
+        let operation = reading.operation();
         debug_assert!(
             demanded(operation).is_some_and(|known| known.contains(&demands)),
             "a scan does not know that {operation} demands {demands:?}"
         );
-        let read_log = self.options().read_log;
-        let is_answered = read_log == ReadLog::Buffered;
-        let read = LogRead { operation, parameters: json(reading), demands, is_answered };
-        match read_log {
-            ReadLog::Durable => {
+        let read = |is_answered| LogRead { operation, parameters: json(reading), demands, is_answered };
+        match self.read_log_of(reading.object()) {
+            None => self.shared().failure().map_or(Ok(None), Err),
+            Some(ReadLog::Durable) => {
+                let read = read(false);
                 let answer = self.submit(caller, timeline.clone(), read, None).await?;
                 // A timeline that was handed over is closed, and is read as it is.
                 Ok(Some(answer.ledger.position).filter(|_| answer.timeline_id == *timeline))
             }
-            ReadLog::Buffered => {
-                // Nothing waits for the entry, so a rejection would go unnoticed. Check now.
-                if self.has_others() {
-                    self.hear_of(timeline).await?;
-                    if self.check_live(caller).is_err() {
-                        return Err(self.refuse_ended(caller, timeline, operation).await);
-                    }
-                }
-                self.send(Actor::Caller(caller.clone()), timeline.clone(), read, None, None).await?;
+            Some(ReadLog::Buffered) => {
+                self.send(Actor::Caller(caller.clone()), timeline.clone(), read(true), None, None).await?;
                 Ok(None)
             }
         }
+    }
+
+    /// Returns how successful reads of an object are logged; `None` if they are not.
+    #[must_use]
+    pub fn read_log_of(&self, object: ReadOf) -> Option<ReadLog> {
+        self.options().read_log_of(object)
     }
 
     /// Returns the layers of a timeline at an instant; by default now.
@@ -215,7 +238,7 @@ impl AuthorizedRead<'_> {
     pub(crate) async fn look(self) -> Result<ReadView, Refusal> {
         let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;
-        let position = engine.log_read(caller, timeline, alone(demand), &reading).await?;
+        let position = engine.log_admitted(caller, timeline, alone(demand), &reading).await?;
         // Readers see an entry before its response is sent, so this state includes it.
         let state = engine.state(timeline).unwrap_or_else(|| Arc::clone(&state));
         let size = position.unwrap_or_else(|| state.head.frontier.size());

@@ -39,8 +39,18 @@ pub enum ReadLog {
     #[default]
     Durable,
     /// Soon after the response. A crash may lose the entries of the latest reads. Changes and refusals are durable
-    /// before their response regardless.
+    /// before their response regardless, and so are reads of the ledger, so that they show the reads before them.
     Buffered,
+}
+
+/// The object of a read, which determines how the read is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOf {
+    /// The position of a clock, which programs poll.
+    Clock,
+    Content,
+    /// The ledger, including the access log.
+    Ledger,
 }
 
 /// An operator's acceptance that a database was rolled back. Recorded in `accept_rollback` entries.
@@ -63,6 +73,10 @@ pub struct Options {
     /// Whether the first write to an unknown timeline creates it.
     pub timelines_by_first_write: bool,
     pub read_log: ReadLog,
+    /// Whether successful reads of a clock are logged too.
+    pub logs_clock_reads: bool,
+    /// How long after the response checkpoints are kept outside the database; zero for before it.
+    pub checkpoint_lag: Span,
     /// Maximum number of timelines: the newest state of each is kept in memory.
     pub timelines_max: usize,
     /// Maximum number of timelines, including forks, that one user may create.
@@ -103,6 +117,8 @@ impl Default for Options {
             limited_access_window_days: LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
             timelines_by_first_write: true,
             read_log: ReadLog::default(),
+            logs_clock_reads: false,
+            checkpoint_lag: Span::ZERO,
             timelines_max: TIMELINES_MAX,
             timelines_per_user_max: TIMELINES_PER_USER_MAX_DEFAULT,
             ended_grace_days: ENDED_GRACE_DAYS_DEFAULT,
@@ -126,6 +142,16 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns how successful reads of an object are logged; `None` if they are not.
+    #[must_use]
+    pub const fn read_log_of(&self, object: ReadOf) -> Option<ReadLog> {
+        match object {
+            ReadOf::Clock if !self.logs_clock_reads => None,
+            ReadOf::Clock | ReadOf::Content => Some(self.read_log),
+            ReadOf::Ledger => Some(ReadLog::Durable),
+        }
+    }
+
     #[must_use]
     pub fn ended_grace(&self) -> Span {
         Span::from_micros(i64::from(self.ended_grace_days) * 86_400_000_000)

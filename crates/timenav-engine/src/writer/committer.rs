@@ -1,10 +1,12 @@
 //! The single writer.
 //!
 //! Submissions wait in a bounded queue. The committer takes all of them, decides them in order, and commits them as one
-//! group on a dedicated thread. If no caller waits for any of them, it briefly waits for more. A second thread keeps
-//! the group's checkpoints outside the database, and only then publishes the new state and sends the responses. In the
-//! meantime the committer works on the next group. If no other submission waits, the committer does that itself,
-//! because waking another thread would take longer.
+//! group on a dedicated thread. If no caller waits for any of them, it briefly waits for more. Then it publishes the new
+//! state and sends the responses, and the keeper keeps the group's checkpoints outside the database a moment later.
+//!
+//! Without a lag, a second thread, the sealer, keeps them outside before it publishes and responds, while the committer
+//! works on the next group. If no other submission waits, the committer does that itself, because waking another thread
+//! would take longer.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
 
 use timenav_core::ids::TimelineId;
+use timenav_core::time::Span;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -31,7 +34,7 @@ use crate::writer::gathering::known;
 use crate::writer::group::{Finished, Group};
 use crate::writer::heads::Heads;
 use crate::writer::locking::{is_nothing, to_lock};
-use crate::writer::sealing::{Sealed, keep_newest, seal_all, seal_together};
+use crate::writer::sealing::{Sealed, keep_later, keep_or_defer, seal_all, seal_together};
 use crate::writer::shared::{Committed, Shared};
 use crate::writer::submission::{QueueItem, Recorded, Submission};
 
@@ -58,14 +61,16 @@ pub(crate) struct Committer {
 }
 
 impl Committer {
-    /// Starts both threads. They end when every sender of submissions is dropped.
+    /// Starts its threads. They end when every sender of submissions is dropped.
     pub(crate) fn start(self) -> std::io::Result<Vec<std::thread::JoinHandle<()>>> {
         let (sender, receiver) = threads::sync_channel(SEALING_GROUPS_MAX);
         let shared = Arc::clone(&self.shared);
         let sealer =
             std::thread::Builder::new().name("sealer".to_owned()).spawn(move || seal_all(&receiver, &shared))?;
+        let shared = Arc::clone(&self.shared);
+        let keeper = std::thread::Builder::new().name("keeper".to_owned()).spawn(move || keep_later(&shared))?;
         let committer = std::thread::Builder::new().name("committer".to_owned()).spawn(move || self.run(&sender))?;
-        Ok(vec![committer, sealer])
+        Ok(vec![committer, sealer, keeper])
     }
 
     fn run(mut self, to_seal: &threads::SyncSender<Sealed>) {
@@ -85,8 +90,9 @@ impl Committer {
                 let sealed = grouped.sealed;
                 (put_off, salts) = (grouped.later, grouped.salts);
                 let is_last = put_off.is_empty() && rest.peek().is_none() && self.submissions.is_empty();
-                // Groups are sealed in order, so this must be the only one.
-                if is_last && self.shared.sealing.load(Ordering::Acquire) == 0 {
+                // Groups are sealed in order, so this must be the only one. With a lag, nothing waits for the disk.
+                let is_quick = is_last || shared.options.checkpoint_lag > Span::ZERO;
+                if is_quick && self.shared.sealing.load(Ordering::Acquire) == 0 {
                     seal_together(vec![sealed], &self.shared);
                     continue;
                 }
@@ -413,10 +419,7 @@ impl Committer {
         let grows =
             |state: &TimelineState| to_grow.contains(&state.head.key) && self.heads.get(&state.head.id).is_some();
         let to_keep = states.iter().filter(|state| !grows(state));
-        if let Err(reason) = keep_newest(to_keep.map(|state| &**state), &shared) {
-            shared.fail(&reason);
-            return Err(Refusal::Unavailable(reason).into());
-        }
+        keep_or_defer(to_keep, &shared)?;
         self.forget_views(&states);
         let is_told = directory.is_some();
         if let Some(heads) = heads {
@@ -447,6 +450,12 @@ impl Committer {
         if !forks.is_empty() {
             self.shared.views.forget(|timeline| forks.contains(&timeline));
         }
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.shared.keeper.close();
     }
 }
 

@@ -1,10 +1,12 @@
 //! Publishes commits: signs their checkpoints and keeps them outside, then updates readers and sends the responses.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
 
 use timenav_core::ids::TimelineId;
+use timenav_core::time::Span;
 
 use crate::ledger::head::TimelineState;
 use crate::ledger::notes::newest_note;
@@ -32,30 +34,61 @@ pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
     }
 }
 
+/// Keeps the checkpoints of groups outside, or leaves that to the keeper, and publishes the groups.
 pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
-    let (began, measured) = (shared.ports.clock.now(), shared.ports.clock.measured());
-    let waiting = shared.commit_times.begin_seal(measured);
     let kept = match shared.failure() {
-        None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
-            .map_err(Refusal::Unavailable),
+        None => keep_or_defer(sealing.iter().flat_map(|sealed| &sealed.committed.states), shared),
         Some(refusal) => Err(refusal),
     };
-    if sealing.iter().any(|sealed| sealed.committed.entries_count > 0) {
-        shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.ports.clock.measured());
+    for sealed in sealing {
+        seal(sealed, &kept, shared);
     }
+}
+
+/// Keeps checkpoints after the responses, until the keeper is closed.
+pub(crate) fn keep_later(shared: &Shared) {
+    shared.keeper.run(shared.options.checkpoint_lag, &*shared.ports.clock, |states| {
+        // A failure stops the service, and is reported there.
+        let _ = keep_timed(states.iter().map(|state| &**state), shared);
+    });
+}
+
+/// Keeps the checkpoints of committed states before they are acknowledged, or soon after if there is a lag.
+pub(crate) fn keep_or_defer<'s>(
+    states: impl Iterator<Item = &'s Arc<TimelineState>>,
+    shared: &Shared,
+) -> Result<(), Refusal> {
+    if shared.options.checkpoint_lag == Span::ZERO {
+        return keep_timed(states.map(|state| &**state), shared);
+    }
+    let states: Vec<Arc<TimelineState>> = states.cloned().collect();
+    if !states.is_empty() {
+        shared.keeper.add(&states, shared.options.checkpoint_lag, &*shared.ports.clock);
+    }
+    Ok(())
+}
+
+/// If it fails, the service stops.
+pub(crate) fn keep_timed<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), Refusal> {
+    let mut states = states.peekable();
+    if states.peek().is_none() {
+        return Ok(());
+    }
+    let (began, measured) = (shared.ports.clock.now(), shared.ports.clock.measured());
+    let waiting = shared.commit_times.begin_seal(measured);
+    let kept = keep_newest(states, shared).map_err(Refusal::Unavailable);
+    shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.ports.clock.measured());
     drop(waiting);
     shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
     if let Err(refusal) = &kept {
         tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");
         shared.stop(refusal.clone());
     }
-    for sealed in sealing {
-        seal(sealed, &kept, shared);
-    }
+    kept
 }
 
 /// Signs the newest checkpoint of each timeline that has grown, and keeps it outside.
-pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
+fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
     let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
     let sealed = |(id, state): (&TimelineId, &TimelineState)| {
         let note = newest_note(state, &shared.ports, &shared.options);

@@ -31,6 +31,7 @@ use crate::timers::timing::Timing;
 use crate::writer::batch_delay::BatchDelay;
 use crate::writer::commit_times::CommitTimes;
 use crate::writer::heads::Heads;
+use crate::writer::keeping::Keeper;
 
 pub(crate) struct Committed {
     pub(crate) states: Vec<Arc<TimelineState>>,
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
     pub(crate) bell: BatchDelay,
     pub(crate) sealing: AtomicUsize,
+    pub(crate) keeper: Keeper,
     pub(crate) timelines: RwLock<Published>,
     pub(crate) directory: ArcSwap<Directory>,
     failure: Mutex<Option<Refusal>>,
@@ -122,6 +124,7 @@ impl Shared {
             sweeping: tokio::sync::Mutex::default(),
             bell: BatchDelay::default(),
             sealing: AtomicUsize::new(0),
+            keeper: Keeper::default(),
             timelines: RwLock::new(published),
             directory: ArcSwap::new(Arc::clone(heads.directory())),
             failure: Mutex::new(None),

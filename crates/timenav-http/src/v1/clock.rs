@@ -16,7 +16,7 @@ use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::ids::{FiringId, FollowerName, TimelineId};
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::{Caller, ClockChange};
+use timenav_engine::{Caller, ClockChange, ReadOf};
 
 use self::followers::{HOST, PROCESS, Patience};
 use super::parameters::timeline;
@@ -71,7 +71,9 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION)
             .heeds(INSIDE, INSIDE_SAYS, "id"),
-        Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
+        Route::lookup_of(ReadOf::Clock, "/clock", "clock", "Reads the clock", clock)
+            .takes::<ClockRequest>()
+            .gives::<ClockBody>(),
         Route::lookup("/clock/stream", "clock_stream", "Streams the clock: one message for each change", stream::watch)
             .takes::<WatchRequest>()
             .conflicts()

@@ -44,7 +44,7 @@ use crate::v1::events::import::{
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/limits", "limits", "Lists every limit by name", limits)
+        Route::lookup_unlogged("/limits", "limits", "Lists every limit by name", limits)
             .takes::<NoParameters>()
             .gives::<LimitsBody>()
             .tag("service"),

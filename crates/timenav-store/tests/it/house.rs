@@ -103,7 +103,8 @@ pub(crate) struct Home<'a> {
 
 impl House {
     pub(crate) fn new() -> Self {
-        Self::with(Options { service_name: "timenav.test".to_owned(), ..Options::default() })
+        let service_name = "timenav.test".to_owned();
+        Self::with(Options { service_name, logs_clock_reads: true, ..Options::default() })
     }
 
     /// Like [`House::new`], but always on PostgreSQL.

@@ -60,12 +60,6 @@ fn flags_override_the_file_and_the_file_overrides_defaults() {
         &[30, 2, 3],
     );
     check(
-        |settings| settings.read_log,
-        &["--read-log", "durable"],
-        "read_log = 'buffered'",
-        &[ReadLogChoice::Durable, ReadLogChoice::Buffered, ReadLogChoice::Durable],
-    );
-    check(
         |settings| settings.timelines_by_first_write,
         &["--timelines-by-first-write", "yes"],
         "timelines_by_first_write = false",
@@ -109,6 +103,28 @@ fn flags_override_the_file_and_the_file_overrides_defaults() {
         &[None, Some("http://b.test/v1/traces".to_owned()), Some("http://c.test/v1/traces".to_owned())],
     );
     check(|settings| settings.demo, &["--demo=false"], "demo = true", &[false, true, false]);
+}
+
+#[test]
+fn recording_settings_are_layered() {
+    check(
+        |settings| settings.recording.read_log,
+        &["--read-log", "buffered"],
+        "read_log = 'durable'",
+        &[ReadLogChoice::Buffered, ReadLogChoice::Durable, ReadLogChoice::Buffered],
+    );
+    check(
+        |settings| settings.recording.log_clock_reads,
+        &["--log-clock-reads"],
+        "log_clock_reads = false",
+        &[false, false, true],
+    );
+    check(
+        |settings| settings.recording.checkpoint_lag.get(),
+        &["--checkpoint-lag", "0"],
+        "checkpoint_lag = 7",
+        &[50, 7, 0],
+    );
 }
 
 #[test]

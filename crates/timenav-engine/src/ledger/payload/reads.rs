@@ -6,6 +6,7 @@ use serde::Serialize;
 use timenav_core::access::Demand;
 
 use crate::events::event_filter::FilterTexts;
+use crate::requests::options::ReadOf;
 
 /// A read operation. Its name is the subject of the entry, and its parameters are the payload, ordered by name.
 #[derive(Clone, Debug, Serialize)]
@@ -243,6 +244,18 @@ impl Reading {
             Self::TimerMoments {} => "timer_moments",
             Self::Timers {} => "timers",
             Self::Users {} => "users",
+        }
+    }
+
+    pub(crate) const fn object(&self) -> ReadOf {
+        match self {
+            Self::Clock {} => ReadOf::Clock,
+            Self::AccessLogs { .. }
+            | Self::Bundle {}
+            | Self::Checkpoint {}
+            | Self::Entries { .. }
+            | Self::HeadStatement {} => ReadOf::Ledger,
+            _ => ReadOf::Content,
         }
     }
 }

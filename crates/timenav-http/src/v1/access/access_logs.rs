@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
-use timenav_engine::{AccessLogs, LogEntry, LogGap, LogGapReason, LogOrder};
+use timenav_engine::{AccessLogs, LogEntry, LogGap, LogGapReason, LogOrder, ReadOf};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
@@ -17,10 +17,16 @@ use crate::v1::timelines::retention::text;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/access-logs", "access_logs", "Reads the access log of a timeline", access_logs)
-            .takes::<AccessLogsRequest>()
-            .gives::<AccessLogsBody>()
-            .tag("access"),
+        Route::lookup_of(
+            ReadOf::Ledger,
+            "/access-logs",
+            "access_logs",
+            "Reads the access log of a timeline",
+            access_logs,
+        )
+        .takes::<AccessLogsRequest>()
+        .gives::<AccessLogsBody>()
+        .tag("access"),
     ]
 }
 

@@ -28,7 +28,7 @@ const TAG: &str = "sessions";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/session", "session", "Returns the caller and their session", session)
+        Route::lookup_unlogged("/session", "session", "Returns the caller and their session", session)
             .takes::<NoParameters>()
             .gives::<SessionBody>()
             .open()

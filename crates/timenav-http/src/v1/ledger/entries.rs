@@ -3,7 +3,7 @@ use axum::Json;
 use axum::extract::State;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
-use timenav_engine::{EntriesRequest, EntryContents, EntryPage, LedgerEntry};
+use timenav_engine::{EntriesRequest, EntryContents, EntryPage, LedgerEntry, ReadOf};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::{InPath, Params};
@@ -16,7 +16,8 @@ use crate::wire::{self, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
+        Route::lookup_of(
+            ReadOf::Ledger,
             "/timeline/{timeline_id}/entries",
             "entries",
             "Reads ledger entries with their salts and payloads",

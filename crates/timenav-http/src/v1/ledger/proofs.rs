@@ -10,7 +10,7 @@ use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, HeadProof, TlogProof, leaf_hash};
-use timenav_engine::{Caller, ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, WitnessedProof};
+use timenav_engine::{Caller, ConsistencyProof, InclusionProof, ReadOf, SignedCheckpoint, SignedHead, WitnessedProof};
 
 use crate::request::accept::{Accept, JSON, essence};
 use crate::request::auth::Authenticated;
@@ -28,7 +28,8 @@ pub(crate) const AS_FILE: &str = "tlog-proof";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
+        Route::lookup_of(
+            ReadOf::Ledger,
             "/timeline/{timeline_id}/checkpoint",
             "checkpoint",
             "Returns the latest signed checkpoint",
@@ -38,7 +39,8 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives_text::<CheckpointBody>("A signed note")
         .bare()
         .tag(TAG),
-        Route::lookup(
+        Route::lookup_of(
+            ReadOf::Ledger,
             "/timeline/{timeline_id}/head",
             "head_statement",
             "Returns the latest head statement",

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header;
-use timenav_engine::BundleExport;
+use timenav_engine::{BundleExport, ReadOf};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::{InPath, Params};
@@ -15,7 +15,8 @@ use crate::v1::parameters::{NoParameters, named};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
+        Route::lookup_of(
+            ReadOf::Ledger,
             "/timeline/{timeline_id}/bundle",
             "bundle",
             "Exports a timeline as one file that can be verified offline",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
+use timenav_core::time::Span;
 use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, WRITE_WAIT_READY_SECONDS_MAX};
 
 use crate::faulty_store::FaultyStore;
@@ -159,8 +160,8 @@ async fn requests_that_need_an_unreadable_store_are_rejected() {
     home.close().await;
 }
 
-async fn check_outside_failing(read_log: ReadLog) {
-    let house = House::with(Options { service_name: "timenav.test".to_owned(), read_log, ..Options::default() });
+async fn check_outside_failing(read_log: ReadLog, logs_clock_reads: bool) {
+    let house = House::with(Options { read_log, logs_clock_reads, ..House::new().options });
     let home = house.open().await;
     house.outside.set_failing(true);
     assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await));
@@ -183,10 +184,81 @@ async fn check_outside_failing(read_log: ReadLog) {
 
 #[tokio::test]
 async fn failed_checkpoint_write_stops_durable_requests_until_a_restart() {
-    Box::pin(check_outside_failing(ReadLog::Durable)).await;
+    Box::pin(check_outside_failing(ReadLog::Durable, true)).await;
 }
 
 #[tokio::test]
 async fn failed_checkpoint_write_stops_buffered_reads_too() {
-    Box::pin(check_outside_failing(ReadLog::Buffered)).await;
+    Box::pin(check_outside_failing(ReadLog::Buffered, true)).await;
+}
+
+#[tokio::test]
+async fn failed_checkpoint_write_stops_unlogged_reads_too() {
+    Box::pin(check_outside_failing(ReadLog::Buffered, false)).await;
+}
+
+/// A lag that does not end during a test.
+const LONG_LAG: Span = Span::from_micros(3_600_000_000);
+
+fn lagging(checkpoint_lag: Span) -> House {
+    House::with(Options { checkpoint_lag, ..House::new().options })
+}
+
+#[tokio::test]
+async fn lagging_checkpoint_is_kept_after_the_response() {
+    let house = lagging(LONG_LAG);
+    let home = house.open().await;
+    let kept = house.outside.steps_count();
+    assert_eq!(write_everything(&home).await, 5);
+    assert_eq!(house.outside.steps_count(), kept, "no response waits for its checkpoint");
+    // A scan compares with what is kept outside, and the timeline is new.
+    home.check_clean(&timeline_id("newer")).await;
+    assert_eq!(house.outside.steps_count(), kept + 1);
+    home.engine.change_clock(&home.admin, None, ClockCommand::Resume, None).await.unwrap();
+    home.close().await;
+    let notes = house.outside.notes();
+    assert!(notes.contains_key(&timeline_id("new")) && notes.contains_key(&timeline_id("newer")), "{notes:?}");
+    let home = house.open().await;
+    home.check_clean(&timeline_id("main")).await;
+    home.close().await;
+}
+
+#[tokio::test]
+async fn start_accepts_changes_after_the_last_kept_checkpoint() {
+    let mut house = House::new();
+    let home = house.open().await;
+    home.engine.record_events(&home.admin, None, vec![draft("zero")], None).await.unwrap();
+    let kept = Arc::new(house.outside.copied());
+    assert_eq!(write_everything(&home).await, 5);
+    home.close().await;
+    // As after a crash within the lag.
+    house.outside = kept;
+    let home = house.open().await;
+    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
+    for timeline in ["main", "new", "newer", "system"] {
+        home.check_clean(&timeline_id(timeline)).await;
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn failed_late_checkpoint_stops_the_service() {
+    let house = lagging(Span::from_micros(1_000));
+    let home = house.open().await;
+    house.outside.set_failing(true);
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, key()).await.unwrap();
+    let stopped = async {
+        while home.engine.ready().await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_mins(1), stopped).await.expect("the service stops");
+    house.outside.set_failing(false);
+    assert_eq!(write_everything(&home).await, 0);
+    home.engine.close().await;
+    drop(home);
+    let home = house.open().await;
+    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
+    assert_eq!(write_everything(&home).await, 5);
+    home.close().await;
 }

@@ -57,8 +57,7 @@ async fn durable_read_is_logged_before_the_response() {
 
 #[tokio::test]
 async fn buffered_reads_are_logged_when_the_engine_closes() {
-    let options =
-        Options { service_name: "timenav.test".to_owned(), read_log: ReadLog::Buffered, ..Options::default() };
+    let options = Options { read_log: ReadLog::Buffered, ..House::new().options };
     let house = House::with(options);
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -74,4 +73,33 @@ async fn buffered_reads_are_logged_when_the_engine_closes() {
     let found = reads(&home.close().await);
     assert_eq!(found.len(), expected.len() + 500);
     assert!(expected.iter().all(|line| found.contains(line)));
+}
+
+#[tokio::test]
+async fn clock_reads_are_logged_only_on_request() {
+    let house = House::with(Options { logs_clock_reads: false, ..House::new().options });
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let mut expected = read_in_every_way(&home).await;
+    expected.retain(|line| !line.ends_with(" clock"));
+    let lines = home.lines().await;
+    assert_eq!(reads(&lines), expected);
+    // Rejected reads are always logged.
+    assert_eq!(told(&home.engine.read_clock(&ada, None).await), "Hidden");
+    assert!(home.lines().await.iter().any(|line| line.short() == "main ada unauthorized_access_attempt clock"));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn ledger_reads_show_the_buffered_reads_before_them() {
+    let house = House::with(Options { read_log: ReadLog::Buffered, ..House::new().options });
+    let home = house.open().await;
+    let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
+    for round in 1..=20 {
+        engine.anchors(admin, None, 5, None).await.unwrap();
+        engine.entries(admin, EntriesRequest { timeline: main.clone(), from: 0, items_max: 5 }).await.unwrap();
+        let anchors = home.lines().await.iter().filter(|line| line.short() == "main admin read anchors").count();
+        assert_eq!(anchors, round);
+    }
+    home.close().await;
 }

@@ -116,7 +116,7 @@ fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) ->
 
 #[test]
 fn sweep_interrupted_by_kill_completes_after_restart() {
-    let mut service = Service::with(&["--retention-floor-secs", "0"]);
+    let mut service = Service::with(&["--retention-floor-secs", "0", "--log-clock-reads"]);
     service.post("/timelines", &json!({ "timeline_id": NAME }));
     service.post("/v1/set-retention", &json!({ "timeline_id": NAME, "reads": "1s" }));
     let (mut cut_off, mut left_over, mut whole) = (0, 0, 0);

@@ -135,7 +135,7 @@ fn cut_lines(service: &Service, timeline: &str) -> usize {
 
 #[test]
 fn removed_checkpoint_lines_of_one_timeline_are_detected() {
-    let mut service = Service::start();
+    let mut service = Service::with(&["--checkpoint-lag", "0"]);
     service.post("/v1/pause-time", &json!({ "timeline_id": "t1" }));
     let path = service.data().join("checkpoints.log");
     for timeline in ["t1", "main", "system"] {

@@ -93,7 +93,8 @@ fn service_reports_database_outage_and_recovers() {
     assert_eq!(ready(&service).status, 200);
     for _ in 0..2 {
         cluster.order("stop");
-        for request in [Request::get("/v1/clock"), Request::post("/v1/pause-time"), Request::get("/readyz").anonymous()]
+        for request in
+            [Request::get("/v1/anchors"), Request::post("/v1/pause-time"), Request::get("/readyz").anonymous()]
         {
             let answer = service.send(request);
             assert_eq!(answer.header("retry-after"), Some("1"));
@@ -171,7 +172,7 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
         cluster.ask(waits)
     });
     assert!(cluster.ask(end_sessions));
-    for request in [Request::get("/readyz").anonymous(), Request::get("/v1/clock"), Request::post("/v1/pause-time")] {
+    for request in [Request::get("/readyz").anonymous(), Request::get("/v1/anchors"), Request::post("/v1/pause-time")] {
         let answer = service.send(request);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
     }
@@ -216,7 +217,8 @@ fn frozen_database_server_does_not_block_forever() {
     ];
     service.post("/v1/pause-time", &json!({}));
     cluster.order("freeze");
-    for request in [Request::get("/readyz").anonymous(), Request::post("/v1/resume-time"), Request::get("/v1/clock")] {
+    for request in [Request::get("/readyz").anonymous(), Request::post("/v1/resume-time"), Request::get("/v1/anchors")]
+    {
         let answer = service.send(request);
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
     }

@@ -134,7 +134,7 @@ fn json_log_is_parseable_and_contains_no_keys() {
 
 #[test]
 fn buffered_reads_are_written_on_shutdown() {
-    let mut service = Service::with(&["--read-log", "buffered"]);
+    let mut service = Service::with(&["--read-log", "buffered", "--log-clock-reads"]);
     for _ in 0..50 {
         service.get("/v1/clock", &[]);
     }
@@ -147,4 +147,35 @@ fn buffered_reads_are_written_on_shutdown() {
     let reads = logs["logs"].as_array().unwrap().iter().filter(|entry| entry["subject"] == "clock").count();
     assert!(reads >= 50, "{reads}");
     service.audit();
+}
+
+#[test]
+fn read_log_header_matches_the_entries() {
+    for (arguments, of_clock, of_content) in [
+        (&["--read-log", "buffered"][..], "none", "buffered"),
+        (&["--read-log", "durable"], "none", "durable"),
+        (&["--log-clock-reads", "--read-log", "buffered"], "buffered", "buffered"),
+        (&["--log-clock-reads", "--read-log", "durable"], "durable", "durable"),
+    ] {
+        let service = Service::with(arguments);
+        let read = |path: &str| {
+            let answer = service.send(Request::get(path));
+            let found = answer.header("timenav-read-log").map(str::to_owned);
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            found
+        };
+        assert_eq!(read("/v1/clock").as_deref(), Some(of_clock), "{arguments:?}");
+        assert_eq!(read("/v1/anchors").as_deref(), Some(of_content), "{arguments:?}");
+        assert_eq!(read("/v1/limits"), None, "a read that is never logged");
+        assert_eq!(read("/v1/timeline/main/checkpoint").as_deref(), Some("durable"), "{arguments:?}");
+        let logs =
+            service.get("/v1/access-logs", &[("timeline_id", "main"), ("time_range", "../.."), ("action", "read")]);
+        let logged = |subject: &str| logs["logs"].as_array().unwrap().iter().any(|entry| entry["subject"] == subject);
+        assert_eq!(logged("clock"), of_clock != "none", "{arguments:?}: {logs}");
+        assert!(logged("anchors") && logged("checkpoint"), "{arguments:?}: {logs}");
+        let rejected = service.send(Request::get("/v1/clock?timeline_id=missing"));
+        assert_eq!(rejected.header("timenav-read-log"), None);
+        rejected.refused(404, "not_found");
+        service.audit();
+    }
 }

@@ -170,7 +170,7 @@ fn receiver() -> (SocketAddr, Receiver<String>) {
 fn background_work_has_spans_and_webhooks_propagate_context() {
     let (collector, (receiver, heads)) = (Collector::start(), receiver());
     let (url, to) = (format!("http://{}/team", collector.address), format!("http://{receiver}"));
-    let mut service = Service::with(&["--otlp-endpoint", &url, "--webhook-allow-host", &to]);
+    let mut service = Service::with(&["--otlp-endpoint", &url, "--webhook-allow-host", &to, "--checkpoint-lag", "0"]);
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
     let deliver = json!({ "to": "webhook", "url": format!("{to}/secret-path") });

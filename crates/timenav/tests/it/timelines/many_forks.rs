@@ -91,7 +91,7 @@ fn measured(service: &Service, timeline: &str, first: usize) -> Vec<(&'static st
 
 #[test]
 fn request_io_is_independent_of_fork_count() {
-    let service = Service::start();
+    let service = Service::with(&["--checkpoint-lag", "0"]);
     let events: Vec<Value> = (0..EVENTS).map(event).collect();
     service.post("/v1/events", &events.into());
     let mut made = 0;

@@ -177,7 +177,7 @@ fn entry_proof_is_available_as_tlog_file() {
 /// A read is durable before its response, so the tree in the response includes it.
 #[test]
 fn reads_are_recorded_as_entries() {
-    let service = Service::start();
+    let service = Service::with(&["--log-clock-reads"]);
     let first = service.checkpoint("main").size;
     let user = service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
     assert_eq!(user["user_id"], "second");

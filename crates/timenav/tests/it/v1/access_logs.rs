@@ -24,7 +24,7 @@ fn actions(logs: &[Value]) -> Vec<String> {
 
 #[test]
 fn changes_reads_and_rejections_are_logged() {
-    let service = Service::start();
+    let service = Service::with(&["--log-clock-reads"]);
     let stranger = service.user("eve");
     send(&service, "/v1/pause-time", &json!({})).expect(200);
     service.get("/v1/clock", &[]);
@@ -66,7 +66,7 @@ fn positions(service: &Service, more: &[(&str, &str)]) -> Vec<u64> {
 
 #[test]
 fn newest_first_order_keeps_pages_stable() {
-    let service = Service::start();
+    let service = Service::with(&["--log-clock-reads"]);
     let first = service.get("/v1/access-logs", &[ALWAYS[0], ALWAYS[1], ("order", "newest"), ("limit", "1")]);
     let size = first["logs"][0]["position"].as_u64().unwrap() + 1;
     for _ in 0..1_500 {
@@ -89,7 +89,7 @@ fn newest_first_order_keeps_pages_stable() {
 
 #[test]
 fn access_log_is_filtered_and_paged() {
-    let service = Service::start();
+    let service = Service::with(&["--log-clock-reads"]);
     let ada = service.user("ada");
     for number in 0..30 {
         let key = if number % 3 == 0 { &ada } else { &service.admin };
@@ -109,7 +109,7 @@ fn access_log_is_filtered_and_paged() {
 
 #[test]
 fn time_range_is_inclusive_in_host_time() {
-    let service = Service::start();
+    let service = Service::with(&["--log-clock-reads"]);
     send(&service, "/v1/travel", &json!({ "destination_time": "1900-01-01T00:00:00Z" })).expect(200);
     for _ in 0..5 {
         service.get("/v1/clock", &[]);

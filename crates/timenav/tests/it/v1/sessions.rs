@@ -94,7 +94,7 @@ fn failed_logins_do_not_reveal_known_users() {
 
 #[test]
 fn session_acts_as_its_user() {
-    let service = with_ada(&[]);
+    let service = with_ada(&["--log-clock-reads"]);
     let cookie = service.log_in("ada", PASSWORD);
     let make = Request::post("/timelines").json(&json!({ "timeline_id": "hers" }));
     service.send(make.session(&cookie)).expect(201);

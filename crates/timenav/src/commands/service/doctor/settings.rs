@@ -15,6 +15,7 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
         log_in(settings),
         service_name(settings),
         read_log(settings),
+        checkpoint_lag(settings),
         accept_rollback(settings),
         of_descriptors(settings.connections.connections_max.map(NonZeroU32::get), descriptors),
     ]
@@ -63,11 +64,26 @@ pub(super) fn service_name(settings: &Settings) -> Check {
 
 pub(super) fn read_log(settings: &Settings) -> Check {
     const NAME: &str = "read-log";
-    match settings.read_log {
-        ReadLogChoice::Durable => Check::ok(NAME, "reads are recorded before the response is sent"),
+    let clocks =
+        if settings.recording.log_clock_reads { "" } else { "; reads of clocks are not recorded (--log-clock-reads)" };
+    match settings.recording.read_log {
+        ReadLogChoice::Durable => Check::ok(NAME, format!("reads are recorded before the response is sent{clocks}")),
         ReadLogChoice::Buffered => {
-            let advice = "Remove --read-log if you must know who read what";
-            Check::warn(NAME, "a crash can lose the entries of the last reads", advice)
+            let advice = "Set --read-log durable if you must know every read of content";
+            let found = format!("a crash can lose the entries of the last 20 ms of reads{clocks}");
+            Check::warn(NAME, found, advice)
+        }
+    }
+}
+
+pub(super) fn checkpoint_lag(settings: &Settings) -> Check {
+    const NAME: &str = "checkpoint-lag";
+    match settings.recording.checkpoint_lag.get() {
+        0 => Check::ok(NAME, "checkpoints are written outside the database before the response is sent"),
+        millis => {
+            let advice = "Set --checkpoint-lag 0 to also detect this, or let a witness cosign";
+            let found = format!("a rollback of the last {millis} ms before a crash is not detected");
+            Check::warn(NAME, found, advice)
         }
     }
 }

@@ -127,8 +127,10 @@ fn unsafe_settings_are_reported() {
     let made = settings_of(&["--data", folder.path().to_str().unwrap()]);
     make_signing_key(&folder.path().join(SIGNING_KEY_FILE), "time.test", &OsEntropy).unwrap();
     check(&settings::service_name(&made), "service-name", OK);
-    check(&settings::read_log(&settings_of(&[])), "read-log", OK);
-    check(&settings::read_log(&settings_of(&["--read-log", "buffered"])), "read-log", WARN);
+    check(&settings::read_log(&settings_of(&[])), "read-log", WARN);
+    check(&settings::read_log(&settings_of(&["--read-log", "durable"])), "read-log", OK);
+    check(&settings::checkpoint_lag(&settings_of(&[])), "checkpoint-lag", WARN);
+    check(&settings::checkpoint_lag(&settings_of(&["--checkpoint-lag", "0"])), "checkpoint-lag", OK);
     check(&settings::accept_rollback(&settings_of(&[])), "accept-rollback", OK);
     check(&settings::accept_rollback(&settings_of(&["--accept-rollback"])), "accept-rollback", FAIL);
     let asked = NonZeroU32::new(5_000).map(NonZeroU32::get);
