@@ -9,7 +9,9 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,6 +23,7 @@
 #include <sys/ipc.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -49,6 +52,13 @@ static struct timespec length(void) { return (struct timespec){seconds, 0}; }
 static struct timespec moment(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    now.tv_sec += seconds;
+    return now;
+}
+
+static struct timespec date(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     now.tv_sec += seconds;
     return now;
 }
@@ -141,10 +151,8 @@ static int by_condition(void) {
 
 static int by_semaphore_of_realtime(void) {
     sem_t semaphore;
-    struct timespec ts;
+    struct timespec ts = date();
     sem_init(&semaphore, 0, 0);
-    clock_gettime(CLOCK_REALTIME, &ts);
-    ts.tv_sec += seconds;
     return sem_timedwait(&semaphore, &ts) == -1 && errno == ETIMEDOUT;
 }
 
@@ -164,6 +172,51 @@ static int by_semtimedop(void) {
     int error = errno;
     semctl(set, 0, IPC_RMID);
     return result == -1 && error == EAGAIN;
+}
+
+/* A queue with one place, which has no name afterward. */
+static mqd_t queue(void) {
+    struct mq_attr one = {.mq_maxmsg = 1, .mq_msgsize = 1};
+    char name[64];
+    sprintf(name, "/timenav-sleeps-%d-%d", (int)getpid(), (int)gettid());
+    mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &one);
+    mq_unlink(name);
+    return queue;
+}
+
+static int by_mq_timedreceive(void) {
+    struct timespec until = date();
+    char byte;
+    return mq_timedreceive(queue(), &byte, 1, 0, &until) == -1 && errno == ETIMEDOUT;
+}
+
+static int by_mq_timedsend(void) {
+    mqd_t full = queue();
+    if (mq_send(full, "1", 1, 0)) return 0;
+    struct timespec until = date();
+    return mq_timedsend(full, "2", 1, 0, &until) == -1 && errno == ETIMEDOUT;
+}
+
+static void *feed(void *at) {
+    struct timespec pause = length();
+    nanosleep(&pause, 0);
+    pause = (struct timespec){seconds / 8, seconds % 8 * 125000000};
+    while (send(*(int *)at, "1", 1, MSG_DONTWAIT) == 1) nanosleep(&pause, 0);
+    return 0;
+}
+
+/* The kernel looks at the timeout after each message only. */
+static int by_recvmmsg(void) {
+    struct timespec ts = length();
+    struct mmsghdr messages[64] = {0};
+    pthread_t feeder;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair)) return 0;
+    pthread_create(&feeder, 0, feed, &pair[1]);
+    int count = recvmmsg(pair[0], messages, 64, 0, &ts);
+    shutdown(pair[0], SHUT_RD);
+    pthread_join(feeder, 0);
+    return count > 0 && count < 64;
 }
 
 static int by_timerfd(void) {
@@ -210,6 +263,7 @@ static const struct way { const char *name; int (*wait)(void); } WAYS[] = {
     {"epoll_pwait", by_epoll_pwait}, {"epoll_pwait2", by_epoll_pwait2}, {"futex", by_futex},
     {"futex_until", by_futex_until}, {"futex_waitv", by_futex_waitv}, {"condition", by_condition},
     {"semaphore", by_semaphore_of_realtime}, {"sigtimedwait", by_sigtimedwait}, {"semtimedop", by_semtimedop},
+    {"mq_timedreceive", by_mq_timedreceive}, {"mq_timedsend", by_mq_timedsend}, {"recvmmsg", by_recvmmsg},
     {"timerfd", by_timerfd}, {"timerfd_until", by_timerfd_until}, {"alarm", by_alarm}, {"timer", by_timer},
 };
 enum { COUNT = sizeof WAYS / sizeof *WAYS };
