@@ -272,6 +272,11 @@ impl<'a> Supervisor<'a> {
             self.waiting.push_back(call);
             return;
         }
+        if self.attached.contains_key(&call.pid) {
+            // It is about to stop, for its previous call or because the clock has changed. A signal ended that call before
+            // it stopped. After the stop it makes this call again.
+            return;
+        }
         // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
         let known = self.waiters.image(call.pid);
         let routine = self.routine.as_ref().filter(|_| call.pid != 0);

@@ -6,6 +6,7 @@
  * sleeps left SECONDS     begins waits, ends them early by a signal or a message, and tells what was left of them
  * sleeps clocks           tells whether the monotonic clock has gone back since the last line of input
  * sleeps late COUNT SECONDS   sleeps again and again, and tells by how many nanoseconds of virtual time it was late
+ * sleeps signals COUNT SECONDS    waits again and again, each time until a signal of another process
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,6 +28,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -373,6 +375,24 @@ static int late(long count) {
     return 0;
 }
 
+static int signals(long count) {
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    pid_t parent = getpid();
+    sigaction(SIGUSR1, &action, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        while (getppid() == parent) kill(parent, SIGUSR1);
+        return 0;
+    }
+    for (long i = 0; i < count; i++) {
+        if (poll(0, 0, (int)seconds * 1000) != -1 || errno != EINTR) return 1;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, 0, 0);
+    puts("done");
+    return 0;
+}
+
 int main(int count, char **words) {
     setvbuf(stdout, 0, _IOLBF, 0);
     const char *how = count > 1 ? words[1] : "";
@@ -381,6 +401,7 @@ int main(int count, char **words) {
     if (!strcmp(how, "one")) return one();
     if (!strcmp(how, "left")) return left();
     if (!strcmp(how, "clocks")) return clocks();
+    if (!strcmp(how, "signals") && count > 3) return signals(atol(words[2]));
     if (!strcmp(how, "ticks") && count > 3) return ticks(atol(words[2]), atol(words[3]));
     if (!strcmp(how, "late") && count > 3) return late(atol(words[2]));
     return 2;

@@ -248,6 +248,18 @@ fn clock_changes_lose_no_messages_between_waiting_threads() {
     service.audit();
 }
 
+/// A signal can end a call after its report and before the thread is stopped. Then the next call is reported early.
+#[test]
+fn waits_ended_by_signals_are_not_reported_as_traced() {
+    let (Some(service), Some((_folder, sleeps))) = (service(), compiled(SOURCE, &[])) else { return };
+    for via in WAYS {
+        let Some(notice) = notice(&service, via) else { continue };
+        let (code, stdout, stderr) = run(&mut sleeping(&service, via, &[], &[&sleeps, "signals", "1000", "3600"]), "");
+        assert_eq!((code, stdout.as_str(), stderr), (Some(0), "done\n", notice), "{via}");
+    }
+    service.audit();
+}
+
 #[test]
 fn preloaded_libraries_unknown_options_and_timelines_are_rejected() {
     let Some(service) = service() else { return };
