@@ -16,6 +16,7 @@ mod preloaded;
 mod rare_starts;
 mod robust;
 mod sandboxed;
+mod schedulers;
 mod sleeps;
 mod starts;
 mod sweeps;
@@ -113,6 +114,13 @@ fn is_installed(program: &str) -> bool {
         eprintln!("skipped for {program}: it is not installed");
     }
     is_there
+}
+
+/// Returns whether programs may have mounts of their own, so that a daemon can run without the files of the machine.
+pub(crate) fn has_mounts() -> bool {
+    let mut mount = Command::new("unshare");
+    mount.args(["--mount", "mount", "-t", "tmpfs", "none", "/run"]).stdin(Stdio::null()).stderr(Stdio::null());
+    mount.status().is_ok_and(|status| status.success())
 }
 
 /// Compiles the probe if there is a compiler. Returns its folder too.

@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::programs::notice;
+use crate::programs::{has_mounts, notice};
 use crate::service::Service;
 use crate::tour::is_like;
 
@@ -41,6 +41,9 @@ pages! {
     recipe_billing_year_prints_the_shown_output: "billing-year",
     recipe_retry_schedule_prints_the_shown_output: "retry-schedule",
     recipe_cron_summer_time_prints_the_shown_output: "cron-summer-time",
+    recipe_cron_night_prints_the_shown_output: "cron-night",
+    recipe_celery_week_prints_the_shown_output: "celery-week",
+    recipe_nightly_year_prints_the_shown_output: "nightly-year",
     recipe_jwt_expiry_prints_the_shown_output: "jwt-expiry",
     recipe_certificate_expiry_prints_the_shown_output: "certificate-expiry",
     recipe_stripe_test_clocks_prints_the_shown_output: "stripe-test-clocks",
@@ -60,6 +63,10 @@ const RUN_ELSEWHERE: [(&str, &str); 2] = [
     ("workflow-tests", "clients/python/tests/test_recipes.py"),
 ];
 
+/// Words of pages that need an optional program, and a command that succeeds if it is installed.
+const OPTIONAL: [(&str, &[&str]); 2] =
+    [("/usr/sbin/cron", &["test", "-x", "/usr/sbin/cron"]), ("-m celery", &["python3", "-c", "import celery"])];
+
 /// A command of a page with its expected output.
 struct Step {
     command: String,
@@ -78,8 +85,25 @@ struct Recipe {
 impl Recipe {
     /// Returns whether the page uses `timenav exec`.
     fn needs_exec(&self) -> bool {
+        ["timenav exec", "timenav sweep", "timenav, exec"].iter().any(|words| self.mentions(words))
+    }
+
+    fn mentions(&self, words: &str) -> bool {
         let mut texts = self.files.iter().map(|(_, text)| text).chain(self.steps.iter().map(|step| &step.command));
-        texts.any(|text| ["timenav exec", "timenav sweep", "timenav, exec"].iter().any(|it| text.contains(it)))
+        texts.any(|text| text.contains(words))
+    }
+
+    /// Returns an optional program, or a privilege, that the page needs and this machine does not have.
+    fn missing(&self) -> Option<&'static str> {
+        let is_installed = |check: &[&str]| {
+            let mut command = Command::new(check[0]);
+            command.args(&check[1..]).env("PATH", PATH).stdin(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        let program = OPTIONAL.iter().find(|(words, check)| self.mentions(words) && !is_installed(check));
+        let needs_mounts = program.is_none() && self.mentions("unshare --mount");
+        let mounts = (needs_mounts && !has_mounts()).then_some("the permission to mount");
+        program.map(|(words, _)| *words).or(mounts)
     }
 }
 
@@ -128,6 +152,9 @@ fn readme_commands_print_the_shown_output() {
 fn check_page(path: &Path) {
     let name = path.display();
     let mut recipe = recipe(&std::fs::read_to_string(path).unwrap());
+    if let Some(missing) = recipe.missing() {
+        return eprintln!("skipped for {name}: this machine lacks {missing}");
+    }
     let service = Service::start();
     // Without the best method, a notice is part of each output. Without any method, only pages that need one are
     // skipped.

@@ -1,0 +1,4 @@
+# BullMQ and its Redis server. `$1` is the folder of these files.
+redis-server --port 0 --unixsocket "$PWD/socket" --save '' >log 2>&1 &
+until test -S socket; do sleep 0.1; done
+exec node "$1/bullmq.cjs" "$PWD/socket"
