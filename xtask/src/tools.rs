@@ -143,6 +143,20 @@ const TRIED: [Tried; 8] = [
     Tried { path: "/usr/bin/strace", package: "strace" },
     Tried { path: CHRONY, package: "chrony" },
 ];
+/// Schedulers and caches. Debian starts the daemons among them, unless a policy forbids that. Larger ones are not
+/// included, such as Ruby, Java, etcd and npm packages: their rows of the table are kept.
+const SCHEDULERS: [Tried; 8] = [
+    Tried { path: "/usr/sbin/cron", package: "cron" },
+    Tried { path: "/usr/sbin/anacron", package: "anacron" },
+    Tried { path: "/usr/sbin/atd", package: "at" },
+    Tried { path: "/usr/bin/redis-server", package: "redis-server" },
+    Tried { path: "/usr/bin/memcached", package: "memcached" },
+    Tried { path: "/usr/sbin/nginx", package: "nginx-light" },
+    Tried { path: "/usr/lib/python3/dist-packages/celery", package: "python3-celery" },
+    Tried { path: "/usr/lib/python3/dist-packages/apscheduler", package: "python3-apscheduler" },
+];
+/// Decides whether the installation of a package may start its daemon.
+const POLICY: &str = "/usr/sbin/policy-rc.d";
 const CHRONY: &str = "/usr/sbin/chronyd";
 /// Debian's package database. Users who can write to it can install packages.
 const DPKG_STATUS: &str = "/var/lib/dpkg/status";
@@ -156,7 +170,10 @@ pub(crate) fn programs_to_try(root: &Path) {
         let unpacked = (tried.path == CHRONY).then(|| chrony.join(CHRONY.trim_start_matches('/')));
         !Path::new(tried.path).exists() && !unpacked.is_some_and(|path| path.exists())
     };
-    let missing: Vec<&str> = TRIED.iter().filter(is_missing).map(|tried| tried.package).collect();
+    let schedulers = if Path::new(POLICY).exists() { &SCHEDULERS[..] } else { &[] };
+    let find_missing =
+        || -> Vec<&str> { TRIED.iter().chain(schedulers).filter(is_missing).map(|tried| tried.package).collect() };
+    let missing = find_missing();
     if missing.is_empty() {
         return;
     }
@@ -175,7 +192,7 @@ pub(crate) fn programs_to_try(root: &Path) {
             unpack_chrony(&chrony);
         }
     }
-    let missing: Vec<&str> = TRIED.iter().filter(is_missing).map(|tried| tried.package).collect();
+    let missing = find_missing();
     if !missing.is_empty() {
         println!("tests are skipped for lack of {}: install Debian's packages of these names", missing.join(", "));
     }
