@@ -10,9 +10,9 @@ use crate::operations::operations;
 use crate::rate::Rates;
 use crate::request::auth;
 use crate::request::body::Rooms;
-use crate::request::host;
 use crate::response::finish;
 use crate::response::refusals::Refusals;
+use crate::response::request_ids::RequestIds;
 use crate::service;
 use crate::shares::Shares;
 use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX, Reach};
@@ -34,6 +34,7 @@ pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Ro
         engine,
         options: Arc::new(options),
         metrics: Arc::new(Metrics::new()),
+        request_ids: RequestIds::default(),
     });
     let (mut for_callers, mut for_anybody) = (Router::new(), Router::new());
     for route in operations {
@@ -44,25 +45,18 @@ pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Ro
     }
     let for_callers = for_callers.route_layer(from_fn_with_state(app.clone(), auth::identify));
     let for_anybody = for_anybody.route_layer(from_fn_with_state(app.clone(), auth::identify_if_shown));
-    let router = for_callers
-        .merge(for_anybody)
-        .merge(service::routes())
+    let others = service::routes()
         .merge(if metrics_apart { Router::new() } else { service::metrics_route() })
         .merge(console::routes());
-    let metrics = service::probe_routes().merge(service::metrics_route());
+    let router = for_callers.merge(for_anybody).merge(others.route_layer(from_fn(finish::note_route)));
+    let metrics = service::probe_routes().merge(service::metrics_route()).route_layer(from_fn(finish::note_route));
     (finished(router, &app), finished(metrics, &app))
 }
 
 fn finished(router: Router<App>, app: &App) -> Router {
-    let router = router
-        .fallback(finish::no_route)
-        .method_not_allowed_fallback(finish::no_method)
-        .layer(from_fn(finish::note_route))
-        .with_state(app.clone());
-    // These wrap the router: it sets `Allow` outside its layers, and must see GET if QUERY was sent.
-    let outermost = tower::ServiceBuilder::new()
-        .layer(from_fn_with_state(app.clone(), finish::finish))
-        .layer(from_fn(host::one_host))
-        .layer(from_fn(finish::query_as_get));
+    let router =
+        router.fallback(finish::no_route).method_not_allowed_fallback(finish::no_method).with_state(app.clone());
+    // It wraps the router, which sets `Allow` outside its layers, and must see GET if QUERY was sent.
+    let outermost = tower::ServiceBuilder::new().layer(from_fn_with_state(app.clone(), finish::finish));
     Router::new().fallback_service(outermost.service(router))
 }

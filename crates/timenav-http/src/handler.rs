@@ -13,6 +13,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use timenav_engine::{Caller, ReadLog, ReadOf};
 
+use crate::request::entity_tag::check_conditions;
+use crate::response::compression::{accepted, compressed};
 use crate::response::problem::Failure;
 use crate::state::App;
 
@@ -37,6 +39,7 @@ pub(crate) struct Operation {
     run: Arc<dyn Fn(Incoming) -> BoxFuture<'static, Response> + Send + Sync>,
     /// What it reads, if it changes nothing. The response to a change is always sent.
     lookup: Option<Lookup>,
+    heeds_if_match: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -54,11 +57,15 @@ const READ_LOG_NAME: HeaderName = HeaderName::from_static("timenav-read-log");
 
 impl Operation {
     pub(crate) fn new<A>(handler: impl Operate<A>) -> Self {
-        Self { run: Arc::new(move |incoming| handler.operate(incoming)), lookup: None }
+        Self { run: Arc::new(move |incoming| handler.operate(incoming)), lookup: None, heeds_if_match: false }
     }
 
     pub(crate) fn lookup<A>(lookup: Lookup, handler: impl Operate<A>) -> Self {
         Self { lookup: Some(lookup), ..Self::new(handler) }
+    }
+
+    pub(crate) fn heeding(self, if_match: bool) -> Self {
+        Self { heeds_if_match: if_match, ..self }
     }
 }
 
@@ -67,19 +74,23 @@ impl Handler<(), App> for Operation {
 
     fn call(self, request: Request, app: App) -> Self::Future {
         let (parts, body) = request.into_parts();
-        let caller = self.lookup.and_then(|lookup| Some((lookup, parts.extensions.get::<Caller>()?.user_id.clone())));
-        let Some((lookup, user_id)) = caller else {
-            return (self.run)(Incoming { app, parts, body });
-        };
-        let rooms = Arc::clone(&app.rooms);
-        let read_log = read_log(&app, lookup);
+        if let Err(failure) = check_conditions(self.heeds_if_match, &parts) {
+            return Box::pin(std::future::ready(failure.into_response()));
+        }
+        let Some(lookup) = self.lookup else { return (self.run)(Incoming { app, parts, body }) };
+        let (rooms, read_log) = (Arc::clone(&app.rooms), read_log(&app, lookup));
+        let user_id = parts.extensions.get::<Caller>().map(|caller| caller.user_id.clone());
+        let accepted = accepted(&parts.headers);
         let response = (self.run)(Incoming { app, parts, body });
         Box::pin(async move {
             let mut response = response.await;
-            if let Some(read_log) = read_log.filter(|_| response.status().is_success()) {
-                response.headers_mut().insert(READ_LOG_NAME, HeaderValue::from_static(read_log));
+            if let Some(user_id) = user_id {
+                if let Some(read_log) = read_log.filter(|_| response.status().is_success()) {
+                    response.headers_mut().insert(READ_LOG_NAME, HeaderValue::from_static(read_log));
+                }
+                response = rooms.hold_response(user_id, response).await.unwrap_or_else(Failure::into_response);
             }
-            rooms.hold_response(user_id, response).await.unwrap_or_else(Failure::into_response)
+            compressed(accepted, response).await
         })
     }
 }

@@ -5,3 +5,4 @@ pub(crate) mod compression;
 pub(crate) mod finish;
 pub(crate) mod problem;
 pub(crate) mod refusals;
+pub(crate) mod request_ids;

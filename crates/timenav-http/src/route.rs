@@ -1,7 +1,5 @@
 //! One row creates the route of an operation and its OpenAPI entry, so neither exists without the other.
 
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 use http::Method;
 use timenav_engine::ReadOf;
@@ -9,8 +7,7 @@ use timenav_engine::ReadOf;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::handler::{Lookup, Operate, Operation, READ_LOG, READ_LOG_SAYS};
-use crate::request::entity_tag::{IF_MATCH, THERE, refuse_conditions};
-use crate::response::compression::compressed;
+use crate::request::entity_tag::{IF_MATCH, THERE};
 use crate::schema::ToSchema;
 use crate::state::App;
 
@@ -150,17 +147,11 @@ pub(crate) struct Route {
     pub(crate) anew: bool,
     /// Whether a deletion stores its response for repeats with the same `Idempotency-Key`.
     pub(crate) is_kept: bool,
-    handler: MethodRouter<App>,
+    operation: Operation,
 }
 
 impl Route {
-    fn new(
-        method: Method,
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        handler: MethodRouter<App>,
-    ) -> Self {
+    fn new(method: Method, path: &'static str, id: &'static str, summary: &'static str, operation: Operation) -> Self {
         Self {
             method,
             path,
@@ -181,7 +172,7 @@ impl Route {
             open: false,
             anew: false,
             is_kept: false,
-            handler,
+            operation,
         }
     }
 
@@ -202,8 +193,8 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        let handler = get(Operation::lookup(Lookup::Of(object), handler));
-        Self::new(Method::GET, path, id, summary, compressed(handler)).tells(READ_LOG, READ_LOG_SAYS)
+        let operation = Operation::lookup(Lookup::Of(object), handler);
+        Self::new(Method::GET, path, id, summary, operation).tells(READ_LOG, READ_LOG_SAYS)
     }
 
     /// A read-only operation without an entry in a ledger.
@@ -213,7 +204,7 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new(Method::GET, path, id, summary, compressed(get(Operation::lookup(Lookup::Unlogged, handler))))
+        Self::new(Method::GET, path, id, summary, Operation::lookup(Lookup::Unlogged, handler))
     }
 
     /// A read-only operation whose parameters may be too long for a query string.
@@ -223,8 +214,8 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        let handler = post(Operation::lookup(Lookup::Of(ReadOf::Content), handler));
-        Self::new(Method::POST, path, id, summary, compressed(handler)).tells(READ_LOG, READ_LOG_SAYS)
+        let operation = Operation::lookup(Lookup::Of(ReadOf::Content), handler);
+        Self::new(Method::POST, path, id, summary, operation).tells(READ_LOG, READ_LOG_SAYS)
     }
 
     pub(crate) fn change<A>(
@@ -233,7 +224,7 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new(Method::POST, path, id, summary, post(Operation::new(handler)))
+        Self::new(Method::POST, path, id, summary, Operation::new(handler))
     }
 
     pub(crate) fn alteration<A>(
@@ -242,7 +233,7 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new(Method::PATCH, path, id, summary, patch(Operation::new(handler)))
+        Self::new(Method::PATCH, path, id, summary, Operation::new(handler))
     }
 
     pub(crate) fn removal<A>(
@@ -251,7 +242,7 @@ impl Route {
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new(Method::DELETE, path, id, summary, delete(Operation::new(handler)))
+        Self::new(Method::DELETE, path, id, summary, Operation::new(handler))
     }
 
     pub(crate) fn takes<T: ToSchema>(mut self) -> Self {
@@ -387,8 +378,13 @@ impl Route {
 
     pub(crate) fn method_router(&self) -> MethodRouter<App> {
         let heeds_if_match = self.heeds.iter().any(|heeded| heeded.name == IF_MATCH);
-        let layer = from_fn(move |request: Request, next: Next| refuse_conditions(heeds_if_match, request, next));
-        self.handler.clone().layer(layer)
+        let operation = self.operation.clone().heeding(heeds_if_match);
+        match self.method {
+            Method::GET => get(operation),
+            Method::PATCH => patch(operation),
+            Method::DELETE => delete(operation),
+            _ => post(operation),
+        }
     }
 
     pub(crate) fn paths(&self) -> Vec<String> {

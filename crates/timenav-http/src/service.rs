@@ -15,7 +15,7 @@ use crate::metrics::Process;
 use crate::openapi::{OPENAPI_3_1_SERVED, OPENAPI_3_2_SERVED, Served};
 use crate::request::accept::prefers_coding;
 use crate::response::answer::StatusBody;
-use crate::response::compression::compressed;
+use crate::response::compression::{accepted, compressed};
 use crate::response::problem::Failure;
 use crate::state::{App, HttpOptions};
 
@@ -32,7 +32,7 @@ pub(crate) fn probe_routes() -> Router<App> {
 }
 
 pub(crate) fn metrics_route() -> Router<App> {
-    Router::new().route("/metrics", compressed(get(metrics)))
+    Router::new().route("/metrics", get(metrics))
 }
 
 pub(crate) fn routes() -> Router<App> {
@@ -85,13 +85,13 @@ async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
     })
 }
 
-async fn metrics(State(app): State<App>) -> Response {
+async fn metrics(State(app): State<App>, headers: HeaderMap) -> Response {
     let is_ready = ready(&app, READY_SCRAPE_WAIT).await.is_ok();
     let HttpOptions { version, process, connections, traces, .. } = &*app.options;
     let traces = traces.as_ref().map(|traces| traces.counts());
     let process = Process { version, stats: process(), connections, traces };
     let text = app.metrics.text(&app.engine, is_ready, &process);
-    ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response()
+    compressed(accepted(&headers), ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response()).await
 }
 
 async fn openapi(headers: HeaderMap) -> Response {

@@ -11,6 +11,7 @@ use crate::metrics::{Metrics, ProcessStats};
 use crate::rate::Rates;
 use crate::request::body::Rooms;
 use crate::response::refusals::Refusals;
+use crate::response::request_ids::RequestIds;
 use crate::shares::Shares;
 use crate::traces::Traces;
 
@@ -68,6 +69,7 @@ pub(crate) struct Reach {
     pub(crate) engine: Engine,
     pub(crate) options: Arc<HttpOptions>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) request_ids: RequestIds,
     pub(crate) rates: Arc<Rates>,
     /// Limits how often unavailability is logged.
     pub(crate) unavailable: Arc<RateLimitedLog>,

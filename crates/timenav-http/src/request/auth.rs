@@ -23,8 +23,8 @@ use crate::request::body::{
 };
 use crate::request::network::Network;
 use crate::request::{same_origin, session_cookie, timeline_header};
-use crate::response::answer;
 use crate::response::problem::{Failure, Unwritten, codes};
+use crate::response::{answer, finish};
 use crate::state::App;
 use crate::traces::{IsTraced, TracedTimeline};
 
@@ -88,6 +88,11 @@ enum Reading {
 
 /// Identifies the caller, or logs and rejects the attempt.
 pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    finish::noted(identify_caller(&app, request, next).await, route)
+}
+
+async fn identify_caller(app: &App, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let reading = if parts.uri.path().ends_with(IMPORT_PATH) {
         Reading::AsItComes
@@ -96,22 +101,27 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
     } else {
         Reading::Whole(CHANGE_BODY_BYTES_MAX)
     };
-    match who(&app, &parts).await {
-        Ok(caller) => admit(&app, caller, parts, body, reading, true, next).await,
-        Err(stranger) => turn_away(&app, stranger, parts, body, reading).await,
+    match who(app, &parts).await {
+        Ok(caller) => admit(app, caller, parts, body, reading, true, next).await,
+        Err(stranger) => turn_away(app, stranger, parts, body, reading).await,
     }
 }
 
 /// Identifies the caller if the request has credentials. Requests without any, or of an ended session, pass through.
 pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    finish::noted(identify_caller_if_shown(&app, request, next).await, route)
+}
+
+async fn identify_caller_if_shown(app: &App, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let has_ended = match who(&app, &parts).await {
+    let has_ended = match who(app, &parts).await {
         Ok(caller) => {
-            return admit(&app, caller, parts, body, Reading::Whole(LOOKUP_BODY_BYTES_MAX), false, next).await;
+            return admit(app, caller, parts, body, Reading::Whole(LOOKUP_BODY_BYTES_MAX), false, next).await;
         }
         Err(Stranger::Unidentified(AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere)) => false,
         Err(Stranger::Unidentified(AuthFailure::Session)) => true,
-        Err(stranger) => return turn_away(&app, stranger, parts, body, Reading::AsItComes).await,
+        Err(stranger) => return turn_away(app, stranger, parts, body, Reading::AsItComes).await,
     };
     let held = match app.rooms.read_of_stranger(network(&parts), body).await {
         Ok(held) => held,
@@ -120,7 +130,7 @@ pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, 
     parts.extensions.insert(held.body.clone());
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
     if has_ended && !response.headers().contains_key(header::SET_COOKIE) {
-        take_back_cookie(&app, &mut response);
+        take_back_cookie(app, &mut response);
     }
     response
 }

@@ -1,8 +1,6 @@
 //! Entity tags (RFC 9110 §8.8.3) for conditional changes.
 
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Action, Caller, Expected};
@@ -64,15 +62,15 @@ fn opaque(text: &str) -> Option<&str> {
 
 /// Rejects a condition that an operation does not support, because the client relies on it. `If-None-Match` on a read
 /// is accepted: it only saves a transfer, and a read always returns the full response.
-pub(crate) async fn refuse_conditions(heeds_if_match: bool, request: Request, next: Next) -> Response {
-    let Some(name) = unheeded(heeds_if_match, &request) else { return next.run(request).await };
+pub(crate) fn check_conditions(heeds_if_match: bool, parts: &Parts) -> Result<(), Failure> {
+    let Some(name) = unheeded(heeds_if_match, parts) else { return Ok(()) };
     let instead = if heeds_if_match { "; use `If-Match`" } else { "" };
     let detail = format!("this operation does not support this header{instead}; leave it out");
-    Failure::invalid(name, detail).into_response()
+    Err(Failure::invalid(name, detail))
 }
 
-fn unheeded(heeds_if_match: bool, request: &Request) -> Option<&'static str> {
-    let only_looks = request.method() == Method::GET;
+fn unheeded(heeds_if_match: bool, parts: &Parts) -> Option<&'static str> {
+    let only_looks = parts.method == Method::GET;
     let is_heeded = |name: &str| (heeds_if_match && name == IF_MATCH) || (only_looks && name == IF_NONE_MATCH);
     let conditions = [
         (header::IF_MATCH, IF_MATCH),
@@ -81,6 +79,6 @@ fn unheeded(heeds_if_match: bool, request: &Request) -> Option<&'static str> {
         (header::IF_RANGE, "If-Range"),
         (header::IF_NONE_MATCH, IF_NONE_MATCH),
     ];
-    let given = conditions.into_iter().filter(|(field, _)| request.headers().contains_key(field));
+    let given = conditions.into_iter().filter(|(field, _)| parts.headers.contains_key(field));
     given.map(|(_, name)| name).find(|name| !is_heeded(name))
 }

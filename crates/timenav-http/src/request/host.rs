@@ -4,31 +4,25 @@
 use std::net::Ipv6Addr;
 
 use axum::extract::Request;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, HOST};
-use http::request::Parts;
 use http::{HeaderValue, Version};
 
 use crate::response::problem::Failure;
 
-pub(crate) async fn one_host(request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    match fault(&parts) {
-        None => next.run(Request::from_parts(parts, body)).await,
-        Some(detail) => {
-            let mut response = Failure::Host { detail }.into_response();
-            // The bytes that follow on this connection may be meant for another host.
-            if parts.version < Version::HTTP_2 {
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            }
-            response
-        }
+/// Returns the response to a request that does not name one host.
+pub(crate) fn refused(request: &Request) -> Option<Response> {
+    let detail = fault(request)?;
+    let mut response = Failure::Host { detail }.into_response();
+    // The bytes that follow on this connection may be meant for another host.
+    if request.version() < Version::HTTP_2 {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    Some(response)
 }
 
-fn fault(parts: &Parts) -> Option<&'static str> {
-    let mut fields = parts.headers.get_all(HOST).iter();
+fn fault(request: &Request) -> Option<&'static str> {
+    let mut fields = request.headers().get_all(HOST).iter();
     let first = fields.next();
     if fields.next().is_some() {
         return Some("the request has more than one Host header; send one");
@@ -38,7 +32,7 @@ fn fault(parts: &Parts) -> Option<&'static str> {
         Some(Err(_)) => return Some("the Host header is not a host with an optional port"),
         None => None,
     };
-    let target = parts.uri.authority().map(http::uri::Authority::as_str);
+    let target = request.uri().authority().map(http::uri::Authority::as_str);
     if target.is_some_and(|authority| !is_host(authority)) {
         return Some("the request target does not have a host with an optional port");
     }
@@ -47,8 +41,8 @@ fn fault(parts: &Parts) -> Option<&'static str> {
     }
     match (field, target) {
         // Only HTTP/1.0 allows this, and some monitoring programs still use it.
-        (None, _) if parts.version <= Version::HTTP_10 => None,
-        (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
+        (None, _) if request.version() <= Version::HTTP_10 => None,
+        (None, Some(_)) if request.version() >= Version::HTTP_2 => None,
         (None, _) => Some("the request has no Host header; send one"),
         // HTTP/1.1 allows the target alone (RFC 9112 §3.2.2), but a proxy in front may have used the header.
         (Some(host), Some(authority)) if !host.eq_ignore_ascii_case(authority) => {

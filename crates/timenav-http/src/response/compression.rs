@@ -6,16 +6,16 @@
 //! although it uses POST. A lookup must never return a secret.
 
 use std::convert::Infallible;
+use std::future::ready;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use axum::body::{Body, HttpBody};
 use axum::response::Response;
-use axum::routing::MethodRouter;
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use http_body::{Frame, SizeHint};
-use tower::ServiceBuilder;
+use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::predicate::Predicate;
 use tower_http::compression::{CompressionBody, CompressionLayer};
@@ -38,10 +38,22 @@ const TYPES: [&str; 6] = [
 /// Chunks of a body that are compressed before the task yields. A chunk is at most 4 KB of compressed output.
 const PIECES_AT_ONCE: u8 = 4;
 
-pub(crate) fn compressed<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
+/// Compresses a response if that is worthwhile and the client accepts it.
+pub(crate) async fn compressed(accepted: Vec<HeaderValue>, response: Response) -> Response {
+    if !Meant.should_compress(&response) {
+        return response;
+    }
+    let mut request = Request::new(Body::empty());
+    request.headers_mut().extend(accepted.into_iter().map(|value| (header::ACCEPT_ENCODING, value)));
+    let mut response = Some(response);
+    let answer = service_fn(move |_| ready(Ok::<_, Infallible>(response.take().unwrap_or_default())));
     let layer = CompressionLayer::new().quality(LEVEL).compress_when(Meant);
-    let paced = ServiceBuilder::new().map_response(paced).layer(layer);
-    route.layer::<_, Infallible>(paced)
+    let answered = ServiceBuilder::new().map_response(paced).layer(layer).service(answer).oneshot(request).await;
+    answered.unwrap_or_else(|never| match never {})
+}
+
+pub(crate) fn accepted(headers: &HeaderMap) -> Vec<HeaderValue> {
+    headers.get_all(header::ACCEPT_ENCODING).iter().cloned().collect()
 }
 
 /// Selects the responses to compress. A response with an entity tag is excluded: the tag identifies its exact bytes and
@@ -90,7 +102,7 @@ impl HttpBody for Paced {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
         self.pieces += 1;
         Poll::Ready(frame)
     }

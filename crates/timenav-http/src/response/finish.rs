@@ -11,10 +11,12 @@ use axum::{Json, body::Body};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use serde::Serialize;
+use timenav_core::time::{Instant, Wall};
 use timenav_engine::Refusal;
 
 use crate::handler::{Argument, Incoming};
 use crate::request::accept::{Accept, JSON};
+use crate::request::host;
 use crate::request::params::SentAsQuery;
 use crate::response::problem::{Failure, FieldError, Problem, Unwritten};
 use crate::state::App;
@@ -45,30 +47,34 @@ impl Argument for RequestId {
 
 /// Routes QUERY (RFC 10008) as GET: axum 0.8 has no route for QUERY, and handlers with `any()` would each have to set
 /// `Allow` and return 405.
-pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
+fn query_as_get(request: &mut Request) {
     if request.method().as_str() == "QUERY" {
         *request.method_mut() = Method::GET;
         request.extensions_mut().insert(SentAsQuery);
     }
-    next.run(request).await
 }
 
+/// The matched route of a response. Only layers inside the router can see it in the request.
 #[derive(Clone, Debug)]
-struct Route(String);
+struct Route(MatchedPath);
 
-/// Records the matched route, which only layers inside the router can see.
-pub(crate) async fn note_route(request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
-    let mut response = next.run(request).await;
+pub(crate) fn noted(mut response: Response, route: Option<MatchedPath>) -> Response {
     if let Some(route) = route {
-        response.extensions_mut().insert(route);
+        response.extensions_mut().insert(Route(route));
     }
     response
 }
 
+/// Records the matched route.
+pub(crate) async fn note_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = next.run(request).await;
+    noted(response, route)
+}
+
 pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = app.engine.now();
-    let id = RequestId(request_id(&app, request.headers()));
+    let id = RequestId(request_id(&app, began, request.headers()));
     let method = method_name(request.method());
     let wants_problem = Accept::of(request.headers()).asks_for(PROBLEM_JSON, JSON);
     let is_http1 = request.version() <= Version::HTTP_11;
@@ -79,8 +85,13 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
         request.extensions_mut().insert(IsTraced);
     }
     request.extensions_mut().insert(id.clone());
-    let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-    let response = caught.unwrap_or_else(|_| Failure::Panicked.into_response());
+    let response = if let Some(refused) = host::refused(&request) {
+        refused
+    } else {
+        query_as_get(&mut request);
+        let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+        caught.unwrap_or_else(|_| Failure::Panicked.into_response())
+    };
     let route = response.extensions().get::<Route>().map(|Route(route)| route.clone());
     let timeline_id = response.extensions().get::<TracedTimeline>().map(|TracedTimeline(timeline)| timeline.clone());
     let mut response = if asks_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
@@ -91,13 +102,13 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let ended = app.engine.now();
     let took = ended.since(began);
     let status = response.status().as_u16();
-    let name = route.as_deref().unwrap_or("none");
+    let name = route.as_ref().map_or("none", MatchedPath::as_str);
     app.metrics.record(method, name, status, took);
     let (duration_us, request_id) = (took.micros(), &id.0);
     let trace_id = parent.map(|parent| format!("{:032x}", parent.trace_id)).unwrap_or_default();
     tracing::debug!(method, route = name, status, duration_us, request_id, trace_id, "request completed");
     if let Some(traces) = traces {
-        let request_id = id.0.clone();
+        let (request_id, route) = (id.0.clone(), route.map(|route| route.as_str().to_owned()));
         traces.answered(TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended });
     }
     headers(response.headers_mut(), &id, app.options.encrypted);
@@ -138,12 +149,12 @@ pub(crate) async fn no_method() -> Failure {
     Failure::Method { allow: String::new() }
 }
 
-fn request_id(app: &App, headers: &HeaderMap) -> String {
+fn request_id(app: &App, now: Instant<Wall>, headers: &HeaderMap) -> String {
     let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
     let usable = |text: &&str| {
         (1..=REQUEST_ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     };
-    given.filter(usable).map_or_else(|| app.engine.new_id("req"), str::to_owned)
+    given.filter(usable).map_or_else(|| app.request_ids.next(now), str::to_owned)
 }
 
 fn options(refused: &Response) -> Response {

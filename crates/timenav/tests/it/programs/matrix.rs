@@ -265,7 +265,13 @@ fn at_rates(service: &Service, all: &mut [Seen]) {
             assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
             format!("{rate} ×")
         });
-        service.post("/v1/pause-time", &json!({}));
+        let paused = service.post("/v1/pause-time", &json!({}));
+        let paused = seconds_of(paused["paused_at"].as_str().unwrap());
+        // Until a program has applied the pause, it is ahead.
+        for Seen { row, teller, .. } in all.iter_mut() {
+            let Some(teller) = teller else { continue };
+            teller.ask_until(&format!("the pause at {rate} × in {}", row.program), |answer| answer == paused);
+        }
     }
 }
 
@@ -382,7 +388,7 @@ fn nested(service: &Service, folder: &Path, way: &str, words: &[String]) -> Stri
     "refused".to_owned()
 }
 
-fn seconds_of(shown: &str) -> i64 {
+pub(super) fn seconds_of(shown: &str) -> i64 {
     parse_timestamp::<Virtual>(shown).unwrap().micros().div_euclid(1_000_000)
 }
 

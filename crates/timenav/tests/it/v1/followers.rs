@@ -206,6 +206,12 @@ fn length(duration: &Value) -> i128 {
     seconds.parse::<i128>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<i128>().unwrap()
 }
 
+/// Returns a follower from a list. Those of the same millisecond are in any order.
+fn by_name<'a>(listed: &'a Value, name: &str) -> &'a Value {
+    let followers = listed["followers"].as_array().unwrap_or_else(|| panic!("{listed}"));
+    followers.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}: {listed}"))
+}
+
 /// The location reported by a follower, and how long its last confirmation took.
 #[test]
 fn follower_location_and_confirmation_time_are_listed() {
@@ -218,7 +224,7 @@ fn follower_location_and_confirmation_time_are_listed() {
     confirm(&service, &web.next().unwrap());
     db.next().unwrap();
     let listed = service.get("/v1/followers", &[]);
-    let [of_web, of_db] = [&listed["followers"][0], &listed["followers"][1]];
+    let [of_web, of_db] = [by_name(&listed, "web"), by_name(&listed, "db")];
     assert_eq!((&of_web["host"], &of_web["process"]), (&json!("web-1.example.org"), &json!(4711)), "{listed}");
     assert_eq!((&of_db["host"], &of_db["process"], &of_db["latency"]), (&Value::Null, &Value::Null, &Value::Null));
     let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
@@ -231,25 +237,25 @@ fn follower_location_and_confirmation_time_are_listed() {
         confirm(&service, &told[0]);
         until("a confirmation that was listed", || {
             let listed = service.get("/v1/followers", &[]);
-            (listed["followers"][0]["state"] == "up_to_date").then_some(())
+            (by_name(&listed, "web")["state"] == "up_to_date").then_some(())
         });
         confirm(&service, &told[1]);
         waiting.join().unwrap()
     });
     let listed = service.get("/v1/followers", &[]);
     let changed = service.get("/v1/clock", &[])["origin_host"].clone();
-    for (number, follower) in listed["followers"].as_array().unwrap().iter().enumerate() {
+    for name in ["web", "db"] {
+        let follower = by_name(&listed, name);
         assert_eq!(length(&follower["latency"]), at(&follower["confirmed_at"]) - at(&changed), "{follower}");
-        assert_eq!(awaited["followers"][number]["latency"], follower["latency"], "{awaited}");
+        assert_eq!(by_name(&awaited, name)["latency"], follower["latency"], "{awaited}");
     }
-    assert!(length(&listed["followers"][0]["latency"]) <= length(&listed["followers"][1]["latency"]), "{listed}");
+    let latency = |name: &str| length(&by_name(&listed, name)["latency"]);
+    assert!(latency("web") <= latency("db"), "{listed}");
     // The next change is not confirmed yet.
     service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
     let listed = service.get("/v1/followers", &[]);
-    assert_eq!(
-        (&listed["followers"][0]["state"], &listed["followers"][0]["latency"]),
-        (&json!("lagging"), &Value::Null)
-    );
+    let web_now = by_name(&listed, "web");
+    assert_eq!((&web_now["state"], &web_now["latency"]), (&json!("lagging"), &Value::Null));
     drop((web, db));
     drop(connections);
 
