@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use timenav_core::event::attribute_at;
 use timenav_core::limits::{
     EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
 };
 use timenav_core::words::WordQuery;
 
+use self::attribute::attribute_in;
 use self::wanted::Wanted;
 use crate::events::participants::Parties;
 use crate::requests::json::json;
 
+mod attribute;
 mod wanted;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,12 +132,11 @@ impl EventFilter {
         if !has_actor || !has_source {
             return false;
         }
-        let is_looked_into = self.words.is_some() || !self.wanted.is_empty();
-        let kept = event.attributes.filter(|_| is_looked_into).and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let kept: Value = kept.unwrap_or_default();
-        let has = |key: &str, wanted: &Wanted| at(&kept, key).is_some_and(|value| wanted.is_in(value));
-        self.wanted.iter().all(|(key, values)| values.iter().all(|wanted| has(key, wanted)))
-            && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
+        let has = |(key, wanted): (&String, &Vec<Wanted>)| {
+            let value = event.attributes.and_then(|attributes| attribute_in(attributes.get(), key));
+            value.is_some_and(|value| wanted.iter().all(|wanted| wanted.is_in(&value)))
+        };
+        self.wanted.iter().all(has) && self.words.as_ref().is_none_or(|words| is_told_of(words, &event))
     }
 }
 
@@ -154,12 +154,13 @@ fn signs(texts: &FilterTexts) -> Vec<String> {
     texts.actor.iter().chain(&texts.source).map(json).collect()
 }
 
-fn is_told_of(words: &WordQuery, event: &Looked<'_>, attributes: &Value) -> bool {
+fn is_told_of(words: &WordQuery, event: &Looked<'_>) -> bool {
+    let attributes = event.attributes.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(Value::Null);
     let mut search = words.search();
     let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
     own.into_iter().flatten().any(|text| search.look_into(text))
         || event.actors.iter().any(|actor| search.look_into(actor))
-        || any_text(attributes, &mut |text| search.look_into(text))
+        || any_text(&attributes, &mut |text| search.look_into(text))
 }
 
 /// Returns whether a predicate holds for any text in a value, at any depth.
@@ -170,10 +171,6 @@ fn any_text(value: &Value, holds: &mut dyn FnMut(&str) -> bool) -> bool {
         Value::Object(members) => members.values().any(|member| any_text(member, holds)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
-}
-
-fn at<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
-    attribute_at(attributes, key, &|of, key| of.get(key))
 }
 
 #[derive(Deserialize)]
@@ -202,10 +199,9 @@ pub(crate) fn value_of(content: &str, member: Member<'_>) -> Option<Value> {
         Member::Source => (event.source, None),
         Member::Attribute(key) => (event.attributes, Some(key)),
     };
-    let value: Value = serde_json::from_str(raw?.get()).ok()?;
     match key {
-        None => Some(value),
-        Some(key) => at(&value, key).cloned(),
+        None => serde_json::from_str(raw?.get()).ok(),
+        Some(key) => attribute_in(raw?.get(), key),
     }
 }
 
