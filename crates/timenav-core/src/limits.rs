@@ -32,8 +32,14 @@ pub const FIND_EVENTS_READ_MAX: usize = 50_000;
 /// Most events aggregated in one response if an index has all required fields.
 pub const AGGREGATE_EVENTS_MAX: usize = 1_000_000;
 /// Most events aggregated in one response if the events have to be read.
-pub const AGGREGATE_EVENTS_READ_MAX: usize = 100_000;
+pub const AGGREGATE_EVENTS_READ_MAX: usize = 400_000;
+/// Most events aggregated in one response if words are searched in them.
+pub const AGGREGATE_EVENTS_SEARCHED_MAX: usize = 100_000;
 pub const AGGREGATE_GROUPS_MAX: usize = 10_000;
+/// Most combinations of two keys that one event can be counted in.
+pub const AGGREGATE_GROUPS_PER_EVENT_MAX: usize = 1_000;
+/// Most values to which one request can limit its groups.
+pub const AGGREGATE_VALUES_MAX: usize = 100;
 /// Longest rule or cron expression of a timer, in bytes.
 pub const RULE_BYTES_MAX: usize = 1_024;
 /// Highest `COUNT` of a rule. All its moments are visited once, to find the last one.

@@ -92,6 +92,8 @@ impl Subject {
                 filter: Arc::default(),
                 by_text: "all".to_owned(),
                 by: by.clone(),
+                second: None,
+                values: None,
                 groups_max: 1_000,
                 events_max: AGGREGATE_EVENTS_MAX,
                 events_read_max: AGGREGATE_EVENTS_READ_MAX,

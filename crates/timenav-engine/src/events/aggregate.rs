@@ -1,4 +1,4 @@
-//! Counts events in groups: by time, grid cell, actor, source or attribute.
+//! Counts events in groups: by one or two of time, grid cell, actor, source and attribute.
 
 use std::sync::Arc;
 
@@ -68,6 +68,10 @@ pub struct AggregateEvents {
     pub filter: Arc<EventFilter>,
     pub by_text: String,
     pub by: GroupBy,
+    /// A second key: a group is then a combination of both. Neither can be [`GroupBy::Stretches`].
+    pub second: Option<GroupBy>,
+    /// The values of the last key that form groups, if not all of them do. Only for texts.
+    pub values: Option<Vec<String>>,
     pub groups_max: usize,
     /// The maximum number of events counted per response, if an index suffices.
     pub events_max: usize,
@@ -88,6 +92,7 @@ pub enum GroupKey {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventGroup {
     pub key: GroupKey,
+    pub second_key: Option<GroupKey>,
     pub count: usize,
     pub first: Instant<Virtual>,
     pub last: Instant<Virtual>,
@@ -96,13 +101,13 @@ pub struct EventGroup {
 #[derive(Clone, Debug)]
 pub struct AggregatedEvents {
     pub timeline_id: TimelineId,
-    /// Buckets in order of time; other groups by size, largest first.
+    /// Buckets in order of time; groups of the same bucket, and other groups, by size, largest first.
     pub groups: Vec<EventGroup>,
     /// The total number of groups, including those not returned.
     pub groups_count: usize,
     pub groups_truncated: bool,
     pub count: usize,
-    /// How many of them have no value to group by.
+    /// How many of them are in no group.
     pub ungrouped_count: usize,
     /// The time of the last event examined, if the count stopped at its limit.
     pub counted_until: Option<Instant<Virtual>>,
@@ -131,11 +136,13 @@ impl Engine {
             by: request.by_text,
             location: request.location_text,
             time_range: request.range.to_string(),
+            values: request.values.clone(),
             ..EventsCounted::default()
         };
         counted.filtered_by(request.filter.texts());
         let timeline = caller.timeline(request.timeline);
-        let asked = format!("aggregate_events {timeline} {:?} {}", request.by, json(&counted));
+        let by = (request.by, request.second);
+        let asked = format!("aggregate_events {timeline} {by:?} {}", json(&counted));
         let read = Reading::AggregateEvents(counted);
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
@@ -154,14 +161,16 @@ impl Engine {
         // Groups take up memory from the first event on, so only few counts may run at the same time.
         let _turn = self.long_work().turn_to_count(caller).await;
         let most = (request.events_max, request.events_read_max);
-        let (tally, cut) = self.tallied(caller, query, request.filter, request.by, most).await?;
+        let tally =
+            Tally::new(by, self.ports().gazetteer.clone(), Arc::clone(&request.filter)).of_values(request.values);
+        let (tally, cut) = self.tallied(caller, query, request.filter, tally, most).await?;
         let suggestions = if tally.count == 0 && cut.is_none() && from.is_none() {
             self.suggestions(caller, &understood).await?
         } else {
             Vec::new()
         };
         let next_cursor = cut.map(|place| self.events_cursor(caller, &asked, look.size(), place));
-        let (count, ungrouped_count, groups_truncated) = (tally.count, tally.ungrouped_count, tally.is_cut);
+        let (count, ungrouped_count, groups_truncated) = (tally.count, tally.ungrouped_count, tally.is_cut());
         let mut groups = tally.groups();
         let groups_count = groups.len();
         groups.truncate(request.groups_max);
@@ -188,13 +197,11 @@ impl Engine {
         caller: &Caller,
         query: EventQuery,
         filter: Arc<EventFilter>,
-        by: GroupBy,
+        mut tally: Tally,
         (events_max, events_read_max): (usize, usize),
     ) -> Result<(Tally, Option<EventPlace>), Refusal> {
-        let needs = self.needs(&filter, &by);
-        let bucket = if let GroupBy::Time(bucket) = by { Some(bucket) } else { None };
-        let mut tally = Tally::new(by, self.ports().gazetteer.clone(), Arc::clone(&filter));
-        if let Some(bucket) = bucket.filter(|_| needs == Needs::Spot) {
+        let needs = self.needs(&filter, tally.keys());
+        if let Some(bucket) = tally.bucket_alone().filter(|_| needs == Needs::Spot) {
             let most = (bucket, events_max);
             match self.fold_stretches(caller, query.clone(), most, tally, Tally::add_stretch).await? {
                 Ok(counted) => return Ok(counted),
@@ -211,13 +218,13 @@ impl Engine {
         self.fold(caller, query, (filter, events_read_max), tally, Tally::add).await
     }
 
-    fn needs(&self, filter: &EventFilter, by: &GroupBy) -> Needs {
+    fn needs<'k>(&self, filter: &EventFilter, keys: impl Iterator<Item = &'k GroupBy>) -> Needs {
         let for_filter = match (filter.is_empty(), filter.needs_parties_alone()) {
             (true, _) => Needs::Spot,
             (false, true) => Needs::Parties,
             (false, false) => Needs::Event,
         };
-        match for_filter.max(by.needs()) {
+        match keys.map(GroupBy::needs).fold(for_filter, Needs::max) {
             Needs::Parties if !self.store().keeps_parties() => Needs::Event,
             needs => needs,
         }

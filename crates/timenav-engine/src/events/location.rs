@@ -1,10 +1,13 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use timenav_core::event::EventDraft;
 use timenav_core::place::{LocationQuery, Point, parse_location};
 use timenav_core::time::Zone;
 
 use crate::events::event_columns::EventColumns;
+use crate::events::event_content::GeoContent;
 use crate::ports::all::Ports;
 use crate::ports::gazetteer::Gazetteer;
 
@@ -33,6 +36,22 @@ pub(crate) fn zone_of(ports: &Ports, location: Option<&str>) -> Zone {
 pub(crate) fn point_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Option<Point> {
     let own = draft.geo.map(|geo| geo.point);
     own.or_else(|| named_point(gazetteer?, draft.location.as_ref()?))
+}
+
+#[derive(Deserialize)]
+struct Place<'a> {
+    geo: Option<GeoContent>,
+    #[serde(borrow)]
+    location: Option<Cow<'a, str>>,
+}
+
+/// Like [`point_of`], from the JSON of an event. Nothing else is parsed.
+pub(crate) fn point_in(gazetteer: Option<&dyn Gazetteer>, content: &str) -> Option<Point> {
+    let Place { geo, location } = serde_json::from_str(content).ok()?;
+    match geo {
+        Some(geo) => geo.geo().map(|geo| geo.point),
+        None => named_point(gazetteer?, &location?),
+    }
 }
 
 pub(crate) fn columns_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Arc<EventColumns> {

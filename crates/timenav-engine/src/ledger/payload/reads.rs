@@ -188,6 +188,9 @@ pub(crate) struct EventsCounted {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     pub(crate) time_range: String,
+    /// The values that form groups, if not all do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) values: Option<Vec<String>>,
 }
 
 macro_rules! filtered {

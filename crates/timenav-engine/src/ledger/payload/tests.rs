@@ -467,6 +467,13 @@ fn readings() -> Vec<Reading> {
         Reading::ExportEvents(filtered.1),
         Reading::Stream(filtered.2),
         Reading::AggregateEvents(counted),
+        Reading::AggregateEvents(EventsCounted {
+            by: text("time,attribute.net"),
+            location: text("*"),
+            time_range: range(),
+            values: Some(vec![text("us"), text("a\"k")]),
+            ..EventsCounted::default()
+        }),
         paradoxes(Some(vec![text("grandfather")]), false),
         paradoxes(None, true),
         checked(None),

@@ -4,7 +4,10 @@ use axum::extract::State;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use timenav_core::limits::{
+    AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX, AGGREGATE_EVENTS_SEARCHED_MAX, AGGREGATE_GROUPS_MAX,
+    AGGREGATE_VALUES_MAX, FIND_ATTRIBUTE_BYTES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
+};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
@@ -40,11 +43,15 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AggregateRequest {
-    /// The grouping: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
-    #[schema(pattern = "^(time|cell|actor|source|attribute[.].{1,256})$", example = "time")]
+    /// The key of a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`; or two different ones,
+    /// such as `time,attribute.category`.
+    #[schema(
+        pattern = "^(time|cell|actor|source|attribute[.].{1,256})(,(time|cell|actor|source|attribute[.].{1,256}))?$",
+        example = "time"
+    )]
     group_by: String,
     /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
-    /// of the same length between the first event and the last. Defaults to 24 groups.
+    /// of the same length between the first event and the last. Defaults to 24 groups. With two keys, give a length.
     #[schema(schema_with = bucket_schema, required = false)]
     #[serde(default, deserialize_with = "bucket")]
     bucket: Option<Stretch>,
@@ -72,9 +79,14 @@ pub(crate) struct AggregateRequest {
     #[schema(schema_with = crate::v1::events::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// The maximum number of groups: the first ones for `time`, otherwise the largest ones.
-    #[schema(minimum = 1, maximum = 1_000)]
-    #[serde(default, deserialize_with = "wire::page_items")]
+    /// Only groups with one of these values of the last key, which must be `actor`, `source` or an attribute: a list, in
+    /// a query string as JSON such as `["4","5"]`, or one value.
+    #[schema(schema_with = values_schema, required = false)]
+    #[serde(default)]
+    values: Option<Values>,
+    /// The maximum number of groups: the first ones for `time`, otherwise the largest ones. Defaults to 100.
+    #[schema(minimum = 1, maximum = 10_000)]
+    #[serde(default, deserialize_with = "groups_max")]
     limit: Option<usize>,
     /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
@@ -135,6 +147,48 @@ fn bucket<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>,
     Bucket::new(duration).map(|bucket| Some(Stretch::Length(bucket))).ok_or_else(|| D::Error::custom(mixed))
 }
 
+fn groups_max<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let Some(groups) = wire::number::<D, u64>(deserializer)? else { return Ok(None) };
+    let groups = usize::try_from(groups).ok().filter(|groups| (1..=AGGREGATE_GROUPS_MAX).contains(groups));
+    let detail = format!("a response can have 1 to {AGGREGATE_GROUPS_MAX} groups");
+    groups.map(Some).ok_or_else(|| D::Error::custom(detail))
+}
+
+/// A list, JSON text of a list, or one value.
+#[derive(Debug)]
+struct Values(Vec<String>);
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Text(String),
+            List(Vec<String>),
+        }
+        let expected = "expected a list of strings, such as [\"4\", \"5\"]";
+        match Either::deserialize(deserializer) {
+            Ok(Either::Text(text)) if text.starts_with('[') => serde_json::from_str(&text).map(Self),
+            Ok(Either::Text(text)) => return Ok(Self(vec![text])),
+            Ok(Either::List(values)) => return Ok(Self(values)),
+            Err(_) => return Err(D::Error::custom(expected)),
+        }
+        .map_err(|_| D::Error::custom(expected))
+    }
+}
+
+#[cfg(feature = "schema")]
+fn values_schema() -> utoipa::openapi::Schema {
+    use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+    let description = "Only groups with one of these values of the last key, which must be `actor`, `source` or an \
+        attribute: a list, in a query string as JSON such as `[\"4\",\"5\"]`, or one value.";
+    let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
+    let value = ObjectBuilder::new().schema_type(Type::String).max_length(Some(FIND_ATTRIBUTE_BYTES_MAX));
+    let values = ArrayBuilder::new().schema_type(types).items(value);
+    let values = values.min_items(Some(1)).max_items(Some(AGGREGATE_VALUES_MAX));
+    values.examples([serde_json::json!("5")]).description(Some(description)).build().into()
+}
+
 /// Counts of events.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AggregatedBody {
@@ -144,15 +198,16 @@ pub(crate) struct AggregatedBody {
     timeline_id: String,
     /// The grouping.
     group_by: String,
-    /// The groups that have events: in order of time for `time`, otherwise the largest first.
+    /// The groups that have events: in order of time for `time`, otherwise, and at the same time, the largest first.
     groups: Vec<GroupBody>,
     /// The number of groups with events. If it exceeds the length of `groups`, the others are omitted.
     groups_count: usize,
     /// Whether some groups were not counted because there are too many.
     groups_truncated: bool,
-    /// The number of counted events: up to 1,000,000, or 100,000 if the query has to read each event.
+    /// The number of counted events: up to 1,000,000; up to 400,000 if the query has to read each event, or 100,000 if
+    /// it has to search words in each.
     count: usize,
-    /// The number of events without a value to group by. They are in no group.
+    /// The number of events in no group: without a value to group by, or with none of `values`.
     ungrouped_count: usize,
     /// The time of the last counted event, if there may be more. More events can have the same time, so continue with
     /// `next_cursor`, not from this time.
@@ -174,6 +229,9 @@ pub(crate) struct AggregatedBody {
 pub(crate) struct GroupBody {
     /// The value: the start time, the box `west,south,east,north`, the actor, the source or the attribute's value.
     key: String,
+    /// With two keys: the value of the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_key: Option<String>,
     /// For `time`: the end of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<String>,
@@ -190,7 +248,9 @@ async fn aggregate_events(
     Authenticated(caller): Authenticated,
     Params(request): Params<AggregateRequest>,
 ) -> Result<Json<AggregatedBody>, Failure> {
-    let by = group_by(&request.group_by, request.bucket, request.resolution)?;
+    let (by, second) = grouping(&request.group_by, request.bucket, request.resolution)?;
+    let values = request.values.map(|values| checked(values, second.as_ref().unwrap_or(&by))).transpose()?;
+    let searches = request.text.is_some();
     let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let (location_text, location) = match request.location {
         None => ("*".to_owned(), LocationQuery::Anywhere),
@@ -205,42 +265,90 @@ async fn aggregate_events(
         filter,
         by_text: request.group_by.clone(),
         by,
+        second,
+        values,
         groups_max: request.limit.unwrap_or(PAGE_ITEMS_DEFAULT),
         events_max: AGGREGATE_EVENTS_MAX,
-        events_read_max: AGGREGATE_EVENTS_READ_MAX,
+        events_read_max: if searches { AGGREGATE_EVENTS_SEARCHED_MAX } else { AGGREGATE_EVENTS_READ_MAX },
         cursor: request.cursor,
     };
     let counted = app.engine.aggregate_events(&caller, asked).await?;
     Ok(Json(AggregatedBody::of(counted, request.group_by)))
 }
 
-/// Options of another kind of group are rejected, because the caller expects them to have an effect.
-fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
-    let wrong = |field: &str, of: &str| {
-        Failure::invalid(field, format!("it applies to `group_by={of}`, not to `group_by={by}`"))
-    };
-    if bucket.is_some() && by != "time" {
-        return Err(wrong("bucket", "time"));
+/// Parses one or two keys. Options of other keys are rejected, because the caller expects them to have an effect.
+fn grouping(
+    text: &str,
+    bucket: Option<Stretch>,
+    resolution: Option<f64>,
+) -> Result<(GroupBy, Option<GroupBy>), Failure> {
+    let detail =
+        "group by `time`, `cell`, `actor`, `source` or `attribute.KEY`, or by two of them, such as `time,actor`";
+    let (first, second) = keys(text).ok_or_else(|| Failure::invalid("group_by", detail))?;
+    if second == Some(first) {
+        return Err(Failure::invalid("group_by", "the two keys must differ"));
     }
-    if resolution.is_some() && by != "cell" {
-        return Err(wrong("resolution", "cell"));
+    let has = |key: &str| first == key || second == Some(key);
+    for (field, key, is_given) in [("bucket", "time", bucket.is_some()), ("resolution", "cell", resolution.is_some())] {
+        if is_given && !has(key) {
+            let detail = format!("it applies to `group_by={key}`, not to `group_by={text}`");
+            return Err(Failure::invalid(field, detail));
+        }
     }
-    Ok(match (by, by.strip_prefix("attribute.")) {
-        ("time", _) => match bucket.unwrap_or(Stretch::Count(STRETCHES)) {
+    let is_length = matches!(bucket, Some(Stretch::Length(_)));
+    if second.is_some() && has("time") && !is_length {
+        return Err(Failure::invalid("bucket", "with two keys, it must be a length, such as `P1D`"));
+    }
+    let group_by = |key| group_by(key, bucket, resolution);
+    Ok((group_by(first)?, second.map(group_by).transpose()?))
+}
+
+/// Splits one or two keys. The name of an attribute can contain commas.
+fn keys(text: &str) -> Option<(&str, Option<&str>)> {
+    let pairs = text.match_indices(',').map(|(comma, _)| (&text[..comma], &text[comma + 1..]));
+    let is_pair = |(first, second): &(&str, &str)| is_key(first) && is_key(second);
+    let pair = pairs.into_iter().find(is_pair).map(|(first, second)| (first, Some(second)));
+    pair.or_else(|| is_key(text).then_some((text, None)))
+}
+
+fn is_key(text: &str) -> bool {
+    let name = text.strip_prefix(ATTRIBUTE).map(str::len);
+    matches!(text, "time" | "cell" | "actor" | "source")
+        || name.is_some_and(|bytes| (1..=KEY_BYTES_MAX).contains(&bytes))
+}
+
+fn group_by(key: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
+    Ok(match key {
+        "time" => match bucket.unwrap_or(Stretch::Count(STRETCHES)) {
             Stretch::Count(count) => GroupBy::Stretches(count),
             Stretch::Length(bucket) => GroupBy::Time(bucket),
         },
-        ("cell", _) => GroupBy::Cell(millionths(resolution.unwrap_or(RESOLUTION_DEFAULT))?),
-        ("actor", _) => GroupBy::Actor,
-        ("source", _) => GroupBy::Source,
-        (_, Some(key)) if (1..=KEY_BYTES_MAX).contains(&key.len()) => GroupBy::Attribute(key.to_owned()),
-        _ => {
-            let detail = "events can be counted by `time`, `cell`, `actor`, `source` or `attribute.KEY`";
-            return Err(Failure::invalid("group_by", detail));
-        }
+        "cell" => GroupBy::Cell(millionths(resolution.unwrap_or(RESOLUTION_DEFAULT))?),
+        "actor" => GroupBy::Actor,
+        "source" => GroupBy::Source,
+        attribute => GroupBy::Attribute(attribute.strip_prefix(ATTRIBUTE).unwrap_or(attribute).to_owned()),
     })
 }
 
+fn checked(Values(values): Values, last: &GroupBy) -> Result<Vec<String>, Failure> {
+    let detail = match last {
+        GroupBy::Time(_) | GroupBy::Stretches(_) | GroupBy::Cell(_) => {
+            "the last key of `group_by` must be `actor`, `source` or `attribute.KEY`".to_owned()
+        }
+        GroupBy::Actor | GroupBy::Source | GroupBy::Attribute(_) => {
+            let has_long = values.iter().any(|value| value.len() > FIND_ATTRIBUTE_BYTES_MAX);
+            match values.len() {
+                0 => "give at least one value, or leave it out".to_owned(),
+                1..=AGGREGATE_VALUES_MAX if !has_long => return Ok(values),
+                1..=AGGREGATE_VALUES_MAX => format!("a value can have at most {FIND_ATTRIBUTE_BYTES_MAX} bytes"),
+                _ => format!("a request can have at most {AGGREGATE_VALUES_MAX} values"),
+            }
+        }
+    };
+    Err(Failure::invalid("values", detail))
+}
+
+const ATTRIBUTE: &str = "attribute.";
 const KEY_BYTES_MAX: usize = timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
 #[expect(clippy::cast_possible_truncation, reason = "it is within a range of small numbers")]
@@ -277,11 +385,18 @@ impl AggregatedBody {
 
 impl GroupBody {
     fn of(group: EventGroup) -> Self {
-        let (key, end) = match group.key {
-            GroupKey::Time(begin, end) => (begin.to_string(), end.map(|end| end.to_string())),
-            GroupKey::Cell(bbox) => (bbox.map(|degrees| degrees.to_string()).join(","), None),
-            GroupKey::Text(text) => (text, None),
-        };
-        Self { key, end, count: group.count, first: group.first.to_string(), last: group.last.to_string() }
+        let (key, end) = key_and_end(group.key);
+        let (second_key, second_end) = group.second_key.map(key_and_end).unzip();
+        let end = end.or_else(|| second_end.flatten());
+        let (first, last) = (group.first.to_string(), group.last.to_string());
+        Self { key, second_key, end, count: group.count, first, last }
+    }
+}
+
+fn key_and_end(key: GroupKey) -> (String, Option<String>) {
+    match key {
+        GroupKey::Time(begin, end) => (begin.to_string(), end.map(|end| end.to_string())),
+        GroupKey::Cell(bbox) => (bbox.map(|degrees| degrees.to_string()).join(","), None),
+        GroupKey::Text(text) => (text, None),
     }
 }

@@ -65,6 +65,8 @@ fn count(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<
             filter: Arc::default(),
             by_text: "attribute.k".to_owned(),
             by: GroupBy::Attribute("k".to_owned()),
+            second: None,
+            values: None,
             groups_max: 10,
             events_max: AGGREGATE_EVENTS_MAX,
             events_read_max: AGGREGATE_EVENTS_READ_MAX,

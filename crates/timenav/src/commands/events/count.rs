@@ -1,25 +1,30 @@
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::commands::events::filter::EventFilters;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 
-const GROUPS: Records = Records { member: "groups", fields: &["key", "end", "count", "first", "last"] };
+const GROUPS: Records = Records { member: "groups", fields: &["key", "second_key", "end", "count", "first", "last"] };
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Count {
-    /// Group by `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
+    /// Group by `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`; or by two of them, such as
+    /// `time,actor`.
     #[arg(value_name = "BY", default_value = "time")]
     group_by: String,
-    /// For `time`: the length of a group, such as P1D, or the number of groups. Defaults to 24 groups.
+    /// For `time`: the length of a group, such as P1D, or the number of groups. Defaults to 24 groups. With two keys, a
+    /// length.
     #[arg(long, value_name = "DURATION|COUNT")]
     bucket: Option<String>,
     /// For `cell`: the height and width, in degrees. Defaults to 10.
     #[arg(long, value_name = "DEGREES")]
     resolution: Option<f64>,
+    /// Only groups with this value of the last key, which is an actor, a source or an attribute. Repeat it for others.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    value: Vec<String>,
     /// The place, as for `find`. Defaults to anywhere.
     #[arg(long, allow_hyphen_values = true)]
     location: Option<String>,
@@ -43,6 +48,7 @@ pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, S
     query.push(("group_by", count.group_by));
     let options = [
         ("bucket", count.bucket),
+        ("values", (!count.value.is_empty()).then(|| json!(count.value).to_string())),
         ("resolution", count.resolution.map(|degrees| degrees.to_string())),
         ("location", count.location),
         ("time_range", count.range),
@@ -58,7 +64,10 @@ pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, S
 
 fn counted_text(counted: &Value) -> String {
     let rows = counted["groups"].as_array().map_or(&[][..], Vec::as_slice);
-    let columns = [("GROUP", "key"), ("COUNT", "count"), ("FIRST", "first"), ("LAST", "last")];
+    let has_two_keys = rows.iter().any(|row| row["second_key"].is_string());
+    let second = Some(("SECOND", "second_key")).filter(|_| has_two_keys);
+    let others = [("COUNT", "count"), ("FIRST", "first"), ("LAST", "last")];
+    let columns: Vec<_> = [("GROUP", "key")].into_iter().chain(second).chain(others).collect();
     let mut text = if rows.is_empty() { String::new() } else { output::table(rows, &columns, true) };
     text.push_str(&output::status(counted));
     let number = |member: &str| counted[member].as_u64().unwrap_or_default();
@@ -77,8 +86,6 @@ fn counted_text(counted: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -90,6 +97,10 @@ mod tests {
                         ada    2      2000-01-01T00:00:00Z  2001-01-01T00:00:00Z\n\
                         3 events in 2 groups.\n1 more groups; use --limit to show them.\n1 in no group.\n";
         assert_eq!(counted_text(&counted), expected);
+        let group = json!({"key": "ada", "second_key": "log", "count": 2, "first": "2000", "last": "2001"});
+        let two = json!({"status": "2 events in 1 group.", "groups": [group], "groups_count": 1});
+        let expected = "GROUP  SECOND  COUNT  FIRST  LAST\nada    log     2      2000   2001\n2 events in 1 group.\n";
+        assert_eq!(counted_text(&two), expected);
         let part = json!({
             "status": "9 events in 1 group so far.", "groups": [], "groups_count": 0,
             "counted_until": "2000-01-01T00:00:00Z", "next_cursor": "AQ",

@@ -180,9 +180,17 @@ fn edge(name: &str) -> Option<Edge> {
             "timenav-store/tests/it/engine/events/history/counted.rs",
             "event_counts_match_counting_one_at_a_time",
         ),
+        "aggregate_events_searched_max" => {
+            Tested("timenav/tests/it/v1/aggregate_events.rs", "count_continues_within_events_of_equal_time")
+        }
         "aggregate_groups_max" => {
             Tested("timenav-engine/src/events/aggregate/tally/tests.rs", "tallied_groups_are_limited")
         }
+        "aggregate_groups_per_event_max" => Tested(
+            "timenav-engine/src/events/aggregate/tally/tests.rs",
+            "groups_of_two_keys_are_limited_per_event_and_in_total",
+        ),
+        "aggregate_values_max" => Asked(|n| vec![(grouped(n), "values")]),
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "rare_match_is_returned_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "stream_firings_kept_max" => {
@@ -481,6 +489,11 @@ fn find(parameters: &[(&str, &str)]) -> Request {
     let usual = [("location", "*"), ("time_range", "../..")].into_iter();
     let usual = usual.filter(|(name, _)| parameters.iter().all(|(given, _)| given != name));
     Request::get(&target("/v1/monitor-events", &usual.chain(parameters.iter().copied()).collect::<Vec<_>>()))
+}
+
+fn grouped(values_count: u64) -> Request {
+    let values = serde_json::to_string(&(0..values_count).map(|_| "x").collect::<Vec<_>>()).unwrap();
+    Request::get(&target("/v1/aggregate-events", &[("group_by", "actor"), ("values", &values)]))
 }
 
 #[test]

@@ -90,6 +90,51 @@ fn events_are_counted_by_each_group_key() {
     }
 }
 
+#[test]
+fn events_are_counted_by_two_keys() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        record(&service);
+        let path = format!("{prefix}/aggregate-events");
+        let check = |parameters: &[(&str, &str)], expected: &[(&str, &str, u64)], without: u64| {
+            let answer = service.get(&path, parameters);
+            let text = |group: &Value, name: &str| group[name].as_str().unwrap().to_owned();
+            let found = answer["groups"].as_array().unwrap().iter();
+            let found: Vec<_> = found
+                .map(|group| (text(group, "key"), text(group, "second_key"), group["count"].as_u64().unwrap()))
+                .collect();
+            let found: Vec<_> = found.iter().map(|(one, two, count)| (one.as_str(), two.as_str(), *count)).collect();
+            assert_eq!(found, expected, "{parameters:?}: {answer:#}");
+            assert_eq!((&answer["count"], &answer["ungrouped_count"]), (&json!(5), &json!(without)), "{answer:#}");
+            assert_eq!(answer["groups_truncated"], false);
+        };
+        let [july, august] = ["1969-07-01T00:00:00Z", "1969-08-01T00:00:00Z"];
+        let by_month = [("group_by", "time,actor"), ("bucket", "P1M")];
+        check(&by_month, &[(july, "Armstrong", 2), (july, "Aldrin", 1), (august, "Aldrin", 1)], 2);
+        let swapped = [("group_by", "actor,time"), ("bucket", "P1M")];
+        check(&swapped, &[("Armstrong", july, 2), ("Aldrin", july, 1), ("Aldrin", august, 1)], 2);
+        let crews = [("NASA", "3", 2), ("NASA", "three", 1)];
+        check(&[("group_by", "source,attribute.crew")], &crews, 2);
+        check(&[("group_by", "source,attribute.crew"), ("values", "three")], &crews[1..], 4);
+        check(&[("group_by", "source,attribute.crew"), ("values", r#"["3","4"]"#)], &crews[..1], 3);
+        check(
+            &[("group_by", "attribute.tags,cell"), ("resolution", "90")],
+            &[("a", "90,-90,180,0", 1), ("b", "90,-90,180,0", 1), ("b", "-180,0,-90,90", 1)],
+            3,
+        );
+        let body = json!({ "group_by": "attribute.in.x,source", "values": ["NASA"], "timeline_id": "main" });
+        let query = service.send(Request::new("QUERY", &path).json(&body)).expect(200);
+        assert_eq!(
+            (&query["groups"][0]["second_key"], &query["status"]),
+            (&json!("NASA"), &json!("5 events in 1 group."))
+        );
+        let months = service.get(&path, &by_month);
+        assert_eq!((&months["groups"][0]["end"], &months["group_by"]), (&json!(august), &json!("time,actor")));
+        assert_eq!(service.get(&path, &swapped)["groups"][0]["end"], august);
+        service.audit();
+    }
+}
+
 /// All ways of counting, and searching, give the same result.
 #[test]
 fn counts_match_the_search_results() {
@@ -178,6 +223,19 @@ fn invalid_count_request_names_its_parameter() {
         (&[][..], "#/group_by"),
         (&[("group_by", "place")], "#/group_by"),
         (&[("group_by", "attribute.")], "#/group_by"),
+        (&[("group_by", "actor,attribute.")], "#/group_by"),
+        (&[("group_by", "time,actor,source"), ("bucket", "P1D")], "#/group_by"),
+        (&[("group_by", "actor,actor")], "#/group_by"),
+        (&[("group_by", "actor,place")], "#/group_by"),
+        (&[("group_by", "time,actor")], "#/bucket"),
+        (&[("group_by", "actor,time"), ("bucket", "7")], "#/bucket"),
+        (&[("group_by", "actor,source"), ("bucket", "P1D")], "#/bucket"),
+        (&[("group_by", "time,actor"), ("bucket", "P1D"), ("resolution", "1")], "#/resolution"),
+        (&[("group_by", "actor,time"), ("bucket", "P1D"), ("values", "x")], "#/values"),
+        (&[("group_by", "cell"), ("values", "x")], "#/values"),
+        (&[("group_by", "actor"), ("values", "[]")], "#/values"),
+        (&[("group_by", "actor"), ("values", "[1]")], "#/values"),
+        (&[("group_by", "actor"), ("limit", "10001")], "#/limit"),
         (&[("group_by", "actor"), ("bucket", "P1D")], "#/bucket"),
         (&[("group_by", "time"), ("resolution", "1")], "#/resolution"),
         (&[("group_by", "cell"), ("resolution", "0")], "#/resolution"),

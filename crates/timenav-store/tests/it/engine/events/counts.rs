@@ -26,6 +26,8 @@ fn asked(by: &GroupBy, text: Option<&str>, events_max: usize, cursor: Option<Str
         filter: Arc::new(EventFilter::new(texts).unwrap()),
         by_text: "any".to_owned(),
         by: by.clone(),
+        second: None,
+        values: None,
         groups_max: 100,
         events_max,
         events_read_max: events_max,

@@ -7,7 +7,8 @@ use proptest::sample::select;
 use timenav_core::place::{BBox, LocationQuery, Point};
 use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
 use timenav_engine::{
-    AggregateEvents, AggregatedEvents, Caller, EventFilter, FilterTexts, GroupBy, GroupKey, MonitorEvents, StoredEvent,
+    AggregateEvents, AggregatedEvents, Caller, EventFilter, EventGroup, FilterTexts, GroupBy, GroupKey, MonitorEvents,
+    StoredEvent,
 };
 
 use super::*;
@@ -23,6 +24,8 @@ struct Asked {
     actor: Option<&'static str>,
     source: Option<&'static str>,
     by: GroupBy,
+    second: Option<GroupBy>,
+    values: Option<Vec<String>>,
     /// Events per response.
     events_max: usize,
 }
@@ -40,27 +43,26 @@ fn questions() -> impl Strategy<Value = Vec<Asked>> {
     let seconds = |from: i64, to: i64| TimeRange::new(Some(moment(from)), Some(moment(to))).unwrap();
     let range = select(vec![TimeRange::everything(), seconds(5_000_000, 30_000_000), seconds(7_000_000, 7_000_000)]);
     let bucket = |text: &str| Bucket::new(parse_duration(text).unwrap()).unwrap();
-    let by = select(vec![
+    let keys = vec![
         GroupBy::Time(bucket("PT7S")),
         GroupBy::Time(bucket("P1M")),
-        GroupBy::Stretches(3),
         GroupBy::Cell(2_000_000),
         GroupBy::Cell(1_000),
         GroupBy::Actor,
         GroupBy::Source,
-    ]);
+    ];
+    let one_key = select([&keys[..], &[GroupBy::Stretches(3)]].concat()).prop_map(|by| (by, None));
+    let two_keys = (select(keys.clone()), select(keys)).prop_map(|(by, second)| (by, Some(second)));
+    let by = proptest::prop_oneof![one_key, two_keys];
+    let values =
+        proptest::option::weighted(0.3, vec(select(vec!["ada", "bob", "a log"]).prop_map(str::to_owned), 1..3));
     let actor = proptest::option::weighted(0.2, select(vec!["ada", "bob"]));
     let source = proptest::option::weighted(0.2, select(vec!["a log", "a"]));
-    let one = (any::<Index>(), any::<Option<Index>>(), location, range, (actor, source), by, 1..9_usize);
-    let one = one.prop_map(|(of, as_of, location, range, (actor, source), by, events_max)| Asked {
-        of,
-        as_of,
-        location,
-        range,
-        actor,
-        source,
-        by,
-        events_max,
+    let one = (any::<Index>(), any::<Option<Index>>(), location, range, (actor, source), (by, values), 1..9_usize);
+    let one = one.prop_map(|(of, as_of, location, range, (actor, source), ((by, second), values), events_max)| {
+        let has_texts = matches!(second.as_ref().unwrap_or(&by), GroupBy::Actor | GroupBy::Source);
+        let values = values.filter(|_| has_texts);
+        Asked { of, as_of, location, range, actor, source, by, second, values, events_max }
     });
     vec(one, 12)
 }
@@ -93,6 +95,8 @@ impl Asked {
                 filter: self.filter(),
                 by_text: "asked".to_owned(),
                 by: self.by.clone(),
+                second: self.second.clone(),
+                values: self.values.clone(),
                 groups_max: 1_000,
                 events_max: self.events_max,
                 events_read_max: self.events_max,
@@ -126,34 +130,22 @@ impl Asked {
 
     /// Returns the names of the groups that contain an event.
     fn groups_of(&self, event: &StoredEvent) -> Vec<String> {
-        let told: serde_json::Value = serde_json::from_str(&event.content).unwrap();
-        match &self.by {
-            GroupBy::Time(bucket) => vec![bucket.begin(event.time).to_string()],
-            GroupBy::Cell(micros) => {
-                let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / size(*micros)).floor();
-                let point = told["geo"]["lat"].as_f64().zip(told["geo"]["lon"].as_f64());
-                point.map(|(lat, lon)| format!("{} {}", cell(lat, 90.0), cell(lon, 180.0))).into_iter().collect()
-            }
-            GroupBy::Actor => {
-                let actors = told["actors"].as_array().into_iter().flatten();
-                actors.map(|actor| actor.as_str().unwrap().to_owned()).collect()
-            }
-            GroupBy::Source => told["source"].as_str().map(str::to_owned).into_iter().collect(),
-            GroupBy::Stretches(_) | GroupBy::Attribute(_) => Vec::new(),
-        }
+        let of_last = |by| {
+            let mut keys = keys_of(by, event);
+            keys.retain(|key| self.values.as_ref().is_none_or(|values| values.contains(key)));
+            keys
+        };
+        let Some(second) = &self.second else { return of_last(&self.by) };
+        let seconds = of_last(second);
+        let pairs = |first: String| seconds.iter().map(move |second| format!("{first}, {second}")).collect::<Vec<_>>();
+        keys_of(&self.by, event).into_iter().flat_map(pairs).collect()
     }
 
     /// Returns the name of a group, as used for single events.
-    fn name(&self, key: &GroupKey) -> String {
-        match (key, &self.by) {
-            (GroupKey::Text(text), _) => text.clone(),
-            (GroupKey::Time(begin, _), _) => begin.micros().to_string(),
-            (GroupKey::Cell([west, south, ..]), GroupBy::Cell(micros)) => {
-                let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / size(*micros)).round();
-                format!("{} {}", cell(*south, 90.0), cell(*west, 180.0))
-            }
-            (GroupKey::Cell(_), _) => unreachable!("cells are groups of cells"),
-        }
+    fn name(&self, group: &EventGroup) -> String {
+        let first = name(&group.key, &self.by);
+        let second = group.second_key.as_ref().zip(self.second.as_ref());
+        second.map_or_else(|| first.clone(), |(key, by)| format!("{first}, {}", name(key, by)))
     }
 
     async fn check(&self, home: &Home<'_>, caller: &Caller, lives: &[Life]) {
@@ -179,12 +171,42 @@ impl Asked {
         }
         let mut counted = BTreeMap::new();
         for group in answers.iter().flat_map(|answer| &answer.groups) {
-            let of = counted.entry(self.name(&group.key)).or_insert((0, group.first, group.last));
+            let of = counted.entry(self.name(group)).or_insert((0, group.first, group.last));
             *of = (of.0 + group.count, of.1, group.last);
         }
         assert_eq!(counted, expected, "{}", context());
         let told = answers.iter().map(|answer| answer.ungrouped_count).sum::<usize>();
         assert_eq!(told, ungrouped_count, "{}", context());
+    }
+}
+
+fn keys_of(by: &GroupBy, event: &StoredEvent) -> Vec<String> {
+    let told: serde_json::Value = serde_json::from_str(&event.content).unwrap();
+    match by {
+        GroupBy::Time(bucket) => vec![bucket.begin(event.time).to_string()],
+        GroupBy::Cell(micros) => {
+            let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / size(*micros)).floor();
+            let point = told["geo"]["lat"].as_f64().zip(told["geo"]["lon"].as_f64());
+            point.map(|(lat, lon)| format!("{} {}", cell(lat, 90.0), cell(lon, 180.0))).into_iter().collect()
+        }
+        GroupBy::Actor => {
+            let actors = told["actors"].as_array().into_iter().flatten();
+            actors.map(|actor| actor.as_str().unwrap().to_owned()).collect()
+        }
+        GroupBy::Source => told["source"].as_str().map(str::to_owned).into_iter().collect(),
+        GroupBy::Stretches(_) | GroupBy::Attribute(_) => Vec::new(),
+    }
+}
+
+fn name(key: &GroupKey, by: &GroupBy) -> String {
+    match (key, by) {
+        (GroupKey::Text(text), _) => text.clone(),
+        (GroupKey::Time(begin, _), _) => begin.micros().to_string(),
+        (GroupKey::Cell([west, south, ..]), GroupBy::Cell(micros)) => {
+            let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / size(*micros)).round();
+            format!("{} {}", cell(*south, 90.0), cell(*west, 180.0))
+        }
+        (GroupKey::Cell(_), _) => unreachable!("cells are groups of cells"),
     }
 }
 
