@@ -6,8 +6,10 @@ import { FIRST, LAST } from '../chart/scale';
 import { stepBegin, stepEnd, type Step } from './steps';
 import type { EventStore } from './store';
 
-/** The service tells so many groups in one answer. */
+/** How many groups of one key are requested at once. */
 export const GROUPS_MAX = 1_000;
+/** How many groups of two keys a response can have (`aggregate_groups_max`). */
+export const PAIRS_MAX = 10_000;
 
 export interface Bucket {
   from: Micros;
@@ -30,6 +32,7 @@ export interface Counts {
 
 interface GroupBody {
   key: string;
+  second_key?: string | null;
   end?: string | null;
   count: number;
 }
@@ -46,14 +49,15 @@ export interface AggregateBody {
 
 /**
  * Counts events in groups until all are counted: the service looks through some at a time. `take` is told of each
- * answer, and up to where all are counted; null once that is everywhere. A group may be in several answers.
+ * answer, and up to where all are counted; null once that is everywhere. A group may be in several answers. If `take`
+ * returns false, the rest is not requested.
  */
 export async function aggregate(
   question: Question,
-  query: Pick<Input<'aggregate_events'>, 'group_by' | 'bucket' | 'resolution' | 'limit'>,
+  query: Pick<Input<'aggregate_events'>, 'group_by' | 'bucket' | 'resolution' | 'values' | 'limit'>,
   range: { from: Micros; to: Micros } | null,
   signal: AbortSignal,
-  take: (body: AggregateBody, until: Micros | null) => void,
+  take: (body: AggregateBody, until: Micros | null) => unknown,
 ): Promise<void> {
   const ends = [range?.from, range?.to].map((end) => (end === undefined ? '..' : format(end)));
   let cursor: string | null = null;
@@ -65,9 +69,13 @@ export async function aggregate(
     cursor = body.next_cursor ?? null;
     const stop = body.counted_until ? parse(body.counted_until) : null;
     // Other events of the moment in which it stopped may be in the next answer.
-    take(body, cursor === null ? null : (stop ?? FIRST) - 1n);
+    if (take(body, cursor === null ? null : (stop ?? FIRST) - 1n) === false) return;
   } while (cursor !== null);
 }
+
+/** Whether a response has all groups of the events that it counts. */
+export const hasAllGroups = (body: AggregateBody): boolean =>
+  !body.groups_truncated && body.groups_count <= body.groups.length;
 
 /** Counts the events of a time in stretches. `onProgress` is told what is counted so far. */
 export async function readCounts(

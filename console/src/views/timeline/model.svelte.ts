@@ -398,7 +398,8 @@ export class TimelineModel {
     // Before the first event and after the last one there is nothing to count.
     const { from, to } = this.sight.range;
     const span = { from: max(from, extent.from), to: min(to, extent.to) };
-    const seen = { span, shown: this.shown, isFar: () => this.isFar, counts: () => this.counts };
+    const isAllTime = span.from === extent.from && span.to === extent.to;
+    const seen = { span, isAllTime, shown: this.shown, isFar: () => this.isFar, counts: () => this.counts };
     await this.colors.read(this.question, seen, signal);
   }
 

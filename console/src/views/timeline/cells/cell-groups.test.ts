@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Palette } from '../../../lib/chart/palette';
-import { cellColor, coloringText, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
+import { ALL } from '../../../lib/events/filter';
+import { cellColor, coloringText, GroupCounter, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
 import type { Legend } from '../groups/groups';
 
 const legend = (...keys: string[]): Legend => ({
@@ -78,5 +79,34 @@ describe('the groups of cells', () => {
     expect(told({ looked: 2_000_001 })).toContain('too slow for more than 2,000,000 events');
     const many = legend(...Array.from({ length: 500 }, (_, index) => `v${index}`));
     expect(told({}, many)).toBe('not colored by status: it has too many values');
+  });
+});
+
+describe('the counts of cells', () => {
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it('have all groups in one request, and only the new ones in the next', async () => {
+    const asked: string[] = [];
+    vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
+    vi.stubGlobal('fetch', (address: string | URL) => {
+      const query = new URL(address).searchParams;
+      asked.push([query.get('group_by'), query.get('values')].join(' '));
+      const groups = [
+        { key: '0,0,1,1', second_key: 'A', count: 2 },
+        { key: '1,0,2,1', second_key: 'B', count: 3 },
+      ];
+      return Promise.resolve(new Response(JSON.stringify({ groups, groups_count: 2, count: 5 })));
+    });
+    const { signal } = new AbortController();
+    const question = { timeline: 'demo', filter: ALL, box: null };
+    const cells = { question, version: 1, range: { from: 0n, to: 9n }, resolution: 1, within: null };
+    const counter = new GroupCounter();
+    const { byCell } = await counter.read(cells, legend('A', 'B'), signal);
+    expect([...byCell]).toEqual([
+      ['0,0,1,1', [2, 0]],
+      ['1,0,2,1', [0, 3]],
+    ]);
+    await counter.read(cells, legend('B', 'C'), signal);
+    expect(asked).toEqual(['cell,source ["A","B"]', 'cell,source ["C"]']);
   });
 });

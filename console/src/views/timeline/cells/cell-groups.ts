@@ -1,6 +1,6 @@
 /** Which groups the events of each cell are in, as far as the groups have colors. */
-import { aggregate, GROUPS_MAX } from '../../../lib/events/counts';
-import { narrowed, type Question } from '../../../lib/events/filter';
+import { aggregate, GROUPS_MAX, PAIRS_MAX } from '../../../lib/events/counts';
+import type { GroupBy, Question } from '../../../lib/events/filter';
 import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
 import type { Cell, CellsAsked } from './cells';
 import { hasTooMany } from '../groups/classes';
@@ -21,17 +21,14 @@ export function hasColorsOf(groups: CellGroups | null, legend: Legend): boolean 
   return groups !== null && colorsOf(groups.legend) === colorsOf(legend);
 }
 
-/** A browser has six connections to a service, and the axis wants some. */
-const AT_ONCE = 2;
+/** How many values are counted in one request: a map has up to `GROUPS_MAX` cells. */
+const VALUES_AT_ONCE = PAIRS_MAX / GROUPS_MAX;
 
-/**
- * Each group is counted on its own. Of more events that would keep others waiting: two answers of the service for each
- * group, which tell of more events where it counts from an index.
- */
+/** More events than in one response, or two if the service counts with an index, keep others waiting. */
 export function coloredMax(legend: Legend): number {
   const { by } = legend;
   if (hasTooMany(legend)) return 0;
-  return by === 'actor' || by === 'source' ? 2_000_000 : 200_000;
+  return by === 'actor' || by === 'source' ? 2_000_000 : 400_000;
 }
 
 /** Says how far the colors of cells are: of so many events, told apart by a name. */
@@ -60,11 +57,11 @@ export class GroupCounter {
     this.#of = of;
     const byKey = this.#byKey;
     const missing = legend.groups.flatMap(membersOf).filter((key) => !byKey.has(key));
-    const work = async (): Promise<void> => {
-      for (let key = missing.shift(); key !== undefined; key = missing.shift())
-        byKey.set(key, await readCellCounts(asked, narrowed(question.filter, legend.by, key), signal));
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    for (let first = 0; first < missing.length; first += VALUES_AT_ONCE) {
+      const values = missing.slice(first, first + VALUES_AT_ONCE);
+      const found = await readValueCells(asked, legend.by, values, signal);
+      for (const value of values) byKey.set(value, found.get(value) ?? new Map());
+    }
     const cells = legend.groups.map((group) => summed(membersOf(group).map((key) => byKey.get(key))));
     return { legend, byCell: sharesOf(cells) };
   }
@@ -75,6 +72,26 @@ function summed(values: readonly (ReadonlyMap<string, number> | undefined)[]): R
   const sums = new Map<string, number>();
   for (const cells of values) for (const [cell, count] of cells ?? []) sums.set(cell, (sums.get(cell) ?? 0) + count);
   return sums;
+}
+
+/** Counts the events of each cell for each of some values. */
+async function readValueCells(
+  { question, range, resolution, within }: CellsAsked,
+  by: GroupBy,
+  values: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const byValue = new Map<string, Map<string, number>>();
+  const asked = { ...question, box: question.box ?? within };
+  const query = { group_by: `cell,${by}`, resolution, values: JSON.stringify(values), limit: PAIRS_MAX };
+  await aggregate(asked, query, range, signal, (body) => {
+    for (const { key, second_key, count } of body.groups) {
+      const cells = byValue.get(second_key ?? '') ?? new Map<string, number>();
+      cells.set(key, (cells.get(key) ?? 0) + count);
+      byValue.set(second_key ?? '', cells);
+    }
+  });
+  return byValue;
 }
 
 /** Counts the events of each cell that pass a filter. */

@@ -5,7 +5,8 @@ import { STEPS } from '../../../lib/events/steps';
 import { BAR_PIXELS, Counted } from './counted.svelte';
 import type { Legend } from '../groups/groups';
 import { recount } from './recount';
-import { readMissing } from '../groups/legend';
+import { legendOfAll } from '../groups/legend';
+import { keepAll, readAllValues, readMissing } from '../groups/series';
 
 const [step] = STEPS;
 const whole: Counts = { step: step!, from: 0n, to: 10n, until: 10n, buckets: [], count: 9 };
@@ -20,47 +21,83 @@ const legend: Legend = {
 };
 const question = { timeline: 'flights', filter: ALL, box: null };
 
-/** The questions that have no answer yet, by the actor that they ask for. */
-const open = new Map<string, () => void>();
-beforeEach(() => {
-  open.clear();
-  vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
-  vi.stubGlobal('fetch', (address: string | URL, options?: { body?: string; signal?: AbortSignal }) => {
-    const asked = decodeURIComponent(`${String(address)} ${options?.body ?? ''}`);
-    const actor = legend.groups.find(({ key }) => asked.includes(key))!.key;
-    const body = JSON.stringify({ groups: [], count: 1, groups_count: 0 });
-    return new Promise((answer, refuse) => {
-      open.set(actor, () => answer(new Response(body)));
-      options?.signal?.addEventListener('abort', () => refuse(new DOMException('given up', 'AbortError')));
-    });
-  });
+/** The parameters of each request. */
+const asked: URLSearchParams[] = [];
+const month = (number: number): string => new Date(Date.UTC(2013, number)).toISOString().replace('.000', '');
+const group = (number: number, key: string, count: number): object => ({
+  key: month(number),
+  second_key: key,
+  end: month(number + 1),
+  count,
 });
+
+/** Responds to each request with some groups, and the number of those that exist. */
+function responding(groups: readonly object[], groups_count = groups.length): void {
+  asked.length = 0;
+  vi.stubGlobal('fetch', (address: string | URL) => {
+    asked.push(new URL(address).searchParams);
+    const body = { groups, groups_count, groups_truncated: false, count: 9, ungrouped_count: 2 };
+    return Promise.resolve(new Response(JSON.stringify(body)));
+  });
+}
+beforeEach(() => void vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' }));
 afterEach(() => void vi.unstubAllGlobals());
 
-it('groups are there one by one, and stay where the rest is given up', async () => {
-  const counted = new Counted();
-  const asking = new AbortController();
-  const reading = readMissing(counted, question, legend, whole, asking.signal);
-  const known = (): boolean[] => counted.seriesOf(legend, whole).map((counts) => counts !== null);
-  await vi.waitFor(() => expect(open.has('B6')).toBe(true));
-  expect(known()).toEqual([false, false, false, false]);
-  open.get('B6')!();
-  await vi.waitFor(() => expect(known()).toEqual([false, true, false, false]));
-  asking.abort();
-  await reading.catch(() => {});
-  expect(known()[1]).toBe(true);
+describe('the groups of bars', () => {
+  const { signal } = new AbortController();
+  const found = [group(0, 'UA', 2), group(0, 'B6', 1), group(2, 'UA', 4)];
 
-  open.clear();
-  const again = readMissing(counted, question, legend, whole, new AbortController().signal);
-  for (const { key } of legend.groups.filter((group) => group.key !== 'B6')) {
-    await vi.waitFor(() => expect(open.has(key)).toBe(true));
-    open.get(key)!();
-  }
-  await again;
-  expect(open.has('B6')).toBe(false);
-  expect(known()).toEqual([true, true, true, true]);
-  // Of other stretches, nothing is known.
-  expect(counted.seriesOf(legend, { ...whole })).toEqual([null, null, null, null]);
+  it('are counted in one request, and what is known is not counted again', async () => {
+    responding(found);
+    const counted = new Counted();
+    await readMissing(counted, question, legend, whole, signal);
+    expect(asked.map((query) => [query.get('group_by'), query.get('values')])).toEqual([
+      ['time,actor', '["UA","B6","EV","DL"]'],
+    ]);
+    const counts = counted.seriesOf(legend, whole).map((of) => of?.buckets.map(({ count }) => count));
+    expect(counts).toEqual([[2, 4], [1], [], []]);
+    await readMissing(counted, question, { ...legend, groups: legend.groups.slice(2) }, whole, signal);
+    expect(asked).toHaveLength(1);
+    // Of other stretches, nothing is known.
+    expect(counted.seriesOf(legend, { ...whole })).toEqual([null, null, null, null]);
+  });
+
+  it('are requested in parts that a response can have', async () => {
+    responding([]);
+    const buckets = Array.from({ length: 5_000 }, (_, at) => ({ from: BigInt(at), to: BigInt(at + 1), count: 1 }));
+    await readMissing(new Counted(), question, legend, { ...whole, buckets }, signal);
+    expect(asked.map((query) => query.get('values'))).toEqual(['["UA","B6"]', '["EV","DL"]']);
+  });
+
+  it('of several values are the sum of these', async () => {
+    responding(found);
+    const counted = new Counted();
+    const classes = [{ key: '0 to 9', count: 7, values: ['UA', 'B6'] }];
+    await readMissing(counted, question, { ...legend, groups: classes }, whole, signal);
+    const [sum] = counted.seriesOf({ ...legend, groups: classes }, whole);
+    expect([sum?.count, sum?.buckets.map(({ count }) => count)]).toEqual([7, [3, 4]]);
+  });
+
+  it('give the legend too, if a response can have all values', async () => {
+    responding(found);
+    const all = await readAllValues(question, 'actor', whole, signal);
+    expect(asked.map((query) => query.has('values'))).toEqual([false]);
+    const made = legendOfAll(ALL, 'actor', all!, null, { pins: ['XX'], skip: 0 });
+    expect(made).toMatchObject({
+      groups: [
+        { key: 'XX', count: 0 },
+        { key: 'UA', count: 6 },
+        { key: 'B6', count: 1 },
+      ],
+      others: 2,
+      isAbout: false,
+    });
+    const counted = new Counted();
+    keepAll(counted, made, whole, all!);
+    expect(counted.seriesOf(made, whole).map((counts) => counts?.count)).toEqual([0, 6, 1]);
+    responding(found, 10_001);
+    expect(await readAllValues(question, 'actor', whole, signal)).toBeNull();
+  });
 });
 
 describe('a renewal', () => {

@@ -82,7 +82,7 @@ describe('the values under the axis in a picture', () => {
         ['10', 5],
         ['30', 1],
       ]),
-      { without: 0, isAll: true },
+      true,
     );
     const { svg } = exported([stretch, null], new EventStore());
     expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in intervals of 1 day');

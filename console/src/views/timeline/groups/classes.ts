@@ -7,7 +7,7 @@ import { numberOf, numberText } from '../attributes/numbers';
 const NUMBERS_MIN = 0.8;
 /** Classes stay as one moves along time, while the numbers fill so much of them. */
 const FILLED_MIN = 0.5;
-/** The service counts a value at a time, so events that are counted have colors with so many values, and no more. */
+/** So many values in all stretches of an axis are about as many groups as a response can have. */
 export const COUNTED_VALUES_MAX = 40;
 
 interface Classed {

@@ -7,8 +7,10 @@ import type { Micros } from '../../../lib/time/instant';
 import { laterOrThrow } from '../../../lib/loading/later';
 import type { Counted } from '../counts/counted.svelte';
 import { LARGEST, type Chosen, type Legend, type Span } from './groups';
+import type { ValueCounts } from './series';
 
 const legends = laterOrThrow(() => import('./legend'));
+const serieses = laterOrThrow(() => import('./series'));
 
 /** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
 const LEGEND_MOVES = 20n;
@@ -16,6 +18,8 @@ const LEGEND_MOVES = 20n;
 /** What is in sight: the events where each was read, and otherwise their counts. */
 interface Seen {
   span: Span;
+  /** Whether that is all of time that has events. */
+  isAllTime: boolean;
   shown: EventStore;
   isFar: () => boolean;
   counts: () => Counts | null;
@@ -29,6 +33,8 @@ export class Colors {
   error = $state.raw<unknown>(null);
   /** Of which time the legend is; null where it has to be counted anew. */
   #span: Span | null = null;
+  /** The values of all of time that were counted last; none if a response cannot have all. */
+  #all: { of: string; whole: Counts; values: ValueCounts | null } | null = null;
 
   constructor(private readonly counted: Counted) {}
 
@@ -46,20 +52,24 @@ export class Colors {
   /** Has the legend counted anew when it is next read. */
   forget(): void {
     this.#span = null;
+    this.#all = null;
   }
 
   /** Reads the legend of what is in sight, and what its bars are made of. */
-  async read(question: Question, { span, shown, isFar, counts }: Seen, signal: AbortSignal): Promise<void> {
+  async read(question: Question, seen: Seen, signal: AbortSignal): Promise<void> {
+    const { span, shown, isFar, counts } = seen;
     const { by } = this;
     if (by === null) return;
     try {
       this.error = null;
-      const { legendOf, readLegend, readMissing } = await legends();
+      const [{ legendOf, readLegend }, { readMissing }] = await Promise.all([legends(), serieses()]);
       if (signal.aborted) return;
       if (!isFar() || span.from > span.to)
         this.legend = legendOf(shown, question.filter, by, span, this.legend, this.chosen);
       else if (this.#span === null || !isAlike(span, this.#span))
-        this.legend = await readLegend(question, by, span, this.legend, this.chosen, signal);
+        this.legend =
+          (await this.#readAll(question, by, seen, signal)) ??
+          (await readLegend(question, by, span, this.legend, this.chosen, signal));
       this.#span = span;
       const [whole, { legend }] = [counts(), this];
       if (isFar() && whole !== null && legend !== null)
@@ -67,6 +77,21 @@ export class Colors {
     } catch (error) {
       if (!isAborted(error)) this.error = error;
     }
+  }
+
+  /** Reads the legend of all of time with the parts of its bars, in one request; null if these are too many. */
+  async #readAll(question: Question, by: GroupBy, seen: Seen, signal: AbortSignal): Promise<Legend | null> {
+    const whole = seen.counts();
+    if (!seen.isAllTime || whole === null || whole.until < whole.to) return null;
+    const [{ legendOfAll }, { readAllValues, keepAll }] = await Promise.all([legends(), serieses()]);
+    const of = JSON.stringify([question, by]);
+    if (this.#all?.whole !== whole || this.#all.of !== of)
+      this.#all = { of, whole, values: await readAllValues(question, by, whole, signal) };
+    const { values } = this.#all;
+    if (values === null) return null;
+    const legend = legendOfAll(question.filter, by, values, this.legend, this.chosen);
+    keepAll(this.counted, legend, whole, values);
+    return legend;
   }
 }
 

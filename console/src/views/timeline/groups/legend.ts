@@ -1,21 +1,13 @@
 /** How many events each group has, of the service or of a store: fetched where somebody wants groups. */
 import { service } from '../../../lib/service/api';
-import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from '../../../lib/events/counts';
-import {
-  demanded,
-  isTracked,
-  narrowed,
-  queryOf,
-  type Filter,
-  type GroupBy,
-  type Question,
-} from '../../../lib/events/filter';
+import { aggregate, GROUPS_MAX, hasAllGroups, type AggregateBody } from '../../../lib/events/counts';
+import { demanded, isTracked, queryOf, type Filter, type GroupBy, type Question } from '../../../lib/events/filter';
 import type { Micros } from '../../../lib/time/instant';
 import type { EventStore } from '../../../lib/events/store';
-import { keyOf, type Counted } from '../counts/counted.svelte';
-import { classed, hasTooMany } from './classes';
+import { classed } from './classes';
 import { numberOf } from '../attributes/numbers';
-import { COLORS, LARGEST, membersOf, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
+import { COLORS, LARGEST, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
+import type { ValueCounts } from './series';
 
 /** Counts the events of each group in a time, both ends included. */
 export async function readLegend(
@@ -32,9 +24,21 @@ export async function readLegend(
     for (const group of body.groups) sums.set(group.key, (sums.get(group.key) ?? 0) + group.count);
     count += body.count;
     without += body.ungrouped_count;
-    isAbout ||= body.groups_truncated || body.groups_count > body.groups.length;
+    isAbout ||= !hasAllGroups(body);
   });
   return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before, chosen);
+}
+
+/** Returns the legend of events whose values were all counted in the stretches of an axis. */
+export function legendOfAll(
+  filter: Filter,
+  by: GroupBy,
+  { byValue, count, ungrouped }: ValueCounts,
+  before: Legend | null,
+  chosen: Chosen,
+): Legend {
+  const sums = new Map([...byValue].map(([value, counts]) => [value, counts.count]));
+  return summed(by, demanded(filter, by), sums, { count, without: ungrouped, isAbout: false }, before, chosen);
 }
 
 /** Counts the groups in a time of a store, as `readLegend` does those of the service. */
@@ -104,72 +108,6 @@ function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
     else rest.push(group);
   }
   return placed.map((group) => group ?? rest.shift()!);
-}
-
-/** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
-const SERIES_AT_ONCE = 2;
-
-/** Counts those groups that are not counted in these stretches yet. Each is there as soon as it is counted. */
-export async function readMissing(
-  counted: Counted,
-  question: Question,
-  { by, groups }: Legend,
-  whole: Counts,
-  signal: AbortSignal,
-): Promise<void> {
-  const known = (): ReadonlyMap<string, Counts> => {
-    const { series } = counted;
-    return series?.whole === whole && series.by === by ? series.byKey : new Map<string, Counts>();
-  };
-  const missing = groups.filter((group) => !known().has(keyOf(group)));
-  await readSeries(question, by, missing, whole, signal, (group, own) => {
-    counted.series = { whole, by, byKey: new Map([...known(), [keyOf(group), own]]) };
-  });
-}
-
-/**
- * Counts each of some groups in the stretches that are counted already, a few values at a time. `take` is told of a
- * group once all its values are counted. Classes of too many values are not counted.
- */
-async function readSeries(
-  question: Question,
-  by: GroupBy,
-  groups: readonly Group[],
-  { step, from, to }: Counts,
-  signal: AbortSignal,
-  take: (group: Group, counts: Counts) => void,
-): Promise<void> {
-  if (hasTooMany({ groups })) return;
-  const none: Counts = { step, from, to, until: to, buckets: [], count: 0 };
-  const series = new Map<string, Counts>();
-  const rest = groups.flatMap(membersOf);
-  const work = async (): Promise<void> => {
-    for (let value = rest.shift(); value !== undefined; value = rest.shift()) {
-      const asked = { ...question, filter: narrowed(question.filter, by, value) };
-      series.set(value, await readCounts(asked, step, { from, to }, signal, () => {}));
-      if (signal.aborted) return;
-      for (const group of groups) {
-        const values = membersOf(group);
-        if (!values.includes(value) || !values.every((one) => series.has(one))) continue;
-        take(
-          group,
-          values.reduce((sum, one) => added(sum, series.get(one)!), none),
-        );
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: SERIES_AT_ONCE }, work));
-}
-
-/** Returns two counts of the same stretches as one. */
-function added(a: Counts, b: Counts): Counts {
-  const buckets = new Map(a.buckets.map((bucket) => [bucket.from, bucket]));
-  for (const bucket of b.buckets) {
-    const known = buckets.get(bucket.from);
-    buckets.set(bucket.from, { ...bucket, count: bucket.count + (known?.count ?? 0) });
-  }
-  const ordered = [...buckets.values()].sort((x, y) => (x.from < y.from ? -1 : 1));
-  return { ...a, buckets: ordered, count: a.count + b.count };
 }
 
 const VALUES_MAX = 40;

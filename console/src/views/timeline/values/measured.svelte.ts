@@ -1,17 +1,15 @@
 /** What the numbers of many events are, in stretches of time: as the service counts them by value. */
-import { aggregate, countWithin, GROUPS_MAX, type Counts } from '../../../lib/events/counts';
+import { aggregate, countWithin, hasAllGroups, PAIRS_MAX, type Counts } from '../../../lib/events/counts';
 import type { Question } from '../../../lib/events/filter';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps';
 import { FIRST, LAST, type Scale } from '../../../lib/chart/scale';
-import type { Micros } from '../../../lib/time/instant';
+import { parse, type Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 import { summedUp, type Stretch } from './values';
 
-/** Each stretch is a question, and an entry of the ledger: so many of them fill the axis, and no more. */
+/** So many stretches fill the axis. */
 const STRETCHES_MAX = 40;
 const STRETCH_PIXELS = 26;
-/** The service counts a few at a time for everybody, and colors are counted meanwhile. */
-const AT_ONCE = 2;
 
 /** Returns the stretches that an axis is measured in. */
 export function measureStep({ pixel, width }: Scale): Step {
@@ -60,7 +58,7 @@ export class Measured {
     if (of !== this.#of) this.stretches = new Map();
     this.#of = of;
     this.step = step;
-    const missing: { from: Micros; to: Micros }[] = [];
+    const missing: Range[] = [];
     for (let begin = stepBegin(step, from); begin <= to; begin = stepEnd(step, begin)) {
       const end = stepEnd(step, begin);
       const isEmpty = counts !== null && counts.until >= counts.to && countWithin(counts, begin, end - 1n).most === 0;
@@ -68,14 +66,11 @@ export class Measured {
     }
     this.error = null;
     this.isReading = missing.length > 0;
-    const work = async (): Promise<void> => {
-      for (let part = missing.shift(); part !== undefined; part = missing.shift()) {
-        const found = await readStretch(question, key, part, signal);
-        if (this.#of === of) this.stretches = new Map([...this.stretches, [part.from, found] as const]);
-      }
-    };
     try {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      if (missing.length > 0)
+        await readStretches(question, key, step, missing, signal, (found) => {
+          if (this.#of === of) this.stretches = new Map([...this.stretches, ...found]);
+        });
     } catch (error) {
       if (!signal.aborted) this.error = error;
     } finally {
@@ -94,19 +89,39 @@ export class Measured {
   }
 }
 
-async function readStretch(
+/** Reads the numbers of each stretch, with its key as the second. If a response has too many, each half is read. */
+async function readStretches(
   question: Question,
   key: string,
-  { from, to }: { from: Micros; to: Micros },
+  step: Step,
+  parts: readonly Range[],
   signal: AbortSignal,
-): Promise<Stretch | null> {
-  const sums = new Map<string, number>();
-  let [without, isAll] = [0, true];
-  const asked = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
-  await aggregate(question, { group_by: `attribute.${key}`, limit: GROUPS_MAX }, asked, signal, (body) => {
-    for (const group of body.groups) sums.set(group.key, (sums.get(group.key) ?? 0) + group.count);
-    without += body.ungrouped_count;
-    isAll &&= !body.groups_truncated && body.groups_count <= body.groups.length;
+  take: (found: ReadonlyMap<Micros, Stretch | null>) => void,
+): Promise<void> {
+  const [from, to] = [parts[0]!.from, parts.at(-1)!.to];
+  const found = new Map<Micros, Map<string, number>>();
+  let incompleteCount = 0;
+  const range = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
+  const query = { group_by: `time,attribute.${key}`, bucket: step.iso, limit: PAIRS_MAX };
+  await aggregate(question, query, range, signal, (body) => {
+    if (!hasAllGroups(body)) incompleteCount += 1;
+    for (const group of body.groups) {
+      const [begin, value] = [parse(group.key), group.second_key ?? ''];
+      if (begin === null) continue;
+      const sums = found.get(begin) ?? new Map<string, number>();
+      sums.set(value, (sums.get(value) ?? 0) + group.count);
+      found.set(begin, sums);
+    }
+    // One stretch is shown in part.
+    return incompleteCount === 0 || parts.length === 1;
   });
-  return summedUp({ from, to }, sums, { without, isAll });
+  const isAll = incompleteCount === 0;
+  if (!isAll && parts.length > 1) {
+    const half = parts.length >> 1;
+    for (const some of [parts.slice(0, half), parts.slice(half)])
+      await readStretches(question, key, step, some, signal, take);
+    return;
+  }
+  const stretch = (part: Range): Stretch | null => summedUp(part, found.get(part.from) ?? new Map(), isAll);
+  take(new Map(parts.map((part) => [part.from, stretch(part)])));
 }

@@ -71,18 +71,17 @@ describe('a stretch', () => {
       ['-999', 1],
       ['none', 2],
     ]);
-    expect(summedUp(range, groups, { without: 5, isAll: true })).toMatchObject({
+    expect(summedUp(range, groups, true)).toMatchObject({
       low: -999,
       high: 100,
       mean: (60 + 100 - 999) / 5,
       count: 5,
-      without: 7,
       isAll: true,
     });
   });
 
   it('without a number is none', () => {
-    expect(summedUp(range, new Map([['HU', 4]]), { without: 0, isAll: true })).toBeNull();
+    expect(summedUp(range, new Map([['HU', 4]]), true)).toBeNull();
   });
 });
 
@@ -180,7 +179,7 @@ it('what a stretch has ends where the events end', () => {
     view: fitted(0n, 1_000n, 1_000, 0),
     scale: valueScale(0, 10, 4),
   };
-  const stretch = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, without: 0, isAll: true };
+  const stretch = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, isAll: true };
   const all = { ...stretch, values: [{ value: 5, count: 1 }] };
   paintStretches(sheet, [all], { from: 0n, to: 2_000n });
   // The line from the least to the greatest is 1 wide.
@@ -197,7 +196,7 @@ it('is not shaded where a stretch has no value: only a thin line joins its least
   } as unknown as CanvasRenderingContext2D;
   const scale = valueScale(-99, 165, 3);
   const values = [-99, 80, 165].map((value) => ({ value, count: 1 }));
-  const stretch = { from: 0n, to: 900n, low: -99, high: 165, mean: 49, count: 3, without: 0, isAll: true, values };
+  const stretch = { from: 0n, to: 900n, low: -99, high: 165, mean: 49, count: 3, isAll: true, values };
   paintStretches({ context, palette: {} as Palette, view: fitted(0n, 1_000n, 1_000, 0), scale }, [stretch], null);
   const between = yOf(scale, -20);
   const over = drawn.filter(({ top, bottom }) => top <= between && bottom >= between);

@@ -69,8 +69,6 @@ export interface Stretch {
   high: number;
   mean: number;
   count: number;
-  /** How many events have no number there. */
-  without: number;
   /** Whether the service told all values; where it did not, they are the most frequent ones. */
   isAll: boolean;
   /** How often each value is there, from the lowest to the highest. */
@@ -81,23 +79,21 @@ export interface Stretch {
 export function summedUp(
   range: { from: Micros; to: Micros },
   groups: ReadonlyMap<string, number>,
-  { without, isAll }: { without: number; isAll: boolean },
+  isAll: boolean,
 ): Stretch | null {
   const values: { value: number; count: number }[] = [];
-  let [sum, count, others] = [0, 0, without];
+  let [sum, count] = [0, 0];
   for (const [key, times] of groups) {
     const value = numberOf(key);
-    if (value === null) others += times;
-    else {
-      values.push({ value, count: times });
-      sum += value * times;
-      count += times;
-    }
+    if (value === null) continue;
+    values.push({ value, count: times });
+    sum += value * times;
+    count += times;
   }
   if (count === 0) return null;
   values.sort((a, b) => a.value - b.value);
   const [low, high] = [values[0]!.value, values.at(-1)!.value];
-  return { ...range, low, high, mean: sum / count, count, without: others, isAll, values };
+  return { ...range, low, high, mean: sum / count, count, isAll, values };
 }
 
 /** What points, or stretches, are together. */
