@@ -1,8 +1,8 @@
 /** The counts that the axis draws: over all of time, around what is in sight, and of each group of that. */
 import type { Micros } from '../../../lib/time/instant';
-import { GROUPS_MAX, readCounts, type Bucket, type Counts } from '../../../lib/events/counts';
+import { GROUPS_MAX, readCounts, type Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
-import { membersOf, type Legend } from '../groups/groups';
+import { membersOf, type Group, type Legend } from '../groups/groups';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps';
 
 /** A bar is at least so wide. */
@@ -13,7 +13,11 @@ export interface Series {
   whole: Counts;
   by: GroupBy;
   byValue: ReadonlyMap<string, Counts>;
+  /** The sums of groups, by their values. */
+  byKey: ReadonlyMap<string, Counts>;
 }
+
+export const keyOf = (group: Group): string => membersOf(group).join('\n');
 
 export class Counted {
   /** All of time. */
@@ -69,10 +73,7 @@ export class Counted {
   seriesOf({ by, groups }: Legend, whole: Counts): readonly (Counts | null)[] {
     const { series } = this;
     if (series?.whole !== whole || series.by !== by) return groups.map(() => null);
-    return groups.map((group) => {
-      const parts = membersOf(group).map((value) => series.byValue.get(value) ?? null);
-      return parts.every((part) => part !== null) ? together(parts, whole) : null;
-    });
+    return groups.map((group) => series.byKey.get(keyOf(group)) ?? null);
   }
 
   clear(): void {
@@ -80,14 +81,4 @@ export class Counted {
     this.near = null;
     this.series = null;
   }
-}
-
-/** Returns the sum of some counts of the same stretches. */
-function together(parts: readonly Counts[], { step, from, to }: Counts): Counts {
-  if (parts.length === 1) return parts[0]!;
-  const sums = new Map<Micros, Bucket>();
-  for (const bucket of parts.flatMap(({ buckets }) => buckets))
-    sums.set(bucket.from, { ...bucket, count: bucket.count + (sums.get(bucket.from)?.count ?? 0) });
-  const buckets = [...sums.values()].sort((a, b) => (a.from < b.from ? -1 : 1));
-  return { step, from, to, until: to, buckets, count: parts.reduce((sum, { count }) => sum + count, 0) };
 }

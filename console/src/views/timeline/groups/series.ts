@@ -4,7 +4,7 @@ import type { GroupBy, Question } from '../../../lib/events/filter';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import { stepEnd } from '../../../lib/events/steps';
-import type { Counted, Series } from '../counts/counted.svelte';
+import { keyOf, type Counted, type Series } from '../counts/counted.svelte';
 import { hasTooMany } from './classes';
 import { membersOf, type Legend } from './groups';
 
@@ -43,21 +43,37 @@ export async function readMissing(
     const found = await readValues(question, by, values, whole, signal);
     for (const value of values) known.set(value, found?.byValue.get(value) ?? nothingOf(whole));
   }
-  if (missing.length > 0) counted.series = { whole, by, byValue: known };
+  counted.series = seriesIn(legend, whole, known);
 }
 
 /** Keeps the counts of all values, for a legend that was made of them. */
-export function keepAll(counted: Counted, { by, groups }: Legend, whole: Counts, { byValue }: ValueCounts): void {
-  const none = groups.flatMap(membersOf).filter((value) => !byValue.has(value));
-  counted.series = {
-    whole,
-    by,
-    byValue: new Map([...byValue, ...none.map((value) => [value, nothingOf(whole)] as const)]),
-  };
+export function keepAll(counted: Counted, legend: Legend, whole: Counts, { byValue }: ValueCounts): void {
+  const none = legend.groups.flatMap(membersOf).filter((value) => !byValue.has(value));
+  const all = new Map([...byValue, ...none.map((value) => [value, nothingOf(whole)] as const)]);
+  counted.series = seriesIn(legend, whole, all);
 }
 
 const seriesOf = ({ series }: Counted, by: GroupBy, whole: Counts): Series | null =>
   series?.whole === whole && series.by === by ? series : null;
+
+function seriesIn({ by, groups }: Legend, whole: Counts, byValue: ReadonlyMap<string, Counts>): Series {
+  const sum = (values: readonly string[]): Counts =>
+    together(
+      values.map((value) => byValue.get(value)!),
+      whole,
+    );
+  return { whole, by, byValue, byKey: new Map(groups.map((group) => [keyOf(group), sum(membersOf(group))])) };
+}
+
+/** Returns the sum of some counts of the same stretches. */
+function together(parts: readonly Counts[], { step, from, to }: Counts): Counts {
+  if (parts.length === 1) return parts[0]!;
+  const sums = new Map<Micros, Bucket>();
+  for (const bucket of parts.flatMap(({ buckets }) => buckets))
+    sums.set(bucket.from, { ...bucket, count: bucket.count + (sums.get(bucket.from)?.count ?? 0) });
+  const buckets = [...sums.values()].sort((a, b) => (a.from < b.from ? -1 : 1));
+  return { step, from, to, until: to, buckets, count: parts.reduce((sum, { count }) => sum + count, 0) };
+}
 
 const nothingOf = ({ step, from, to }: Counts): Counts => ({ step, from, to, until: to, buckets: [], count: 0 });
 

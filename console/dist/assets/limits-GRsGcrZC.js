@@ -1,1 +1,0 @@
-import{H as e}from"./common-62dj0OXF.js";async function t(){return(await e.limits()).limits}export{t};
