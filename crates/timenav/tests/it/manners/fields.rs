@@ -121,7 +121,7 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
     let is_password = name.ends_with("password");
     if !is_deed
         && !is_password
-        && !["description", "label", "location", "encryption_key", "significant_event", "reason", "order_key"]
+        && !["description", "label", "location", "encryption_key", "significant_event", "reason", "order_key", "values"]
             .contains(&name)
     {
         // Search terms may be any nonempty text.
