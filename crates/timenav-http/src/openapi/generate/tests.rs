@@ -134,8 +134,9 @@ fn free_texts(schema: &Value, schemas: &Value, place: &str, found: &mut BTreeSet
     let is_text =
         schema["type"] == "string" || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
     let is_ruled = ["pattern", "format", "enum", "maxLength", "anyOf"].iter().any(|rule| schema.get(rule).is_some());
-    // The value of an assertion is arbitrary JSON, including arbitrary text.
-    if is_text && !is_ruled && !place.ends_with("AssertionRecord.value") {
+    // The value of an assertion is arbitrary JSON, including arbitrary text, and an attribute has any text as a value.
+    let is_arbitrary = ["AssertionRecord.value", "AggregateRequest.values", "aggregate_events?\"values\""];
+    if is_text && !is_ruled && !is_arbitrary.iter().any(|arbitrary| place.ends_with(arbitrary)) {
         found.insert(place.to_owned());
     }
     let properties = schema["properties"].as_object();

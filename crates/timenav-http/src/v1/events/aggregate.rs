@@ -43,15 +43,15 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AggregateRequest {
-    /// The key of a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`; or two different ones,
-    /// such as `time,attribute.category`.
+    /// The key of a group: `time`, `cell`, `actor`, `source` or `attribute.KEY`; or two, such as
+    /// `time,attribute.category`.
     #[schema(
         pattern = "^(time|cell|actor|source|attribute[.].{1,256})(,(time|cell|actor|source|attribute[.].{1,256}))?$",
         example = "time"
     )]
     group_by: String,
-    /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
-    /// of the same length between the first event and the last. Defaults to 24 groups. With two keys, give a length.
+    /// For `time`: the length of a group, such as `P1D`, in UTC; or the number of equal groups, from 1 to 1000, between
+    /// the first event and the last. Defaults to 24 groups. With two keys, give a length.
     #[schema(schema_with = bucket_schema, required = false)]
     #[serde(default, deserialize_with = "bucket")]
     bucket: Option<Stretch>,
@@ -79,8 +79,8 @@ pub(crate) struct AggregateRequest {
     #[schema(schema_with = crate::v1::events::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// Only groups with one of these values of the last key, which must be `actor`, `source` or an attribute: a list, in
-    /// a query string as JSON such as `["4","5"]`, or one value.
+    /// Only groups with one of these values of the last key (`actor`, `source` or an attribute): a list, in a query
+    /// string as JSON such as `["4","5"]`, or one value.
     #[schema(schema_with = values_schema, required = false)]
     #[serde(default)]
     values: Option<Values>,
@@ -114,8 +114,8 @@ fn bucket_schema() -> utoipa::openapi::Schema {
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
     let kind = SchemaFormat::Custom("duration".to_owned());
     let bucket = ObjectBuilder::new().schema_type(types).format(Some(kind)).minimum(Some(1)).maximum(Some(1_000));
-    let description = "For `time`: the length of a group in UTC, such as `P1D` or `PT1H`; or the number of equal \
-        groups between the first event and the last, from 1 to 1000. Defaults to 24 groups.";
+    let description = "For `time`: the length of a group in UTC, such as `P1D`; or the number of equal groups, from 1 \
+        to 1000. Defaults to 24 groups.";
     bucket.examples([serde_json::json!("PT6H")]).description(Some(description)).build().into()
 }
 
@@ -180,8 +180,8 @@ impl<'de> Deserialize<'de> for Values {
 #[cfg(feature = "schema")]
 fn values_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
-    let description = "Only groups with one of these values of the last key, which must be `actor`, `source` or an \
-        attribute: a list, in a query string as JSON such as `[\"4\",\"5\"]`, or one value.";
+    let description = "Only groups with one of these values of the last key (`actor`, `source` or an attribute): a \
+        list, in a query string as JSON such as `[\"4\",\"5\"]`, or one value.";
     let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
     let value = ObjectBuilder::new().schema_type(Type::String).max_length(Some(FIND_ATTRIBUTE_BYTES_MAX));
     let values = ArrayBuilder::new().schema_type(types).items(value);

@@ -307,7 +307,7 @@ fn documented_search_examples_find_the_event() {
         .skip(1)
         .map(|rest| rest.split_once('\'').expect("an address ends with an apostrophe").0)
         .collect();
-    assert_eq!(examples.len(), 5, "{examples:?}");
+    assert_eq!(examples.len(), 6, "{examples:?}");
     for example in examples {
         let answer = service.send(Request::get(example));
         assert_eq!(answer.status, 200, "{example}: {answer}");
