@@ -62,11 +62,11 @@ pub(crate) struct AggregateRequest {
     /// The place, as in `monitor-events`. Defaults to anywhere.
     #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
-    /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
+    /// `<start>/<end>`, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Only events that contain these words or word prefixes, ignoring case and accents: in name, description,
-    /// location, id, actors or attributes.
+    /// Only events with these words or word prefixes, ignoring case and accents: in name, description, location, id,
+    /// actors or attributes.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
     /// Only events with exactly this actor.
@@ -79,8 +79,8 @@ pub(crate) struct AggregateRequest {
     #[schema(schema_with = crate::v1::events::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// Only groups with one of these values of the last key (`actor`, `source` or an attribute): a list, in a query
-    /// string as JSON such as `["4","5"]`, or one value.
+    /// Only these values of the last key: `actor`, `source` or an attribute. Give a list, in a query string as JSON such
+    /// as `["4","5"]`, or one value.
     #[schema(schema_with = values_schema, required = false)]
     #[serde(default)]
     values: Option<Values>,
@@ -180,8 +180,8 @@ impl<'de> Deserialize<'de> for Values {
 #[cfg(feature = "schema")]
 fn values_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
-    let description = "Only groups with one of these values of the last key (`actor`, `source` or an attribute): a \
-        list, in a query string as JSON such as `[\"4\",\"5\"]`, or one value.";
+    let description = "Only these values of the last key: `actor`, `source` or an attribute. Give a list, in a query \
+        string as JSON such as `[\"4\",\"5\"]`, or one value.";
     let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
     let value = ObjectBuilder::new().schema_type(Type::String).max_length(Some(FIND_ATTRIBUTE_BYTES_MAX));
     let values = ArrayBuilder::new().schema_type(types).items(value);
