@@ -24,15 +24,12 @@ struct Pending {
     states: HashMap<TimelineId, Arc<TimelineState>>,
     /// Since when a disk write has been in progress.
     keeping_since: Option<Instant<Wall>>,
-    /// Whether somebody waits for the pending states.
+    /// The number of additions, and how many of them are kept.
+    added: u64,
+    kept: u64,
+    /// Whether a caller waits for the pending states.
     is_urgent: bool,
     is_closed: bool,
-}
-
-impl Pending {
-    fn is_idle(&self) -> bool {
-        self.states.is_empty() && self.keeping_since.is_none()
-    }
 }
 
 impl Keeper {
@@ -43,6 +40,7 @@ impl Keeper {
             |pending: &mut Pending| pending.keeping_since.is_some_and(|since| clock.measured().since(since) > lag);
         let mut pending = self.pending.lock();
         self.changed.wait_while(&mut pending, is_late);
+        pending.added += 1;
         pending.states.extend(states.iter().map(|state| (state.head.id.clone(), Arc::clone(state))));
         self.changed.notify_all();
     }
@@ -50,9 +48,11 @@ impl Keeper {
     /// Returns once everything added so far is kept outside, or keeping it has failed. Blocks the thread.
     pub(crate) fn flush(&self) {
         let mut pending = self.pending.lock();
-        pending.is_urgent = true;
+        let added = pending.added;
+        pending.is_urgent = pending.kept < added;
         self.changed.notify_all();
-        self.changed.wait_while(&mut pending, |pending| !pending.is_idle());
+        // Not until nothing is pending: under load, that may never be.
+        self.changed.wait_while(&mut pending, |pending| pending.kept < added);
     }
 
     /// Ends [`Keeper::run`] once everything added so far is kept.
@@ -69,6 +69,8 @@ impl Keeper {
             self.changed.wait_while(&mut pending, |pending| pending.states.is_empty() && !pending.is_closed);
             self.changed.wait_while_for(&mut pending, |pending| !pending.is_urgent && !pending.is_closed, lag);
             let states: Vec<_> = std::mem::take(&mut pending.states).into_values().collect();
+            let added = pending.added;
+            pending.is_urgent = false;
             if states.is_empty() && pending.is_closed {
                 return;
             }
@@ -77,7 +79,7 @@ impl Keeper {
             keep(&states);
             pending = self.pending.lock();
             pending.keeping_since = None;
-            pending.is_urgent &= !pending.states.is_empty();
+            pending.kept = added;
             self.changed.notify_all();
         }
     }

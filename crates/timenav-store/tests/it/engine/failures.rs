@@ -9,7 +9,7 @@ use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, WRITE_WAIT_RE
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, is_unavailable, on, told};
-use crate::sample::{digest, event_id, every_event, moment, timeline_id, user_id};
+use crate::sample::{digest, event_id, every_event, hour, moment, timeline_id, user_id};
 
 fn draft(name: &str) -> EventDraft {
     EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }
@@ -220,6 +220,29 @@ async fn lagging_checkpoint_is_kept_after_the_response() {
     assert!(notes.contains_key(&timeline_id("new")) && notes.contains_key(&timeline_id("newer")), "{notes:?}");
     let home = house.open().await;
     home.check_clean(&timeline_id("main")).await;
+    home.close().await;
+}
+
+/// A scan waits for the checkpoints from before it, not for those of later changes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn scan_ends_while_changes_continue() {
+    let house = lagging(Span::from_micros(1));
+    let home = house.open().await;
+    let write = async {
+        loop {
+            home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+        }
+    };
+    let scans = async {
+        for _ in 0..10 {
+            home.check_clean(&timeline_id("main")).await;
+        }
+    };
+    let limit = std::time::Duration::from_mins(1);
+    tokio::select! {
+        ended = tokio::time::timeout(limit, scans) => ended.expect("scans end"),
+        () = write => {}
+    }
     home.close().await;
 }
 
