@@ -14,6 +14,8 @@ use crate::{process, tools};
 const CONSOLE: &str = "console";
 /// If browser tests of more files than this fail, none is repeated.
 const FILES_AGAIN_MAX: usize = 3;
+/// So many lines of the messages of failed browser tests are in the error, which is the end of the output.
+const MESSAGE_LINES_MAX: usize = 30;
 
 /// What Vitest writes about a run, reduced to the fields used here.
 #[derive(Deserialize)]
@@ -36,6 +38,8 @@ struct BrowserFile {
 struct BrowserTest {
     full_name: String,
     status: String,
+    #[serde(default)]
+    failure_messages: Vec<String>,
 }
 
 /// Runs the step, and returns the browser tests that failed at first and passed alone. `is_built` says whether the
@@ -96,7 +100,13 @@ fn browse_twice(mut browse: impl FnMut(&[PathBuf]) -> anyhow::Result<BrowserRun>
     println!("\nOnce more, alone: {}", tests.join(", "));
     let second = browse(&files)?;
     if !second.success {
-        bail!("browser tests failed with others ({}), and alone ({})", tests.join(", "), second.failed().1.join(", "));
+        let (_, alone) = second.failed();
+        bail!(
+            "browser tests failed with others ({}), and alone ({}):\n{}",
+            tests.join(", "),
+            alone.join(", "),
+            second.messages()
+        );
     }
     Ok(tests)
 }
@@ -107,6 +117,13 @@ impl BrowserRun {
         let files: Vec<&BrowserFile> = self.test_results.iter().filter(|file| file.status != "passed").collect();
         let names = files.iter().flat_map(|file| file.failed());
         (files.iter().map(|file| file.name.clone()).collect(), names.collect())
+    }
+
+    /// Returns the beginning of what failed tests say.
+    fn messages(&self) -> String {
+        let tests = self.test_results.iter().flat_map(|file| &file.assertion_results);
+        let lines = tests.flat_map(|test| &test.failure_messages).flat_map(|message| message.lines());
+        lines.take(MESSAGE_LINES_MAX).collect::<Vec<&str>>().join("\n")
     }
 }
 
@@ -147,7 +164,11 @@ mod tests {
 
     fn failed(files: &[&str]) -> BrowserRun {
         let of = |name: &&str| {
-            let tests = vec![BrowserTest { full_name: "a page opens".to_owned(), status: "failed".to_owned() }];
+            let tests = vec![BrowserTest {
+                full_name: "a page opens".to_owned(),
+                status: "failed".to_owned(),
+                failure_messages: vec!["Error: no page".to_owned()],
+            }];
             BrowserFile { name: PathBuf::from(name), status: "failed".to_owned(), assertion_results: tests }
         };
         BrowserRun { success: false, test_results: files.iter().map(of).collect() }
@@ -189,7 +210,7 @@ mod tests {
     fn browser_tests_that_fail_twice_are_named_in_the_error() {
         let error = browse_twice(|_| Ok(failed(&["/c/b.spec.ts"]))).unwrap_err().to_string();
         let named = "b.spec.ts: a page opens";
-        assert_eq!(error, format!("browser tests failed with others ({named}), and alone ({named})"));
+        assert_eq!(error, format!("browser tests failed with others ({named}), and alone ({named}):\nError: no page"));
     }
 
     #[test]
