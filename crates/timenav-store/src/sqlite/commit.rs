@@ -7,6 +7,7 @@ use timenav_engine::{
 };
 
 use super::values::{NO_CELL, failed, insert, sql};
+use crate::sqlite::connection::log::LogLimit;
 use crate::sqlite::data;
 use crate::sqlite::entries::contents::Insertion;
 use crate::sqlite::entries::tiles;
@@ -20,9 +21,11 @@ pub(super) const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET un
     WHERE timeline = ?2 AND event_id = ?3 AND position = ?4";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role, expires_at) VALUES (?1, ?2, ?3, ?4)";
 const ERASE_OUTCOME: &str = "UPDATE outcomes SET outcome = ?2, timeline_id = NULL, event_id = NULL WHERE key = ?1";
-pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), StoreError> {
+
+pub(super) fn commit(connection: &mut Connection, log: &mut LogLimit, step: &Commit) -> Result<(), StoreError> {
     let erases = step.timelines.iter().any(|timeline| !timeline.erasures.is_empty());
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    log.reserve();
     for (timeline, size) in &step.relied {
         check_size(&transaction, timeline, *size)?;
     }

@@ -72,7 +72,7 @@ impl SqliteStore {
         connection::configure_writer(&writer)?;
         migrations::run(&mut writer)?;
         let folding = Folding::default();
-        let log = Mutex::new(LogLimit::new(&writer, Arc::clone(&folding)).map_err(values::failed)?);
+        let log = Mutex::new(LogLimit::new(&mut writer, Arc::clone(&folding)).map_err(values::failed)?);
         let (writer, idle_readers) = (Mutex::new(writer), Mutex::default());
         let reads = Arc::new(Semaphore::new(READS_RUNNING_MAX));
         let shared = Shared { path: path.to_owned(), idle_readers, reads, writer, log };

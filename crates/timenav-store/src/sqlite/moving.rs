@@ -124,9 +124,9 @@ impl SqliteTarget {
         if !has_progress(&unfinished)? {
             drop(SqliteStore::open(&unfinished)?);
         }
-        let connection = connection::open_to_write(&unfinished)?;
+        let mut connection = connection::open_to_write(&unfinished)?;
         connection::configure_writer(&connection)?;
-        let log = LogLimit::with(&connection, Folding::default(), LOG_BYTES_MAX, READERS_WAIT).map_err(failed)?;
+        let log = LogLimit::with(&mut connection, Folding::default(), LOG_BYTES_MAX, READERS_WAIT).map_err(failed)?;
         Ok(Self { path: path.to_owned(), unfinished, connection: Mutex::new(connection), log: Mutex::new(log) })
     }
 

@@ -49,8 +49,9 @@ impl Store for SqliteStore {
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
         // The engine calls this from its own thread, so no other thread has to be woken.
         let mut writer = self.shared.writer.lock();
-        commit::commit(&mut writer, &step)?;
-        self.shared.log.lock().keep(&writer);
+        let mut log = self.shared.log.lock();
+        commit::commit(&mut writer, &mut log, &step)?;
+        log.keep(&writer);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod sweeping;
 mod writers;
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -19,6 +20,12 @@ use writers::{Kind, Load, Outcome, TIMELINES, Write};
 const ROUNDS: (u64, u64) = (12, 100);
 /// Maximum number of steps of the writers (a request sent, a response read) before the kill.
 const STEPS_MAX: u64 = 80;
+
+/// Length of the database's log, and when it was last written: a small commit fits into what was reserved.
+fn log_state(service: &Service) -> (u64, Option<SystemTime>) {
+    let log = service.data().join("timenav.db-wal").metadata();
+    log.map_or((0, None), |log| (log.len(), log.modified().ok()))
+}
 
 #[test]
 fn acknowledged_writes_survive_kills() {

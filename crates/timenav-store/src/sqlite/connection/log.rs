@@ -1,11 +1,16 @@
-//! Limits the length of the write-ahead log.
+//! Limits the length of the write-ahead log, and reserves room in its file.
 
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use rusqlite::Connection;
+use rusqlite::hooks::Wal;
 
 use crate::sqlite::connection::{BUSY_WAIT, beside};
 
@@ -18,6 +23,13 @@ const READERS_WAIT: Duration = Duration::from_secs(1);
 const AGAIN_PART: u64 = 8;
 /// Fraction of the first wait that later waits take. A reader that outlasted it may last for hours.
 const AGAIN_WAIT_PART: u32 = 50;
+/// Zeros written behind the log at a time. To overwrite them takes a commit half as long as to lengthen the file.
+const RESERVE_BYTES: usize = 1 << 20;
+/// Commits that add more to the log get no reserve, because they would write much of it twice.
+const SMALL_COMMIT_BYTES_MAX: u64 = 128 << 10;
+
+/// Bytes of the log before each page.
+const FRAME_HEADER_BYTES: u64 = 24;
 
 /// Length of the log in pages, and how many of them are in the file.
 pub(in crate::sqlite) struct LogState {
@@ -56,6 +68,12 @@ pub(in crate::sqlite) struct LogLimit {
     bytes_max: u64,
     wait: Duration,
     page_bytes: u64,
+    /// Pages in the log after the last commit of the writer.
+    pages: Arc<AtomicU64>,
+    /// Length of the log at the last [`LogLimit::reserve`].
+    bytes_before: u64,
+    /// Length that the file is known to have had since the log last restarted.
+    file_bytes: u64,
     /// Length from which the next commit waits.
     bytes_next: u64,
     /// Length from which the next warning about a blocking reader is logged.
@@ -63,13 +81,13 @@ pub(in crate::sqlite) struct LogLimit {
 }
 
 impl LogLimit {
-    pub(in crate::sqlite) fn new(writer: &Connection, folding: Folding) -> rusqlite::Result<Self> {
+    pub(in crate::sqlite) fn new(writer: &mut Connection, folding: Folding) -> rusqlite::Result<Self> {
         Self::with(writer, folding, LOG_BYTES_MAX, READERS_WAIT)
     }
 
     /// Like [`LogLimit::new`], with other limits.
     pub(in crate::sqlite) fn with(
-        writer: &Connection,
+        writer: &mut Connection,
         folding: Folding,
         bytes_max: u64,
         wait: Duration,
@@ -77,7 +95,62 @@ impl LogLimit {
         // A log that grew beyond the limit because of a reader is truncated when it restarts.
         writer.pragma_update(None, "journal_size_limit", i64::try_from(bytes_max).unwrap_or(i64::MAX))?;
         let (page_bytes, file) = (page_bytes(writer)?, beside(Path::new(writer.path().unwrap_or_default()), "-wal"));
-        Ok(Self { folding, file, bytes_max, wait, page_bytes, bytes_next: bytes_max, bytes_told: 2 * bytes_max })
+        let pages = Arc::new(AtomicU64::new(0));
+        let committed = Arc::clone(&pages);
+        writer.wal_hook(Some(move |_: &mut Wal, pages| {
+            committed.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(Self {
+            folding,
+            file,
+            bytes_max,
+            wait,
+            page_bytes,
+            pages,
+            bytes_before: 0,
+            file_bytes: 0,
+            bytes_next: bytes_max,
+            bytes_told: 2 * bytes_max,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pages.load(Ordering::Relaxed) * (self.page_bytes + FRAME_HEADER_BYTES)
+    }
+
+    /// Lengthens the file with zeros if the next small commit would lengthen it. Call this in a write transaction, so
+    /// that nothing else appends to the log. SQLite ignores what follows the last valid frame.
+    pub(in crate::sqlite) fn reserve(&mut self) {
+        let bytes = self.bytes();
+        let grown = bytes.saturating_sub(self.bytes_before);
+        if bytes < self.bytes_before {
+            self.file_bytes = 0;
+        }
+        self.bytes_before = bytes;
+        let needed = bytes + SMALL_COMMIT_BYTES_MAX;
+        if needed <= self.file_bytes || grown > SMALL_COMMIT_BYTES_MAX || needed > self.bytes_max {
+            return;
+        }
+        self.file_bytes = self.lengthen(needed).unwrap_or_else(|error| {
+            tracing::debug!(%error, "no room was reserved for the log of the database");
+            // Not at every commit.
+            needed + RESERVE_BYTES as u64
+        });
+    }
+
+    /// Returns the length of the file afterwards.
+    fn lengthen(&self, needed: u64) -> io::Result<u64> {
+        let file = OpenOptions::new().write(true).open(&self.file)?;
+        let length = file.metadata()?.len();
+        if length >= needed {
+            return Ok(length);
+        }
+        if let Err(error) = file.write_all_at(&vec![0; RESERVE_BYTES], length) {
+            file.set_len(length)?;
+            return Err(error);
+        }
+        Ok(length + RESERVE_BYTES as u64)
     }
 
     /// Restarts the log after a commit that exceeded the limit, unless a reader blocks it.
@@ -94,12 +167,7 @@ impl LogLimit {
     }
 
     fn try_keep(&mut self, writer: &Connection) -> rusqlite::Result<()> {
-        // The file is as long as the log has ever been, and reading its length takes a fiftieth of the time.
-        if self.file.metadata().is_ok_and(|file| file.len() < self.bytes_max) {
-            (self.bytes_next, self.bytes_told) = (self.bytes_max, 2 * self.bytes_max);
-            return Ok(());
-        }
-        let bytes = checkpoint(writer, "NOOP")?.pages * self.page_bytes;
+        let bytes = self.bytes();
         if bytes < self.bytes_max {
             (self.bytes_next, self.bytes_told) = (self.bytes_max, 2 * self.bytes_max);
         }
@@ -129,6 +197,8 @@ impl LogLimit {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::TransactionBehavior;
+
     use super::*;
     use crate::sqlite::connection::{configure_writer, open_to_write};
 
@@ -137,10 +207,10 @@ mod tests {
     const COMMIT_BYTES: u64 = 128 << 10;
 
     fn database(path: &Path) -> (Connection, LogLimit) {
-        let writer = open_to_write(path).unwrap();
+        let mut writer = open_to_write(path).unwrap();
         configure_writer(&writer).unwrap();
         writer.execute_batch("CREATE TABLE t (a)").unwrap();
-        let limit = LogLimit::with(&writer, Folding::default(), BYTES_MAX, Duration::from_millis(5)).unwrap();
+        let limit = LogLimit::with(&mut writer, Folding::default(), BYTES_MAX, Duration::from_millis(5)).unwrap();
         (writer, limit)
     }
 
@@ -162,6 +232,58 @@ mod tests {
         let (writer, mut limit) = database(&path);
         let longest = write(&path, &writer, &mut limit, 100);
         assert!((BYTES_MAX..BYTES_MAX + COMMIT_BYTES).contains(&longest), "{longest}");
+    }
+
+    #[test]
+    fn small_commits_write_into_reserved_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let (mut writer, _) = database(&path);
+        let mut limit = LogLimit::with(&mut writer, Folding::default(), 8 << 20, Duration::ZERO).unwrap();
+        let length = || beside(&path, "-wal").metadata().unwrap().len();
+        let mut lengths = vec![length()];
+        for number in 0..200 {
+            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+            limit.reserve();
+            let reserved = length();
+            transaction.execute("INSERT INTO t VALUES (?1)", [number]).unwrap();
+            transaction.commit().unwrap();
+            assert_eq!(length(), reserved, "commit {number} lengthens the file");
+            if lengths.last() != Some(&reserved) {
+                lengths.push(reserved);
+            }
+        }
+        assert_eq!(lengths.len(), 3, "{lengths:?}");
+        // As after a kill: what follows the last frame is ignored.
+        let copied = folder.path().join("copied.db");
+        for end in ["", "-wal"] {
+            std::fs::copy(beside(&path, end), beside(&copied, end)).unwrap();
+        }
+        let sum = |path: &Path| -> (i64, i64) {
+            let opened = Connection::open(path).unwrap();
+            opened.query_row("SELECT count(*), sum(a) FROM t", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        };
+        assert_eq!((sum(&path), sum(&copied)), ((200, 19_900), (200, 19_900)));
+    }
+
+    #[test]
+    fn large_commits_and_full_logs_get_no_reserve() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let (mut writer, _) = database(&path);
+        let mut limit = LogLimit::with(&mut writer, Folding::default(), 4 << 20, Duration::ZERO).unwrap();
+        let length = || beside(&path, "-wal").metadata().unwrap().len();
+        for _ in 0..30 {
+            writer.execute("INSERT INTO t VALUES (zeroblob(200000))", []).unwrap();
+            let written = length();
+            limit.reserve();
+            assert_eq!(length(), written);
+        }
+        assert!(length() > 4 << 20);
+        writer.execute("INSERT INTO t VALUES (1)", []).unwrap();
+        let written = length();
+        limit.reserve();
+        assert_eq!(length(), written);
     }
 
     #[test]

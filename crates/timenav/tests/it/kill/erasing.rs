@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::http::{Request, target};
+use crate::kill::log_state;
 use crate::service::{Service, run, timenav};
 
 const NAME: &str = "erased";
@@ -39,21 +40,22 @@ fn erasure_batch_interrupted_by_kill_is_atomic() {
             .collect();
         service.post(&target("/v1/events", &[("timeline_id", NAME)]), &drafts.into());
     }
-    let wal = |service: &Service| service.data().join("timenav.db-wal").metadata().map_or(0, |file| file.len());
     let (mut gone, mut cut_off) = (0, 0);
     // Killed immediately, after something was written, after much was written, and so on.
-    for (batch, grown_min) in [0, 1, 100_000, 400_000, 1, u64::MAX].into_iter().enumerate() {
+    for (batch, grown_min) in [None, Some(0), Some(1), Some(400_000), Some(0), Some(u64::MAX)].into_iter().enumerate() {
         let ids: Vec<String> = (batch * BATCH..(batch + 1) * BATCH).map(id).collect();
         let body = json!({ "timeline_id": NAME, "event_ids": ids });
         let mut connection = service.connect();
-        let before = wal(&service);
+        let before = log_state(&service);
         connection.send_request(&service.signed(Request::post("/v1/erase-events").json(&body)));
         let answered = std::thread::scope(|scope| {
             let answer = scope.spawn(|| connection.answer(false).is_ok_and(|answer| answer.status == 200));
             // The log shrinks when the erasure is done, so a different length counts too.
-            while grown_min > 0 && !answer.is_finished() {
-                let now = wal(&service);
-                if now < before || now - before >= grown_min {
+            while let Some(grown_min) = grown_min
+                && !answer.is_finished()
+            {
+                let now = log_state(&service);
+                if now.0 < before.0 || now != before && now.0 - before.0 >= grown_min {
                     break;
                 }
                 std::thread::yield_now();

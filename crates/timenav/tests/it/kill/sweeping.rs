@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::http::{Request, target};
+use crate::kill::log_state;
 use crate::service::{Service, run, timenav};
 use crate::waiting::{pause, until_so};
 
@@ -93,15 +94,14 @@ fn wait_until_due(service: &Service, end: u64) {
 
 /// Sends the request and kills the service at a given time. Returns whether there was a response.
 fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) -> bool {
-    let wal = |service: &Service| service.data().join("timenav.db-wal").metadata().map_or(0, |file| file.len());
-    let length = wal(service);
+    let log = log_state(service);
     let mut connection = service.connect();
     connection.send_request(&prune(service, &json!({})));
     std::thread::scope(|scope| {
         let answer = scope.spawn(|| connection.answer(false).is_ok_and(|answer| answer.status == 200));
         let has_come = || match moment {
             Moment::AtOnce => true,
-            Moment::Written => wal(service) != length,
+            Moment::Written => log_state(service) != log,
             Moment::Told => Kept::in_data(service, end).sweeps > before.sweeps,
             Moment::Going => Kept::in_data(service, end).reads < before.reads,
             Moment::Answered => false,
