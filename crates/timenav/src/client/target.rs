@@ -145,7 +145,10 @@ fn folder_key(folder: &Path) -> Result<(Zeroizing<String>, String), Failure> {
         Ok(key) => Ok((key, format!("from {}", path.display()))),
         Err(error) => {
             let path = path.display();
-            Err(Failure::NoKey(format!("there is no API key: {KEY} is not set, and {path} cannot be read: {error}")))
+            Err(Failure::NoKey(format!(
+                "there is no API key: {KEY} is not set, and {path} cannot be read: {error}; give the service's data \
+                 folder with --data, or set {KEY}"
+            )))
         }
     }
 }

@@ -166,7 +166,7 @@ fn import_command_reports_imported_and_rejected_records() {
     let lines = file("moon.ndjson", "{\"time\":\"1969-07-20T20:17:40Z\"}\n");
     let text = done(&service, &["import", &table, "--map", "time=when,name=what", "--timeline", "storms", "--create"]);
     let undo = "  to undo: timenav import --undo";
-    assert_eq!(text, format!("{table}: 2 imported, 0 unchanged, 0 refused\n{undo} 1-3-2 --timeline storms\n"));
+    assert_eq!(text, format!("{table}: 2 imported, 0 unchanged, 0 rejected\n{undo} 1-3-2 --timeline storms\n"));
     let answer = answered(&service, &["import", &lines]);
     assert_eq!((&answer["imported"], &answer["timeline_id"]), (&json!(1), &json!("main")));
     let (code, stdout, stderr) = run(
@@ -174,7 +174,7 @@ fn import_command_reports_imported_and_rejected_records() {
         "{\"time\":\"1969-07-20T20:17:40Z\"}\nx\n{}\n",
     );
     assert_eq!(code, Some(3), "{stderr}");
-    assert!(stdout.starts_with("-: 0 imported, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
+    assert!(stdout.starts_with("-: 0 imported, 1 unchanged, 2 rejected\n  line 2: "), "{stdout}");
     assert_eq!(stderr, "error: 2 records were rejected\n");
     // Unreadable and invalid files are skipped.
     let (missing, folder_of_files) = (folder.path().join("missing.csv"), folder.path().join("folder.csv"));
@@ -188,7 +188,7 @@ fn import_command_reports_imported_and_rejected_records() {
     assert_eq!(
         stdout,
         format!(
-            "{lines}: 0 imported, 1 unchanged, 0 refused\n{more}: 1 imported, 0 unchanged, 0 refused\n{undo} 3-4-1 --timeline main\n"
+            "{lines}: 0 imported, 1 unchanged, 0 rejected\n{more}: 1 imported, 0 unchanged, 0 rejected\n{undo} 3-4-1 --timeline main\n"
         )
     );
     let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
@@ -227,7 +227,7 @@ fn export_command_writes_ndjson_and_csv_files() {
     assert_eq!(done(&service, &["export", "--save", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
     assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,,\r\n"));
     let again = done(&service, &["import", &table]);
-    assert_eq!(again, format!("{table}: 0 imported, 1 unchanged, 0 refused\n"));
+    assert_eq!(again, format!("{table}: 0 imported, 1 unchanged, 0 rejected\n"));
     let (code, _, stderr) = run(&mut command(&service, &["export", "-o", &path("moon.txt")]), "");
     assert_eq!(code, Some(1), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["export", "--timeline", "nowhere", "-o", &table]), "");
@@ -273,8 +273,8 @@ fn git_history_import_skips_known_commits() {
     let service = Service::start();
     let path = folder.path().to_str().unwrap();
     let first = done(&service, &["import-git", path]);
-    assert!(first.starts_with(&format!("{path}: 4 imported, 0 unchanged, 0 refused\n")), "{first}");
-    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 0 imported, 4 unchanged, 0 refused\n"));
+    assert!(first.starts_with(&format!("{path}: 4 imported, 0 unchanged, 0 rejected\n")), "{first}");
+    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 0 imported, 4 unchanged, 0 rejected\n"));
     let events = service.find_all("main", "*", "../..", "100");
     let names: Vec<&Value> = events.iter().map(|event| &event["name"]).collect();
     assert_eq!(names, ["Go on", "Begin", "Aside", "Merge"]);
@@ -289,7 +289,7 @@ fn git_history_import_skips_known_commits() {
     assert_eq!(late["paradoxes"].as_array().unwrap().len(), 1, "{late}");
     let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side", "--create"];
     let newest = done(&service, &newest);
-    assert!(newest.starts_with(&format!("{path}: 1 imported, 0 unchanged, 0 refused\n")), "{newest}");
+    assert!(newest.starts_with(&format!("{path}: 1 imported, 0 unchanged, 0 rejected\n")), "{newest}");
     let nowhere = tempfile::tempdir().unwrap();
     for arguments in
         [["import-git", nowhere.path().to_str().unwrap(), "--limit=9"], ["import-git", path, "--revision=--all"]]

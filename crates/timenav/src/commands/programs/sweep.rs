@@ -30,7 +30,7 @@ use crate::wiring::surroundings::Surroundings;
 
 const JOBS_MAX: i64 = 64;
 
-/// 75 Runs a command at many dates, and reports the dates at which it fails.
+/// Runs a command at many dates, and reports the dates at which it fails.
 ///
 /// Each date has a temporary timeline, so dates run in parallel. The command runs as under `timenav exec --strict`, on
 /// a clock that starts at the date, with its timeline in `TIMENAV_TIMELINE`. By default it runs at the notable dates of

@@ -35,7 +35,7 @@ pub(crate) struct MigrateCommand {
     /// The source: `sqlite:DIR`, a data folder, or `postgres://…`.
     #[arg(long, value_name = "STORE", env = "TIMENAV_MIGRATE_FROM", hide_env_values = true)]
     from: StorePlace,
-    /// The target. A PostgreSQL database must be empty; a data folder must be the one of the service.
+    /// The target. A PostgreSQL database must be empty; a data folder must be that of the service.
     #[arg(long, value_name = "STORE", env = "TIMENAV_MIGRATE_TO", hide_env_values = true)]
     to: StorePlace,
     /// The checkpoint folder. Defaults to the data folder.

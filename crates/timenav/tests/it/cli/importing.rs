@@ -49,7 +49,7 @@ fn interrupted_import_reports_number_of_imported_records() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{stdout}{stderr}");
     assert!(stderr.contains("interrupted; waiting") && stderr.contains("Import again to continue"), "{stderr}");
-    let imported = format!("-: {} imported, 0 unchanged, 0 refused\n", events());
+    let imported = format!("-: {} imported, 0 unchanged, 0 rejected\n", events());
     assert!(stdout.starts_with(&imported), "{stdout}");
     assert!(events() >= LINES_BEFORE as u64);
     service.audit();
@@ -62,7 +62,7 @@ fn rejected_records_are_grouped_by_reason() {
     let (code, stdout, stderr) = run(&mut command(&service, &["import", "-", "--format", "csv"]), input);
     assert_eq!(code, Some(3), "{stderr}");
     let lines: Vec<&str> = stdout.lines().collect();
-    assert_eq!(lines[0], "-: 1 imported, 0 unchanged, 3 refused");
+    assert_eq!(lines[0], "-: 1 imported, 0 unchanged, 3 rejected");
     assert!(lines[1].starts_with("  2 records: time: ") && lines[1].ends_with(": lines 2, 4"), "{stdout}");
     assert!(lines[2].starts_with("  line 5: time: "), "{stdout}");
     assert_eq!(done(&service, &["events", "find"]).lines().count(), 2);
@@ -110,7 +110,7 @@ fn import_dry_run_reports_results_and_records_nothing() {
     let (code, stdout, stderr) = run(&mut command(&service, &["import", "--dry-run", file]), "");
     assert_eq!((code, stderr.as_str()), (Some(3), "error: 1 record was rejected\n"));
     assert!(
-        stdout.starts_with(&format!("{file}: 1 would be imported, 0 unchanged, 1 refused\n  line 3: time: ")),
+        stdout.starts_with(&format!("{file}: 1 would be imported, 0 unchanged, 1 rejected\n  line 3: time: ")),
         "{stdout}"
     );
     assert!(done(&service, &["events", "find"]).starts_with("No events"));

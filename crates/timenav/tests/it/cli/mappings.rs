@@ -28,13 +28,13 @@ fn guessed_mapping_can_be_saved_and_used_for_import() {
     };
     let (code, stdout, stderr) = with_home(&["import", &file, "--map", &format!("@{saved}")]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.starts_with(&format!("{file}: 2 imported, 0 unchanged, 0 refused\n")), "{stdout}");
+    assert!(stdout.starts_with(&format!("{file}: 2 imported, 0 unchanged, 0 rejected\n")), "{stdout}");
     assert_eq!(with_home(&["mapping", "list"]).1, "");
     assert_eq!(with_home(&["mapping", "save", "quakes", &saved]).0, Some(0));
     assert_eq!(with_home(&["mapping", "list"]).1, "quakes\n");
     assert_eq!(with_home(&["mapping", "show", "quakes"]).1, mapping);
     let (code, stdout, stderr) = with_home(&["import", &file, "--map", "quakes"]);
-    assert_eq!((code, stdout), (Some(0), format!("{file}: 0 imported, 2 unchanged, 0 refused\n")), "{stderr}");
+    assert_eq!((code, stdout), (Some(0), format!("{file}: 0 imported, 2 unchanged, 0 rejected\n")), "{stderr}");
     let (code, _, stderr) = with_home(&["import", &file, "--map", "quaks"]);
     assert_eq!(code, Some(1));
     assert!(stderr.contains("there is no mapping `quaks` (there are quakes)"), "{stderr}");

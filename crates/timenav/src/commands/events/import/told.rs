@@ -17,7 +17,7 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
         0 => String::new(),
         count => format!("{count} the same as an earlier record in the file, "),
     };
-    let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {repeated}{refused} refused\n");
+    let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {repeated}{refused} rejected\n");
     let listed = list(answer, "rejections");
     let reasons = reasons(listed, list(answer, "reasons"));
     for reason in &reasons {
@@ -112,8 +112,8 @@ mod tests {
             "warning_count": 2, "warnings": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record in the file, 3 refused\n  line 7: time: is \
-             missing (missing_parameter)\n  and 2 more, for which the service lists no reason\n  note: line 3: it \
+            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record in the file, 3 rejected\n  line 7: time: \
+             is missing (missing_parameter)\n  and 2 more, for which the service lists no reason\n  note: line 3: it \
              repeats (recurrence_kept)\n  and 1 more notes\n"
         );
     }
@@ -125,7 +125,7 @@ mod tests {
         let answer = json!({"imported": 0, "unchanged": 0, "rejected": 13, "rejections": refusals});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 0 imported, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or \
+            "a.csv: 0 imported, 0 unchanged, 13 rejected\n  12 records: time: `2` is no time (invalid_parameter), or \
              similar: lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …\n  line 1: time: is missing (missing_parameter)\n"
         );
     }
@@ -137,8 +137,8 @@ mod tests {
             "reasons": [reason(7, "b", 300), reason(1, "a", 4), reason(9, "c", 1)]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 0 imported, 0 unchanged, 305 refused\n  300 records: time: d (b): lines 7, …\n  4 records: time: d (a): \
-             lines 1, …\n  line 9: time: d (c)\n"
+            "a.csv: 0 imported, 0 unchanged, 305 rejected\n  300 records: time: d (b): lines 7, …\n  4 records: time: \
+             d (a): lines 1, …\n  line 9: time: d (c)\n"
         );
     }
 }

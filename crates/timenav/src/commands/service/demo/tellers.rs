@@ -67,7 +67,7 @@ pub(super) fn installed(programs: &OsStr, folder: &Path) -> anyhow::Result<Vec<T
     }
     if is_there(programs, "go") {
         let own = own_folder(folder, "go")?;
-        std::fs::write(own.join("clock.go"), GO).context("the program in Go cannot be written")?;
+        std::fs::write(own.join("clock.go"), GO).context("the Go program cannot be written")?;
         tellers.push(Teller { name: "Go", command: script(&[], GO_SCRIPT, &[own.as_os_str()]) });
     }
     if let Some(programs) = postgres() {
