@@ -124,7 +124,7 @@ pub(crate) struct TimelineEndedBody {
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// Its last signed tree, to compare kept checkpoints and proofs with from now on.
+    /// Its last signed tree. Compare stored checkpoints and proofs with it.
     head: HeadBody,
     /// Host time after which its contents are deleted.
     contents_until: String,

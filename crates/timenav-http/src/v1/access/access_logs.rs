@@ -114,7 +114,7 @@ pub(crate) struct GapBody {
     reason: &'static str,
     /// The number of entries.
     entries: u64,
-    /// The number of erased reads. Absent for pruned ones.
+    /// The number of erased reads. Absent for pruned reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<u64>,
     /// The lowest ledger position.

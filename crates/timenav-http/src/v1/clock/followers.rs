@@ -100,7 +100,7 @@ pub(crate) struct FollowersBody {
 /// A named reader of the clock's stream.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FollowerBody {
-    /// The id of the follower. Each connection has another one.
+    /// The id of the follower. Each connection has a new one.
     follower_id: String,
     /// The name of the follower. Several can have the same name.
     name: String,
@@ -127,7 +127,7 @@ pub(crate) struct FollowerBody {
     step: Option<u64>,
     /// Whether it confirms the steps of advances. Firings of an instant wait for these confirmations.
     steps: bool,
-    /// The clock error that the follower has to apply. Absent without an error.
+    /// The clock error that the follower must apply. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<FaultBody>,
     /// Host time of that confirmation.

@@ -22,7 +22,7 @@ use crate::wire::{self, HostTime, Text, Words};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/advance-to-next", "advance_to_next", "Moves the clock to the next moment of a timer", advance)
+        Route::change("/advance-to-next", "advance_to_next", "Moves the clock to the next due timer", advance)
             .takes::<NextRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION)

@@ -137,7 +137,7 @@ pub(crate) struct ErasedEventsBody {
 pub(crate) struct ErasureForkBody {
     /// The timeline.
     timeline_id: String,
-    /// Whether the caller may erase there.
+    /// Whether the caller may erase on the fork.
     may_erase: bool,
 }
 

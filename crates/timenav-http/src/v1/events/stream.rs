@@ -46,8 +46,8 @@ pub(crate) fn routes() -> Vec<Route> {
                 "reset",
             ],
             id: PLACE_PATTERN,
-            what: "One message for each change recorded in the ledger, and for time that the clock has passed; the id \
-                   begins with the position of the entry",
+            what: "One message for each ledger entry that changes something, and for each range with events that the \
+                   clock has passed; the id begins with the position of the entry",
             may_be_silent: true,
         })
         .conflicts()

@@ -53,7 +53,7 @@ pub(crate) struct EntriesBody {
     timeline_id: String,
     /// The entries.
     entries: Vec<LedgerEntryBody>,
-    /// The parent timeline and the number of shared entries, which are read there. Absent if the timeline is not a
+    /// The parent timeline and the number of shared entries, which it stores. Absent if the timeline is not a
     /// fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,

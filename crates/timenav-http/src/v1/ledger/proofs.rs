@@ -194,7 +194,7 @@ pub(crate) struct HeadProofBody {
     count: u64,
     /// The hashes from the timeline's checkpoint text to the root of the heads.
     hashes: Vec<String>,
-    /// The position of the entry `heads` on `system`.
+    /// The position of the `heads` entry on `system`.
     position: u64,
     /// The text of that entry.
     leaf: String,

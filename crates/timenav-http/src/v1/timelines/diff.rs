@@ -148,7 +148,7 @@ pub(crate) struct TimerDifferenceBody {
     compare: Option<TimerBody>,
 }
 
-/// A moment of a timer with different outcomes.
+/// A moment of a timer at which the outcomes differ.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FiringDifferenceBody {
     /// The timer.

@@ -108,7 +108,7 @@ pub(crate) struct AcknowledgeRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The `lease_id` of each firing. A firing that was claimed again since is then rejected (`lease_lost`). Without
+    /// The `lease_id` of each firing. A firing that has since been claimed again is rejected (`lease_lost`). Without
     /// lease ids, a firing is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
@@ -124,7 +124,7 @@ pub(crate) struct FailRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The `lease_id` of each firing. A firing that was claimed again since is then rejected (`lease_lost`). Without
+    /// The `lease_id` of each firing. A firing that has since been claimed again is rejected (`lease_lost`). Without
     /// lease ids, a firing is rejected if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
@@ -143,7 +143,7 @@ pub(crate) struct ExtendRequest {
     /// The firings.
     #[schema(value_type = Vec<String>, format = "id", min_items = 1, max_items = 1_000)]
     firing_ids: Vec<Text<FiringId>>,
-    /// The `lease_id` of each firing. A firing that was claimed again since is then `lost`. Without lease ids, a firing
+    /// The `lease_id` of each firing. A firing that has since been claimed again is `lost`. Without lease ids, a firing
     /// is lost if another user has claimed it.
     #[schema(value_type = Option<Vec<String>>, format = "id", min_items = 1, max_items = 1_000)]
     lease_ids: Option<Vec<Text<LeaseId>>>,
@@ -197,7 +197,7 @@ pub(crate) struct ClaimedFiringBody {
     step: Option<u64>,
     /// The number of this attempt, from 1.
     attempt: u32,
-    /// The id of this claim's lease; every claim has another one. Send it in `lease_ids` with the outcome.
+    /// The id of this claim's lease; every claim has a new one. Send it in `lease_ids` with the outcome.
     lease_id: String,
     /// Firings with the same key are processed one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]

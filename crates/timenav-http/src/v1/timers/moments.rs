@@ -93,9 +93,9 @@ async fn timer_preview(
 impl From<TimerMoments> for TimerMomentsBody {
     fn from(TimerMoments { timeline_id, moments, has_more }: TimerMoments) -> Self {
         let status = match (&*moments, has_more) {
-            ([], _) => "A timer would not fire by this rule.".to_owned(),
-            ([only], false) => format!("A timer would fire once by this rule, at {only}."),
-            ([first, ..], _) => format!("A timer would fire next at {first} by this rule."),
+            ([], _) => "A timer with this rule would not fire.".to_owned(),
+            ([only], false) => format!("A timer with this rule would fire once, at {only}."),
+            ([first, ..], _) => format!("A timer with this rule would next fire at {first}."),
         };
         let moments = moments.iter().map(ToString::to_string).collect();
         Self { status, timeline_id: timeline_id.to_string(), moments, has_more }

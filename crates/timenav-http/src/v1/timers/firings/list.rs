@@ -21,7 +21,7 @@ pub(crate) struct FiringsRequest {
     /// Only firings of this timer.
     #[schema(value_type = Option<String>, format = "id", example = "renew-42")]
     timer_id: Option<Text<TimerId>>,
-    /// Only firings of this advance, at the moments that it passed.
+    /// Only firings of this advance.
     #[schema(value_type = Option<String>, format = "id")]
     advance_id: Option<Text<AdvanceId>>,
     /// Only firings in this state: `pending`, `acknowledged`, `failed` or `superseded`.

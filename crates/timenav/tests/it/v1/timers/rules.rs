@@ -174,7 +174,7 @@ fn previewed_firing_times_match_the_set_timer() {
     let moments = told["moments"].as_array().unwrap();
     assert_eq!(told["moments"], json!(["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z"]));
     assert_eq!(told["has_more"], true);
-    assert_eq!(told["status"], "A timer would fire next at 2000-01-31T09:00:00Z by this rule.");
+    assert_eq!(told["status"], "A timer with this rule would next fire at 2000-01-31T09:00:00Z.");
     assert_eq!(service.get("/v1/timers", &[])["timers"], json!([]), "none is set");
 
     let every = json!({ "rule": rule, "starts": asked[1].1, "zone": asked[2].1 });
@@ -190,7 +190,7 @@ fn previewed_firing_times_match_the_set_timer() {
     let over = [("rule", "FREQ=DAILY;UNTIL=20000201T000000Z"), ("starts", "2000-01-01T00:00:00Z")];
     let over = service.get("/v1/timer-preview", &over);
     assert_eq!((&over["moments"], &over["has_more"]), (&json!([]), &json!(false)));
-    assert_eq!(over["status"], "A timer would not fire by this rule.");
+    assert_eq!(over["status"], "A timer with this rule would not fire.");
     service.audit();
 }
 
