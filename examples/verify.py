@@ -573,7 +573,7 @@ class Contents:
             need(is_due, f"it lists entry {one}, which another policy keeps longer")
         if len(named) == whole(said["count"]):
             found = hashlib.sha256(b"".join(self.gone[one][2] for one in named)).hexdigest()
-            need(found == said["leaf_hashes_sha256"], "the leaf hashes at its positions are not the ones it lists")
+            need(found == said["leaf_hashes_sha256"], "the leaf hashes at its positions do not match those it lists")
         self.let_go.update((one, position) for one in named)
         self.swept.update(named)
 
@@ -1018,7 +1018,7 @@ class Gone:
             need(is_due, wrong + f"it lists entry {one}, which another policy keeps longer")
         if is_known and len(named) == count:
             found = hashlib.sha256(b"".join(self.recorded[one][2] for one in named)).hexdigest()
-            need(found == hashes, wrong + "the leaf hashes at its positions are not the ones it lists")
+            need(found == hashes, wrong + "the leaf hashes at its positions do not match those it lists")
         self.payloads, self.let_go = self.payloads - {*named}, self.let_go + len(named)
 
 def erasure_in(said):

@@ -38,7 +38,7 @@ pub(crate) enum Reason {
     Narrow,
     #[error("the kernel gave it no vDSO")]
     NoVdso,
-    #[error("its vDSO is not the one of this kernel")]
+    #[error("its vDSO is not that of this kernel")]
     OtherVdso,
     #[error(
         "another tracer, such as a debugger, has attached to it, or only root may trace it: it gained privileges that \

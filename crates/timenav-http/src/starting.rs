@@ -56,7 +56,7 @@ impl Starting {
                 ([(header::CONTENT_TYPE, METRICS_TYPE)], ready).into_response()
             }
             _ => {
-                let reason = format!("the service waits for its database: {}", self.reason.lock());
+                let reason = format!("the service is waiting for its database: {}", self.reason.lock());
                 let failure = Failure::Refused(Refusal::Unavailable(reason));
                 let id = format!("starting_{}", self.rejected.fetch_add(1, Ordering::Relaxed));
                 let problem = failure.problem(&id);

@@ -185,7 +185,7 @@ impl Desk {
             return Vec::new();
         }
         self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
-            tracing::warn!(queue = self.queue, %error, "the queue could not be claimed from; will retry");
+            tracing::warn!(queue = self.queue, %error, "claiming from the queue failed; will retry");
             Vec::new()
         })
     }
@@ -321,7 +321,7 @@ where
                 Err(Error::Problem(problem)) if problem.is_final() => return Err(Error::Problem(problem)),
                 Err(error) => {
                     failed += 1;
-                    tracing::warn!(queue = desk.queue, %error, "the queue could not be claimed from; will retry");
+                    tracing::warn!(queue = desk.queue, %error, "claiming from the queue failed; will retry");
                     let after = error.problem().and_then(|problem| problem.retry_after);
                     let wait = after.unwrap_or_else(|| jitter(delay(failed)));
                     if timeout(wait, stopping.wait_for(|stopping| *stopping)).await.is_ok() {

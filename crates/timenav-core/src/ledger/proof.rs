@@ -295,9 +295,9 @@ pub enum TlogProofError {
     NotUtf8,
     #[error("a proof must start with the line `{TLOG_PROOF_HEADER}`")]
     Header,
-    #[error("the line `extra` must hold at least one byte in base64")]
+    #[error("the `extra` line must hold at least one byte in base64")]
     Extra,
-    #[error("the line `index` must hold a decimal number")]
+    #[error("the `index` line must hold a decimal number")]
     Index,
     #[error("each line of the proof must hold 32 bytes in base64")]
     Hash,

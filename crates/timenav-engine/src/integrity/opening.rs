@@ -91,7 +91,7 @@ pub enum OpenError {
     },
     /// Permissions, a clock or a count in the database differ from the signed ones.
     #[error(
-        "the rows of timeline `{timeline}` in the database are not the ones signed with its {size} entries: {}; keep \
+        "the rows of timeline `{timeline}` in the database do not match those signed with its {size} entries: {}; keep \
          the database as evidence and restore a backup",
         if timeline.is_system() {
             "a user, a key, a password, a session, a restriction or the end of a timeline was added, changed, \

@@ -141,7 +141,7 @@ impl Engine {
         system: &TimelineState,
         position: u64,
     ) -> Result<(CommittedHeads, Vec<u8>), Refusal> {
-        let damaged = |what: &str| Refusal::Damaged(format!("the entry `heads` at {position} of `system` {what}"));
+        let damaged = |what: &str| Refusal::Damaged(format!("the `heads` entry at {position} of `system` {what}"));
         let entry = SignedTree::of(system).entry(self.store(), position).await?;
         let record = LeafRecord::decode(&entry.leaf).map_err(|_| damaged("cannot be read"))?;
         let is_it = Action::of(&record) == Some(Action::Heads);
@@ -385,7 +385,7 @@ impl Engine {
             let at = self.witnessed().told.lock().within(head.key, cosigned.size).ok_or_else(|| not_yet(0))?;
             let (heads, leaf) = self.heads_at(&system, at.position).await?;
             let own = heads.as_slice().get(at.index).filter(|own| own.timeline_id == head.id);
-            let own = own.ok_or_else(|| Refusal::Damaged("an entry `heads` has changed".to_owned()))?;
+            let own = own.ok_or_else(|| Refusal::Damaged("a `heads` entry has changed".to_owned()))?;
             let leaves = heads.leaves(&self.options().service_name);
             let index = at.index as u64;
             let damaged = |error: timenav_core::ledger::ProofError| Refusal::Damaged(error.to_string());

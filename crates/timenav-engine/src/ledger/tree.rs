@@ -52,7 +52,7 @@ impl SignedTree {
         let nodes = inclusion_nodes(position, self.size).map_err(|error| self.damaged(position, &error.to_string()))?;
         let hashes = node_hashes(source, self.key, &nodes).await?;
         verify_inclusion(position, self.size, &leaf_hash(&entry.leaf), &hashes, &self.root)
-            .map_err(|_| self.damaged(position, "is not the one that was signed"))?;
+            .map_err(|_| self.damaged(position, "does not match what was signed"))?;
         Ok(entry)
     }
 
@@ -79,7 +79,7 @@ impl SignedTree {
         let root = root_at(source, self.key, size).await?;
         let damaged = || {
             let id = &self.id;
-            Refusal::Damaged(format!("the first {size} entries of `{id}` are not the ones that were signed"))
+            Refusal::Damaged(format!("the first {size} entries of `{id}` do not match what was signed"))
         };
         let nodes = consistency_nodes(size, self.size).map_err(|_| damaged())?;
         let hashes = node_hashes(source, self.key, &nodes).await?;

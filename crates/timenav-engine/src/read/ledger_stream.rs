@@ -232,11 +232,11 @@ impl LedgerStream {
         let told = match told {
             Ok(told) => told,
             Err(refusal @ Refusal::LimitReached { .. }) => {
-                tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ends");
+                tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ended");
                 return None;
             }
             Err(refusal) => {
-                tracing::error!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ends");
+                tracing::error!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ended");
                 return None;
             }
         };

@@ -72,7 +72,7 @@ impl Engine {
             let engine = self.clone();
             runtime.spawn(async move {
                 if let Err(refusal) = engine.tell_followers().await {
-                    tracing::debug!(%refusal, "the other services learn later that a follower has disconnected");
+                    tracing::debug!(%refusal, "the other services will detect later that a follower has disconnected");
                 }
             });
         }

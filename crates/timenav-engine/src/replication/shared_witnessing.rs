@@ -106,7 +106,7 @@ impl Engine {
             Judged::Good { checkpoint, lines } => {
                 if let Err(refusal) = self.learn_heads(checkpoint.size, checkpoint.size).await {
                     let Refusal::Damaged(contradiction) = refusal else { return Err(refusal) };
-                    tracing::error!("trees that other services committed `system` to are missing: {contradiction}");
+                    tracing::error!("trees that other services committed to on `system` are missing: {contradiction}");
                     *self.witnessed().contradiction.lock() = Some(contradiction);
                 }
                 let by: BTreeMap<String, u64> =

@@ -235,7 +235,7 @@ pub(super) async fn wait_for_open(connections: &Connections) -> Result<(), Faile
 async fn wait_until_all_after(connections: &Connections, name: Option<&str>) -> Result<(), Failed> {
     let waited = tokio::time::timeout(EARLIER_WAIT, async {
         while let Err(failed) = try_wait_until_all_after(connections, name).await {
-            tracing::debug!(?failed, "it is not known yet whether a transaction is open that began before a change");
+            tracing::debug!(?failed, "cannot yet determine whether a transaction from before a change is still open");
             pause(SETTLE_EVERY).await;
         }
     });

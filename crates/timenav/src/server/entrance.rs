@@ -45,7 +45,7 @@ impl Opening {
         };
         starting.wait(reason);
         if times % TRIED_UNTOLD == 0 {
-            tracing::warn!(%address, reason, "the service waits for its database: {reason}");
+            tracing::warn!(%address, reason, "the service is waiting for its database: {reason}");
         }
         Self::Probes { server, starting, times }
     }

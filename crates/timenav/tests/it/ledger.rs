@@ -81,8 +81,8 @@ pub(crate) fn proof_file(text: &str) -> (u64, Vec<u8>, Vec<Hash>, String) {
     let mut lines = head.split('\n');
     assert_eq!(lines.next(), Some("c2sp.org/tlog-proof@v1"));
     let decoded = |text: &str| BASE64.decode(text.as_bytes()).expect("it is base64");
-    let extra = lines.next().and_then(|line| line.strip_prefix("extra ")).map(decoded).expect("a line `extra`");
-    let index = lines.next().and_then(|line| line.strip_prefix("index ")).expect("a line `index`");
+    let extra = lines.next().and_then(|line| line.strip_prefix("extra ")).map(decoded).expect("an `extra` line");
+    let index = lines.next().and_then(|line| line.strip_prefix("index ")).expect("an `index` line");
     let hashes = lines.map(|line| decoded(line).try_into().expect("a hash has 32 bytes")).collect();
     (index.parse().expect("an index is a number"), extra, hashes, note.to_owned())
 }

@@ -124,7 +124,7 @@ impl<'a> Accepting<'a> {
         let divergence = Divergence { timeline, kind, seen, found, found_statement };
         self.ports.outside.keep_divergence(&divergence, &kept.note)?;
         if is_explained {
-            tracing::warn!(%error, "an operator has accepted this loss in an entry `accept_rollback` of `system`");
+            tracing::warn!(%error, "an operator has accepted this loss in an `accept_rollback` entry of `system`");
             self.has_explained = true;
             return Ok(());
         }

@@ -12,7 +12,7 @@ pub(super) async fn compare_tree(source: &dyn ScanSource, ended: &EndedTimeline)
     let mut findings = Findings::default();
     let root = tree::root(source, ended.key, ended.size, &mut findings).await?;
     if root.is_some_and(|root| root != ended.root) {
-        let evidence = format!("the tree of `{}`, which has ended, is not the one it ended with", ended.id);
+        let evidence = format!("the tree of `{}`, which has ended, does not match its final tree", ended.id);
         findings.add(FindingKind::CheckpointMismatch, None, evidence);
     }
     Ok(findings)

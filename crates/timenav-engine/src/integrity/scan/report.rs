@@ -127,15 +127,15 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     sentences.push(
         match request.depth {
             Depth::Full if request.timeline.is_system() => {
-                "Outcomes kept for repeated requests are not derived from the ledger: they were compared only with \
+                "Outcomes stored for repeated requests are not derived from the ledger: they were compared only with \
                  the entries that they name, and with the erasures that list them."
             }
             Depth::Full | Depth::Tail(_) => {
-                "Outcomes kept for repeated requests are not derived from the ledger: they were compared only with \
+                "Outcomes stored for repeated requests are not derived from the ledger: they were compared only with \
                  the erasures that list them."
             }
             Depth::Quick | Depth::Sample(_) => {
-                "Outcomes kept for repeated requests are not derived from the ledger and were not compared."
+                "Outcomes stored for repeated requests are not derived from the ledger and were not compared."
             }
         }
         .to_owned(),

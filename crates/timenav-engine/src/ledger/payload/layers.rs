@@ -9,7 +9,7 @@ use timenav_core::ledger::{LeafRecord, Salt, TlogProof, payload_hash};
 use crate::ledger::action::Action;
 use crate::requests::json::read;
 
-/// A later entry of a layer that explains why content of the layer was erased. This is both a line `erasure` of a
+/// A later entry of a layer that explains why content of the layer was erased. This is both an `erasure` line of a
 /// bundle and the payload of `layer_erased` after that line was imported. Members are in ascending order of their
 /// names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,13 +36,13 @@ impl LayerErased<'_> {
         let proof = TlogProof::parse(self.proof.as_bytes()).map_err(|error| error.to_string())?;
         let record = LeafRecord::decode(&proof.extra).map_err(|error| error.to_string())?;
         if record.seq != proof.index || *record.timeline_id != *self.timeline_id {
-            return Err(format!("the entry is not the one at {} of `{}`", proof.index, self.timeline_id));
+            return Err(format!("the entry does not match the one at {} of `{}`", proof.index, self.timeline_id));
         }
         let salt = data_encoding::HEXLOWER.decode(self.salt.as_bytes()).ok();
         let salt = salt.and_then(|salt| salt.try_into().ok()).map(Salt::from_bytes);
         let salt = salt.ok_or("a salt has 16 bytes, in lower-case hexadecimal digits")?;
         if payload_hash(&salt, self.payload.as_bytes()) != record.payload_hash {
-            return Err("its payload is not the one it was created for".to_owned());
+            return Err("its payload does not match its hash".to_owned());
         }
         Ok(LaterEntry { leaf: proof.extra.clone(), payload: self.payload.as_bytes().to_vec() })
     }

@@ -147,7 +147,7 @@ impl<'a> BundleCheck<'a> {
             return Err(format!("the line has more than {BUNDLE_LINE_BYTES_MAX} bytes"));
         }
         if self.is_over {
-            return Err("there is data after the line `end`".to_owned());
+            return Err("there is data after the `end` line".to_owned());
         }
         let line = Line::read(bytes)?;
         self.check_followed(&line)?;
@@ -170,7 +170,7 @@ impl<'a> BundleCheck<'a> {
     /// # Errors
     /// The file is truncated.
     pub fn finish(self) -> Result<CheckedBundle, String> {
-        let cut = || "the file is cut off: its line `end` is missing".to_owned();
+        let cut = || "the file is cut off: its `end` line is missing".to_owned();
         let (Some(header), Some(checkpoint), true) = (self.header, self.checkpoint, self.is_over) else {
             return Err(cut());
         };
@@ -205,7 +205,7 @@ impl<'a> BundleCheck<'a> {
             (LastEntry::Data(position, _), line) if !matches!(line, Line::Data(_)) => {
                 Err(format!("the sealed record of entry {position} is missing"))
             }
-            (_, Line::Bundle(_)) if self.header.is_some() => Err("there is a second line `bundle`".to_owned()),
+            (_, Line::Bundle(_)) if self.header.is_some() => Err("there is a second `bundle` line".to_owned()),
             (_, line) if self.header.is_none() && !matches!(line, Line::Bundle(_)) => {
                 Err(format!("the first line must be `bundle`, not `{}`", line.name()))
             }
@@ -331,7 +331,7 @@ impl<'a> BundleCheck<'a> {
                     && fork.size == before.size
                     && fork.root == before.root.to_hex();
                 let (size, timeline) = (before.size, &before.timeline_id);
-                let what = || format!("the {size} entries of `{timeline}` are not the ones `{of}` continues from");
+                let what = || format!("the {size} entries of `{timeline}` differ from those `{of}` continues from");
                 if is_it { Ok(()) } else { Err(what()) }
             }
         }

@@ -392,7 +392,7 @@ impl Command for EraseReads {
         // The replacement of the payload must have the same hash as the entry, or the entry cannot be verified any
         // more.
         if kept.root() != record.payload_hash {
-            return Err(Refusal::Damaged(format!("the reads of entry {at} are not the ones that were signed")));
+            return Err(Refusal::Damaged(format!("the reads of entry {at} do not match what was signed")));
         }
         let runs = self.which.runs(&kept)?;
         let left = kept.without(|number, _| runs.contains(number as u64));

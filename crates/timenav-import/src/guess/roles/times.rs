@@ -229,7 +229,7 @@ impl Roles<'_> {
         let name = &self.columns[place].name;
         let all = self.texts(place).count();
         format!(
-            "{told}. `{name}` is one in {count} of {all} records: `time={name}` imports those and rejects the others"
+            "{told}. `{name}` is a time in {count} of {all} records: `time={name}` imports those and rejects the others"
         )
     }
 
@@ -285,6 +285,6 @@ impl Roles<'_> {
     fn doubted(&self, moment: Moment, part: TimePart, names: &[&str]) -> Option<String> {
         let place = self.find(names, |place, text| self.is_of(moment, place) && number_alone(text).is_some())?;
         let (name, part) = (&self.columns[place].name, part.as_str());
-        Some(format!("`{name}` is not used as the {part}, because some values cannot be one"))
+        Some(format!("`{name}` is not used as the {part}, because some values are not valid"))
     }
 }

@@ -1,4 +1,4 @@
-//! Commitments of `system` by entries `heads`, and timelines that contradict them.
+//! Commitments of `system` by `heads` entries, and timelines that contradict them.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};

@@ -1,7 +1,7 @@
 //! Timelines that are shown to witnesses individually, because the operator named them.
 //!
 //! Entries `heads` cover every timeline already. Cosignatures of a single timeline are for verifiers that do not know
-//! `system` and entries `heads`: any verifier of checkpoints and cosignatures (C2SP tlog-checkpoint, tlog-cosignature)
+//! `system` and `heads` entries: any verifier of checkpoints and cosignatures (C2SP tlog-checkpoint, tlog-cosignature)
 //! can check them.
 
 use std::path::PathBuf;
@@ -39,14 +39,19 @@ pub(super) async fn run(
             Ok(is_there) => {
                 if was_there && !is_there {
                     let timeline = kept.timeline.as_str();
-                    tracing::warn!(timeline, "witnesses are not shown `{timeline}`: there is no such timeline");
+                    tracing::warn!(timeline, "`{timeline}` is not sent to witnesses: there is no such timeline");
                 }
                 was_there = is_there;
             }
             Err(refusal) => {
                 if let Some(suppressed) = failures.tell(engine.now()) {
                     let timeline = kept.timeline.as_str();
-                    tracing::warn!(%refusal, timeline, suppressed, "witnesses cannot be shown `{timeline}`; will retry");
+                    tracing::warn!(
+                        %refusal,
+                        timeline,
+                        suppressed,
+                        "`{timeline}` cannot be sent to witnesses; will retry"
+                    );
                 }
             }
         }

@@ -127,7 +127,7 @@ fn service_that_starts_before_its_database_waits_for_it() {
     let log_file = std::fs::File::create(&log).unwrap();
     let mut starting = starting.stdout(Stdio::piped()).stderr(log_file).spawn().unwrap();
     let text = || std::fs::read_to_string(&log).unwrap();
-    until_so("a start that waits for the database", || text().contains("the service waits for its database"));
+    until_so("a start that waits for the database", || text().contains("the service is waiting for its database"));
     let address = text().split_once("address=").unwrap().1.split(' ').next().unwrap().parse().unwrap();
     let status = |path: &str| send(address, &Request::get(path).anonymous()).unwrap();
     assert_eq!(status("/healthz").status, 200);

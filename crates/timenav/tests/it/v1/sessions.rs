@@ -212,7 +212,7 @@ fn tampered_session_and_password_rows_are_rejected() {
     let (code, stdout, stderr) = run(&mut command, "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(
-        stderr.contains("error: the rows of timeline `system` in the database are not the ones signed"),
+        stderr.contains("error: the rows of timeline `system` in the database do not match those signed"),
         "{stderr}"
     );
     let mut command = timenav();

@@ -65,7 +65,7 @@ fn named_timeline_has_its_own_cosigned_checkpoints() {
     let mut witness = Witness::start(&[&system_key(&service), &books_key(&service)]);
     naming(&mut service, &witness.option(), &["books"]);
     // It need not exist yet.
-    let warned = "witnesses are not shown `books`: there is no such timeline";
+    let warned = "`books` is not sent to witnesses: there is no such timeline";
     looked_for(&service, warned, || service.log_text().contains(warned).then_some(()));
     let position = record(&service, "books", "first");
     record(&service, "other", "x");

@@ -39,7 +39,7 @@ pub enum SweepFaultKind {
     TooYoung { position: u64 },
     #[error("it lists entry {position}, which another policy keeps longer")]
     KeptLonger { position: u64 },
-    #[error("the leaf hashes at its positions are not the ones it lists")]
+    #[error("the leaf hashes at its positions do not match those it lists")]
     LeafHashes,
 }
 

@@ -52,7 +52,7 @@ impl Way<'_, '_> {
         let root = tree::root(self.request.source, key, fork.size, &mut self.findings).await?;
         if root.is_some_and(|root| root.to_hex() != fork.root) {
             let evidence =
-                format!("the first {} entries of `{}` are not the ones it was forked from", fork.size, fork.fork_of);
+                format!("the first {} entries of `{}` differ from those it was forked from", fork.size, fork.fork_of);
             self.findings.add(FindingKind::Fork, Some(0), evidence);
         }
         self.checked.push(Checked { what: "forks", count: 1 });

@@ -6,10 +6,10 @@ use crate::timelines::bundles::gone::Teller;
 use crate::timelines::bundles::line::BUNDLE_FORMAT_OF_LAYERS;
 
 impl BundleCheck<'_> {
-    /// Verifies a line `erasure`: an entry proven with the key of the bundle.
+    /// Verifies an `erasure` line: an entry proven with the key of the bundle.
     pub(super) fn erasure(&mut self, line: &LayerErased<'_>) -> Result<(), String> {
         if self.checkpoint.is_none() {
-            return Err("a line `erasure` comes before the checkpoint".to_owned());
+            return Err("an `erasure` line comes before the checkpoint".to_owned());
         }
         let name = self.keys.current.name();
         let service = name.rsplit_once('/').map_or(name, |(service, _)| service);

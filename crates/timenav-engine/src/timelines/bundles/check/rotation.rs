@@ -40,7 +40,7 @@ impl BundleCheck<'_> {
     /// Switches to the next key, if both keys have signed the tree that ends with the rotation.
     fn follow(&mut self, note: &str) -> Result<(), String> {
         let (LastEntry::Rotation(position, rotated), Some(scan)) = (&self.last, &self.current) else {
-            return Err("a line `rotation` does not follow an entry about a rotation".to_owned());
+            return Err("a `rotation` line does not follow an entry about a rotation".to_owned());
         };
         let wrong = |what: String| format!("the rotation at {position}: {what}");
         let current = &self.keys.current;

@@ -65,7 +65,7 @@ impl Manifest {
         }
         let mut field = |name: &str| {
             let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            value.with_context(|| format!("it lacks a line `{name}`"))
+            value.with_context(|| format!("it lacks a `{name}` line"))
         };
         let key = VerifierKey::parse(field("key")?)?;
         let made_at = field("made")?.to_owned();

@@ -53,7 +53,7 @@ pub(super) fn verify(bytes: &[u8], key: &VerifierKey, as_json: bool) -> Result<(
 /// Verifies that the entry leads to the checkpoint in the proof, and that the key has signed it.
 fn check(bytes: &[u8], key: &VerifierKey) -> anyhow::Result<(TlogProof, Checkpoint)> {
     let proof = TlogProof::parse(bytes)?;
-    anyhow::ensure!(!proof.extra.is_empty(), "there is no entry in it: it has no line `extra`");
+    anyhow::ensure!(!proof.extra.is_empty(), "there is no entry in it: it has no `extra` line");
     let tree = Checkpoint::open(proof.checkpoint.as_bytes(), key, verify_signature)?;
     verify_inclusion(proof.index, tree.size, &leaf_hash(&proof.extra), &proof.hashes, &tree.root)?;
     let record = LeafRecord::decode(&proof.extra).context("the entry cannot be read")?;
