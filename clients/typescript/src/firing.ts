@@ -64,7 +64,7 @@ export interface Firing<C> {
   readonly step: number | null;
   /** Firings with the same key are processed one after the other. */
   readonly orderKey: string | null;
-  /** The id of this claim's lease; every claim has another one. Null if the service has none. */
+  /** The id of this claim's lease; every claim has a new one. Null if the service has none. */
   readonly leaseId: string | null;
   /** A clock that stays at `due`. */
   readonly clock: FiringClock;

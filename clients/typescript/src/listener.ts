@@ -144,7 +144,7 @@ export class Listener {
           break;
         }
         const after = error instanceof ApiError ? error.retryAfterSeconds : null;
-        console.warn(`the queue ${this.queue} could not be claimed from, and is tried again: ${String(error)}`);
+        console.warn(`claiming from the queue ${this.queue} failed; will retry: ${String(error)}`);
         await host.pause((after ?? jittered(delay)) * 1_000, signal);
         delay = Math.min(delay * 2, DELAY_MAX);
       }
@@ -183,7 +183,7 @@ export class Listener {
     const at = this.#claimedAt;
     if (!this.#isOpen() || at === null || host.monotonicMicros() - at < HEARD_MICROS) return;
     await this.#claimAtOnce(1).catch((error: unknown) => {
-      console.warn(`the queue ${this.queue} could not be claimed from, and is tried again: ${String(error)}`);
+      console.warn(`claiming from the queue ${this.queue} failed; will retry: ${String(error)}`);
     });
   }
 

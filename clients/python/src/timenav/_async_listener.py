@@ -121,7 +121,7 @@ class AsyncListener:
                     LOG.error("the queue %s can no longer be claimed from: %s", self.queue, error)
                     return
                 wait, delay = next_delay(delay, error)
-                LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+                LOG.warning("claiming from the queue %s failed; will retry: %s", self.queue, error)
                 await self._unless_stopped(asyncio.sleep(wait))
 
     async def _unless_stopped(self, awaited: Any) -> Any:
@@ -145,7 +145,7 @@ class AsyncListener:
         try:
             await self._claim_at_once(1)
         except TimenavError as error:
-            LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+            LOG.warning("claiming from the queue %s failed; will retry: %s", self.queue, error)
 
     def _take(self, claimed: schemas.ClaimedBody) -> None:
         self._claimed_at = monotonic_micros()

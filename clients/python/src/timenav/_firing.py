@@ -74,7 +74,7 @@ class Firing(Generic[C]):
     order_key: str | None
     """Firings with the same key are processed one after the other."""
     lease_id: str | None
-    """The id of this claim's lease; every claim has another one. None if the service has none."""
+    """The id of this claim's lease; every claim has a new one. None if the service has none."""
     clock: FiringClock = field(repr=False)
     """A clock that stays at `due`."""
     client: C = field(repr=False)

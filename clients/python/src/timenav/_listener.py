@@ -133,7 +133,7 @@ class Listener:
                         LOG.error("the queue %s can no longer be claimed from: %s", self.queue, error)
                         break
                     wait, delay = next_delay(delay, error)
-                    LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+                    LOG.warning("claiming from the queue %s failed; will retry: %s", self.queue, error)
                     with self._changed:
                         self._changed.wait_for(lambda: self._stopping, wait)
         finally:
@@ -163,7 +163,7 @@ class Listener:
         try:
             self._claim_at_once(1)
         except TimenavError as error:
-            LOG.warning("the queue %s could not be claimed from, and is tried again: %s", self.queue, error)
+            LOG.warning("claiming from the queue %s failed; will retry: %s", self.queue, error)
 
     def _take(self, claimed: schemas.ClaimedBody) -> None:
         self._claimed_at = monotonic_micros()
