@@ -193,7 +193,7 @@ impl Engine {
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
         let follower = if let Some(follower) = follower {
             if let Err(refusal) = self.tell_follower(&timeline, &follower_id).await {
-                tracing::debug!(%refusal, "the other services learn later what a follower has confirmed");
+                tracing::debug!(%refusal, "the other services will detect a confirmation later");
             }
             follower
         } else {

@@ -25,10 +25,10 @@ const HOLDER: &str = "the service, which sends it to a webhook";
 
 /// The reason why a fork no longer sends webhooks of inherited timers. It names neither the origin nor a user, which
 /// not every reader of the fork may know.
-const FORKER_LOST_WRITE: &str = "whoever created the fork is no longer allowed to write to the timeline that it was forked \
-    from, so the fork sends no webhooks for timers that it took along; set one on the fork";
-const FORKED_ENDED: &str = "the timeline that was forked has ended, so the fork sends no webhooks for timers that it took \
-    along; set one on the fork";
+const FORKER_LOST_WRITE: &str = "the user who created the fork is no longer allowed to write to its parent, so the \
+    fork sends no webhooks for inherited timers; set a timer on the fork";
+const FORKED_ENDED: &str = "the parent of the fork has ended, so the fork sends no webhooks for inherited timers; set \
+    a timer on the fork";
 
 impl Engine {
     #[must_use]

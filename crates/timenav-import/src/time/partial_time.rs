@@ -115,14 +115,14 @@ fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {
             (partial.second, partial.fraction) = (Some(second), fraction);
         }
         TimePart::Date => {
-            let hint = "write which part is where, as in `date=column|DD/MM/YYYY`";
+            let hint = "state the order of its parts, as in `date=column|DD/MM/YYYY`";
             let read = written(part, &DATES, "date", hint)?;
             partial.year = read.year;
             partial.month = read.month;
             partial.day = read.day;
         }
         TimePart::TimeOfDay => {
-            let hint = "write which part is where, as in `time_of_day=column|hhmmss`";
+            let hint = "state the order of its parts, as in `time_of_day=column|hhmmss`";
             let read = written(part, &TIMES_OF_DAY, "time of day", hint)?;
             (partial.hour, partial.minute, partial.second) = (read.hour, read.minute, read.second);
             partial.fraction = read.fraction;

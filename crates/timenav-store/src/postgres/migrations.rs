@@ -161,8 +161,8 @@ fn check(steps: &[Step], done: &[(String, String)]) -> Result<usize, StoreError>
         if name != step.name || *sha256 != digest(step.text) {
             let message = format!(
                 "the tables of the database were created by another version of timenav, which this one cannot upgrade: \
-                 their step `{name}` is not `{}` of this version. Use the version that created them; to leave it, run \
-                 its `timenav migrate` into a SQLite file, and this version's from there into an empty database",
+                 their step `{name}` is not `{}` of this version. Use the version that created them. To change \
+                 versions, run its `timenav migrate` to a SQLite file, then this version's to an empty database",
                 step.name
             );
             return Err(StoreError::Unavailable(message));

@@ -143,7 +143,7 @@ fn place_may_be_in_one_column() {
         Format::Csv,
         "time.date=date,geo=where",
         "date,where\n07/16/1945,\n",
-        "`date`: `07/16/1945` is an ambiguous date; write which part is where, as in \
+        "`date`: `07/16/1945` is an ambiguous date; state the order of its parts, as in \
          `date=column|DD/MM/YYYY`",
     );
 }

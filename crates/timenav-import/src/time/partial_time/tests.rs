@@ -49,11 +49,11 @@ fn invalid_time_parts_are_rejected_with_a_correction() {
     check(&[(Year, "1945"), (Month, "x")], "`x` is not a valid month; months are 1 to 12, or English names");
     check(&[(Date, "1945-07-16"), (Hour, "25")], "the hour is 25; it must be from 0 to 23");
     check(&[(Date, "1945-07-16"), (TimeOfDay, "945")], {
-        "`945` is an ambiguous time of day; write which part is where, as in \
+        "`945` is an ambiguous time of day; state the order of its parts, as in \
          `time_of_day=column|hhmmss`"
     });
     for date in ["28.02.24", "24-02-28", "29-Feb-24"] {
-        let hint = "write which part is where, as in `date=column|DD/MM/YYYY`";
+        let hint = "state the order of its parts, as in `date=column|DD/MM/YYYY`";
         check(&[(Date, date)], &format!("`{date}` is an ambiguous date; {hint}"));
     }
     check(&[(Month, "7")], "the year is missing");
