@@ -62,9 +62,9 @@ export interface StreamMessage {
   /** The change of an event or a paradox. */
   change?: 'recorded' | 'corrected' | 'manipulated' | 'made' | 'healed';
   event_id?: string;
-  /** The event as it was recorded or corrected; absent if it was erased since. */
+  /** The event as it was recorded or corrected; absent if it has been erased since. */
   event?: Schema<'EventBody'>;
-  /** The intervention; absent if it was erased since. */
+  /** The intervention; absent if it has been erased since. */
   intervention?: Schema<'InterventionBody'>;
   /** The new or resolved paradox. A resolved one is as it was before. */
   paradox?: Schema<'ParadoxBody'>;

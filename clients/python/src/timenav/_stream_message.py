@@ -27,9 +27,9 @@ class StreamMessage(TypedDict):
     event_id: NotRequired[str]
     """The event's id."""
     event: NotRequired[schemas.EventBody]
-    """The event as it was recorded or corrected; absent if it was erased since."""
+    """The event as it was recorded or corrected; absent if it has been erased since."""
     intervention: NotRequired[schemas.InterventionBody]
-    """The intervention; absent if it was erased since."""
+    """The intervention; absent if it has been erased since."""
     paradox: NotRequired[schemas.ParadoxBody]
     """The new or resolved paradox. A resolved one is as it was before."""
     due: NotRequired[DueBody]

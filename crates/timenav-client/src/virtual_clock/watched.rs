@@ -152,9 +152,9 @@ pub struct StreamMessage {
     pub change: Option<String>,
     /// The event's id.
     pub event_id: Option<String>,
-    /// The event as recorded or corrected; absent if it was erased since.
+    /// The event as recorded or corrected; absent if it has been erased since.
     pub event: Option<Event>,
-    /// The intervention on the event; absent if it was erased since.
+    /// The intervention on the event; absent if it has been erased since.
     pub intervention: Option<Intervention>,
     /// The paradox that was created or healed. A healed one is sent as it was.
     pub paradox: Option<Paradox>,

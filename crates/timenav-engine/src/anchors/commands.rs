@@ -99,7 +99,7 @@ impl Engine {
     /// has changed, and timers, in another round. No entry or version is lost.
     ///
     /// # Errors
-    /// The caller is not authorized, there is no such anchor, too much was changed since, or the ledger cannot be
+    /// The caller is not authorized, there is no such anchor, too much has changed since, or the ledger cannot be
     /// written.
     pub async fn return_to_anchor(
         &self,

@@ -138,7 +138,7 @@ impl Engine {
     /// Dry run of a return to an anchor.
     ///
     /// # Errors
-    /// The caller may not return there, there is no such anchor, too much was changed since, or the ledger cannot be
+    /// The caller may not return there, there is no such anchor, too much has changed since, or the ledger cannot be
     /// written.
     #[boxed]
     pub async fn foresee_return(

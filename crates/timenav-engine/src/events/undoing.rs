@@ -23,7 +23,7 @@ const BLOCK_LEAVES: usize = 4_096;
 pub struct UndoneImport {
     pub timeline_id: TimelineId,
     pub undone: u64,
-    /// How many stay because they were changed since.
+    /// How many stay because they have changed since.
     pub kept: u64,
     /// The rest of the import, if it exceeds the limit of one request.
     pub rest: Option<ImportId>,

@@ -100,12 +100,12 @@ pub enum News {
         event_id: String,
         /// Whether it was recorded before.
         is_correction: bool,
-        /// The event as JSON; `None` if it was erased since.
+        /// The event as JSON; `None` if it has been erased since.
         content: Option<String>,
     },
     Intervention {
         event_id: String,
-        /// The intervention as JSON; `None` if it was erased since.
+        /// The intervention as JSON; `None` if it has been erased since.
         content: Option<String>,
     },
     /// An advance has begun, has reached another instant, or has ended. Its firings are not included.

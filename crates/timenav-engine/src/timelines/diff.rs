@@ -111,8 +111,8 @@ impl Engine {
     /// earlier states are not stored.
     ///
     /// # Errors
-    /// The caller may not read both, they have no common ancestor, too many entries were written since they diverged,
-    /// the cursor belongs to another query, or the ledger cannot be written.
+    /// The caller may not read both, they have no common ancestor, too many entries have been written since they
+    /// diverged, the cursor belongs to another query, or the ledger cannot be written.
     #[boxed]
     pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
         let TimelinesDiff { a, b, of, items_max, cursor } = request;

@@ -249,7 +249,7 @@ pub(crate) struct TimerShownBody {
     skipped: Option<SkippedBody>,
 }
 
-/// Moments of a rule that did not fire since the timer was set or changed, within the newest 4,096 ledger entries.
+/// Moments of a rule that have not fired since the timer was set or changed, within the newest 4,096 ledger entries.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SkippedBody {
     /// The number of moments.

@@ -33,7 +33,7 @@ pub(crate) struct Timer {
     due: Due,
     /// Nanoseconds between expirations: of virtual time if sleeps are virtual, else of host time. 0 for a single one.
     every: i128,
-    /// Bounds for its end on the monotonic clock. A timer with another end was set by the program since.
+    /// Bounds for its end on the monotonic clock. The program has since set a timer with another end.
     ends: (i128, i128),
     /// Nanoseconds of host time after which it expires again, if that is known.
     repeats: i128,

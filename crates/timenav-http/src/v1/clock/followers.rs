@@ -281,7 +281,7 @@ async fn confirm(
     let status = if generation >= newest {
         format!("`{}` has confirmed the newest change.", follower.name)
     } else {
-        format!("`{}` has confirmed a change, and {} followed since.", follower.name, newest - generation)
+        format!("`{}` has confirmed a change, and {} followed it.", follower.name, newest - generation)
     };
     let (timeline_id, follower_id) = (follower.timeline.to_string(), follower.follower_id.to_string());
     Ok(Json(ConfirmedBody { status, timeline_id, follower_id, generation }))

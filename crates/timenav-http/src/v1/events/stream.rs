@@ -118,11 +118,11 @@ pub(crate) struct StreamBody {
     /// The event's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     event_id: Option<String>,
-    /// The event as it was recorded or corrected; absent if it was erased since.
+    /// The event as it was recorded or corrected; absent if it has been erased since.
     #[schema(value_type = Option<crate::v1::events::EventBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Box<RawValue>>,
-    /// The intervention, with the event `after` it; absent if it was erased since.
+    /// The intervention, with the event `after` it; absent if it has been erased since.
     #[schema(value_type = Option<crate::v1::events::event_history::InterventionBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     intervention: Option<Box<RawValue>>,

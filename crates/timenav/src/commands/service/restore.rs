@@ -229,8 +229,8 @@ impl Restored {
             ));
         }
         to_do.push(format!(
-            "Anything written after {} is missing. Users, keys and sessions are as they were then: revoke again what \
-             was revoked since. You need an operator's key for that, in {ADMIN_KEY_FILE} or elsewhere.",
+            "Anything written after {} is missing. Users, keys and sessions are as they were then: repeat later \
+             revocations. You need an operator's key for that, in {ADMIN_KEY_FILE} or elsewhere.",
             manifest.made_at
         ));
         let status = format!("The data folder {} was restored.", data.display());
