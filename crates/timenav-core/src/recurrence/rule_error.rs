@@ -72,7 +72,7 @@ const fn six_fields(fields: usize) -> &'static str {
             ": leave out the seconds or the year, or write a rule such as `FREQ=SECONDLY;INTERVAL=30` or \
              `FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=1;UNTIL=20301231`"
         }
-        1..=4 => ", such as `30 9 * * MON-FRI`: write `*` for each field that does not matter",
-        _ => ", such as `30 9 * * MON-FRI`",
+        1..=4 => "; write `*` for each field that does not matter, as in `30 9 * * MON-FRI`",
+        _ => "; for example `30 9 * * MON-FRI`",
     }
 }

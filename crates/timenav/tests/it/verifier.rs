@@ -191,7 +191,7 @@ fn entry_proof_is_verified_offline_by_program_and_script() {
         assert!(said.contains("WRONG") && said.ends_with("does NOT verify.\n"), "{said}");
         let (code, said) = verify_file(&wrong, &key, &[]);
         assert_eq!(code, Some(7), "{said}");
-        assert!(said.starts_with("The proof does not verify by the key of `timenav.local/main`.\n"), "{said}");
+        assert!(said.starts_with("The proof does not verify with the key of `timenav.local/main`.\n"), "{said}");
     }
     let other_key = ledger::verifier_key("timenav.local/demo", &service.public_key);
     assert_eq!(verify_file(&saved, &other_key, &[]).0, Some(7));

@@ -77,7 +77,7 @@ async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: See
             seen.is_plain &= kept.iter().all(|rows| rows.is_end_told);
         }
         if !seen.is_plain() {
-            return Err(StoreError::Damaged("the row of an event is not what an entry leads to".to_owned()));
+            return Err(StoreError::Damaged("the row of an event does not match its entries".to_owned()));
         }
     }
     Ok(seen)

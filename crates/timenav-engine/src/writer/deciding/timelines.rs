@@ -92,7 +92,7 @@ impl ForkPoint {
         let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
         let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
         let detail =
-            format!("the fork cannot have this name: it would continue from `{layer}`, which has the same one");
+            format!("the fork cannot have this name: it would continue from `{layer}`, which has the same name");
         Err(Refusal::invalid("timeline_id", detail))
     }
 

@@ -67,7 +67,7 @@ pub(crate) struct ExportRequest {
     /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to the format that `Accept` asks for, or `ndjson`.
     #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
-    /// Attributes with a column of their own after all others, as a list of `attribute.KEY`, separated by commas. The
+    /// Attributes that get their own columns after all others: a list of `attribute.KEY`, separated by commas. The
     /// column `attributes` still has all of them. Only for `csv`.
     #[schema(format = "attribute-columns", example = "attribute.status,attribute.max_wind_kt")]
     columns: Option<String>,

@@ -40,7 +40,7 @@ pub(super) fn verify(bytes: &[u8], key: &VerifierKey, as_json: bool) -> Result<(
             NOT_CHECKED.iter().fold(text, |text, what| text + "  not checked: " + what + "\n")
         }
         (Err(wrong), false) => format!(
-            "The proof does not verify by the key of `{}`.\n  {}\n",
+            "The proof does not verify with the key of `{}`.\n  {}\n",
             output::printable(origin),
             output::printable(wrong)
         ),
