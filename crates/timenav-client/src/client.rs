@@ -280,7 +280,7 @@ impl Client {
 }
 
 /// Sleeps for a duration of host time.
-#[expect(clippy::disallowed_methods, reason = "between two attempts nothing happens that could be waited for")]
+#[expect(clippy::disallowed_methods, reason = "nothing signals the time of the next attempt")]
 pub(crate) async fn pause(length: Duration) {
     tokio::time::sleep(length).await;
 }

@@ -5,7 +5,7 @@
 //! Access to the outside world goes through the traits [`Store`], [`Outside`], [`WallClock`], [`Entropy`], [`Signer`],
 //! [`Vault`], [`Passwords`] and [`Gazetteer`].
 
-#![expect(clippy::must_use_candidate, reason = "a boxed future is `must_use` by itself")]
+#![expect(clippy::must_use_candidate, reason = "a boxed future is already `must_use`")]
 
 mod ports;
 mod requests;

@@ -78,7 +78,7 @@ impl Board {
         Ok(board)
     }
 
-    #[expect(clippy::cast_sign_loss, reason = "words are bits; those who read them know which are signed")]
+    #[expect(clippy::cast_sign_loss, reason = "words are bit patterns; each reader knows which are signed")]
     fn write_head(&self, timeline: &str, service: &str) {
         for (at, value) in [
             (words::VERSION, VERSION),

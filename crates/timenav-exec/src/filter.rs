@@ -267,7 +267,7 @@ fn end(verdict: Verdict) -> Instruction {
     instruction(END, value, 0, 0)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "codes of instructions have 16 bits")]
+#[expect(clippy::cast_possible_truncation, reason = "instruction codes have 16 bits")]
 const fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> Instruction {
     Instruction { code: code as u16, jt, jf, k }
 }

@@ -142,7 +142,7 @@ impl Slot {
         Some(self.origin_boot.nanos_in_all() + host)
     }
 
-    #[expect(clippy::cast_sign_loss, reason = "words are bits; those who read them know which are signed")]
+    #[expect(clippy::cast_sign_loss, reason = "words are bit patterns; each reader knows which are signed")]
     pub(crate) const fn words(&self) -> [u64; 8] {
         [
             self.origin_virtual.seconds as u64,

@@ -41,7 +41,7 @@ pub(crate) fn is_named() -> bool {
 }
 
 /// Returns the possible locations for the folder of a run, in order of preference.
-#[expect(clippy::disallowed_methods, reason = "`TMPDIR` says where files that are of no use afterwards are kept")]
+#[expect(clippy::disallowed_methods, reason = "`TMPDIR` is the folder for temporary files")]
 pub(crate) fn places() -> Vec<PathBuf> {
     let named = std::env::temp_dir();
     let others = PLACES.into_iter().map(PathBuf::from).filter(|place| *place != named);

@@ -113,7 +113,7 @@ macro_rules! operate {
             R: IntoResponse,
             $($argument: Argument,)*
         {
-            #[expect(non_snake_case, reason = "an argument is named by its type")]
+            #[expect(non_snake_case, reason = "the type of the argument is its name")]
             fn operate(&self, mut incoming: Incoming) -> BoxFuture<'static, Response> {
                 $(
                     let $argument = match $argument::extract(&mut incoming) {

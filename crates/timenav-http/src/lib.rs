@@ -14,7 +14,7 @@ mod starting;
 mod openapi;
 mod operations;
 mod rate;
-#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document has all of it"))]
+#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document uses all of it"))]
 mod route;
 mod service;
 mod schema;

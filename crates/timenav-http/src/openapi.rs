@@ -37,7 +37,7 @@ pub(crate) static OPENAPI_3_2_SERVED: LazyLock<Served> = LazyLock::new(|| {
 impl Served {
     fn of(plain: Bytes) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("a vector takes all bytes");
+        let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("writing to a vector cannot fail");
         Self { plain, gzip: Bytes::from(gzip) }
     }
 }

@@ -116,7 +116,7 @@ pub(crate) struct Heeded {
     pub(crate) kind: &'static str,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, by its name")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The path below the prefix.

@@ -27,7 +27,7 @@ pub(crate) fn id_of_name(name: &str) -> EventId {
 fn hashed(text: &[u8]) -> EventId {
     let hash = Sha256::digest(text);
     let digits = data_encoding::HEXLOWER.encode(&hash[..HASH_BYTES]);
-    EventId::new(&format!("sha256-{digits}")).expect("letters, a dash and digits make an id")
+    EventId::new(&format!("sha256-{digits}")).expect("letters, a dash and digits are a valid id")
 }
 
 /// Writes the members in the order of RFC 8785 §3.2.3.
@@ -142,7 +142,7 @@ impl CanonicalText {
     fn string(&mut self, text: &str) {
         self.separate();
         // serde_json escapes like RFC 8785 §3.2.2.2.
-        serde_json::to_writer(&mut self.bytes, text).expect("a vector takes what is written");
+        serde_json::to_writer(&mut self.bytes, text).expect("writing to a vector does not fail");
     }
 
     fn canonical(&mut self, json: &str) {

@@ -44,7 +44,7 @@ impl City {
     }
 
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the numbers are cut out by their bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "each number has its own bits")]
     pub const fn unpacked(record: &[u8; CITY_BYTES]) -> Self {
         let r = record;
         // The shift extends the sign of the highest byte.
@@ -107,7 +107,7 @@ impl Meaning {
     }
 
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the tables hold what `packed` made")]
+    #[expect(clippy::cast_possible_truncation, reason = "the tables were written by `packed`")]
     pub const fn unpacked(packed: u32) -> Self {
         let number = packed >> 4;
         let target = match packed >> 2 & 3 {
@@ -126,7 +126,7 @@ impl Meaning {
 }
 
 #[must_use]
-#[expect(clippy::cast_possible_truncation, reason = "a unit vector has no part longer than the unit")]
+#[expect(clippy::cast_possible_truncation, reason = "no component of a unit vector is longer than 1")]
 pub fn vector(point: Point) -> Vector {
     let (lat, lon) = (point.lat().to_radians(), point.lon().to_radians());
     [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()].map(|part| (part * UNIT).round() as i32)
@@ -156,7 +156,7 @@ pub fn chord_squared_of_metres(metres: f64) -> i64 {
 
 /// Returns the spherical distance over the ground of a squared chord, in meters.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "the loss is less than a millimetre")]
+#[expect(clippy::cast_precision_loss, reason = "the loss is less than a millimeter")]
 pub fn metres_of_chord_squared(chord: i64) -> f64 {
     2.0 * ((chord as f64).sqrt() / UNIT / 2.0).min(1.0).asin() * EARTH_METRES
 }

@@ -70,7 +70,7 @@ impl Tables {
         let regions = REGIONS.lines().filter_map(Region::read).collect();
         let countries = COUNTRIES.lines().filter_map(Country::read).collect();
         let zones = ZONES.lines().collect();
-        let names = Map::new(NAMES).expect("the baked names are whole, or no test of this crate passes");
+        let names = Map::new(NAMES).expect("every test of this crate needs the built-in names");
         let outlines = Outlines::decode(OUTLINES);
         Self { cities: CITIES.as_chunks().0, regions, countries, zones, names, outlines, grid: Grid::new(CELLS) }
     }

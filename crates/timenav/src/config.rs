@@ -313,7 +313,7 @@ pub(crate) struct TlsFiles {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, by its name")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is an independent setting")]
 pub(crate) struct Settings {
     pub(crate) listen: SocketAddr,
     pub(crate) metrics_listen: Option<SocketAddr>,

@@ -1,10 +1,6 @@
 //! Replaces traces in builds without the feature `otel`.
 
-#![expect(
-    clippy::unused_async,
-    clippy::unused_self,
-    reason = "the methods are those of the module for which this one stands in"
-)]
+#![expect(clippy::unused_async, clippy::unused_self, reason = "same methods as the module that this one replaces")]
 
 use std::sync::Arc;
 

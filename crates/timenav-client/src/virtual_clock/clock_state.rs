@@ -63,10 +63,7 @@ impl ClockState {
 impl Clock {
     /// Returns the state in a response.
     #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a rate has at most twelve digits, and a cast cuts nothing else"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "a rate has at most twelve digits, so the cast is exact")]
     pub fn clock_state(&self) -> ClockState {
         ClockState {
             timeline_id: self.timeline_id.clone(),

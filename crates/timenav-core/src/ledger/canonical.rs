@@ -89,12 +89,12 @@ impl Writer {
     /// Writes an integer of at most [`INTEGER_MAX`].
     pub(super) fn integer(&mut self, number: u64) -> &mut Self {
         debug_assert!(number <= INTEGER_MAX, "JSON has no exact integers beyond 2^53");
-        write!(self.out, "{number}").expect("a vector takes every byte");
+        write!(self.out, "{number}").expect("writing to a vector does not fail");
         self
     }
 
     pub(super) fn instant<S>(&mut self, at: Instant<S>) -> &mut Self {
-        write!(self.out, "\"{at}\"").expect("a vector takes every byte");
+        write!(self.out, "\"{at}\"").expect("writing to a vector does not fail");
         self
     }
 

@@ -48,7 +48,7 @@ impl Checkpoint {
     pub fn to_text(&self) -> String {
         let mut text = format!("{}\n{}\n{}\n", self.origin, self.size, self.root.to_base64());
         for line in &self.extensions {
-            writeln!(text, "{line}").expect("a string takes every character");
+            writeln!(text, "{line}").expect("writing to a string does not fail");
         }
         text
     }

@@ -317,7 +317,7 @@ impl TlogProof {
             BASE64.encode_append(&self.extra, &mut text);
             text.push('\n');
         }
-        writeln!(text, "index {}", self.index).expect("a string takes every character");
+        writeln!(text, "index {}", self.index).expect("writing to a string does not fail");
         for hash in &self.hashes {
             BASE64.encode_append(hash.as_bytes(), &mut text);
             text.push('\n');

@@ -36,7 +36,7 @@ impl Salt {
 
     /// Returns [`Salt::derive`] as a function for many parts, which shares the common part of the computation.
     pub(super) fn deriving(&self) -> impl Fn(u32) -> Self + use<> {
-        let keyed = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of every length");
+        let keyed = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC accepts keys of any length");
         move |number| {
             let code = keyed.clone().chain_update(number.to_be_bytes()).finalize();
             let code = Hash::from_bytes(code.into_bytes().into());

@@ -196,7 +196,7 @@ impl View {
 
     pub(super) fn id(&self, node: u32) -> EventId {
         // Only ids are ever added.
-        EventId::new(self.ids.text(node)).expect("an id that was read from one")
+        EventId::new(self.ids.text(node)).expect("the id was parsed before")
     }
 }
 

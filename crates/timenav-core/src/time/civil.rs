@@ -174,7 +174,7 @@ impl CivilText {
     }
 }
 
-#[expect(clippy::cast_sign_loss, reason = "the remainder of a value that is not negative lies in 0 to 9")]
+#[expect(clippy::cast_sign_loss, reason = "the remainder of a non-negative value is 0 to 9")]
 const fn last_digit(value: i64) -> u8 {
     (value % 10) as u8
 }

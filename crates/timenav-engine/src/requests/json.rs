@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 pub(crate) fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("payloads are structs of text and numbers, which JSON can hold")
+    serde_json::to_string(value).expect("payloads are structs of text and numbers, which serialize to JSON")
 }
 
 /// Returns JSON text as is, for embedding into a payload. `None` if it is not JSON.

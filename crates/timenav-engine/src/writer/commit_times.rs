@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     fn at(micros: i64) -> Instant<Wall> {
-        Instant::from_micros(micros).expect("it is within the calendar")
+        Instant::from_micros(micros).expect("the instant is within the calendar")
     }
 
     #[test]

@@ -333,5 +333,5 @@ fn reference(name: &str) -> Value {
 }
 
 fn value(schema: &impl serde::Serialize) -> Value {
-    serde_json::to_value(schema).expect("a schema is made of texts, numbers and lists")
+    serde_json::to_value(schema).expect("a schema contains only text, numbers and lists")
 }

@@ -122,7 +122,7 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     response
 }
 
-#[expect(clippy::disallowed_methods, reason = "a while is what whoever asked too often has to wait for")]
+#[expect(clippy::disallowed_methods, reason = "the wait of a rate-limited caller is short")]
 async fn hold_back() {
     tokio::time::sleep(Duration::from_millis(TOO_MANY_REQUESTS_HELD_MILLIS)).await;
 }

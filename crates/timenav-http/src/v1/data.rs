@@ -87,7 +87,7 @@ pub(crate) struct DecryptRequest {
 /// A record or an event to erase.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the fields are named as on the wire")]
+#[expect(clippy::struct_field_names, reason = "the fields have their names in JSON")]
 pub(crate) struct EraseRequest {
     /// The record.
     #[schema(value_type = Option<String>, format = "id")]

@@ -232,7 +232,7 @@ pub(crate) struct EventsBody {
 
 /// An event as it was recorded.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
+#[expect(dead_code, reason = "documents in OpenAPI the JSON that the engine stores")]
 pub(crate) struct EventContentBody {
     /// The event's id.
     event_id: String,
@@ -269,7 +269,7 @@ pub(crate) struct EventContentBody {
 
 /// An event as it was recorded, and its place in the ledger.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
+#[expect(dead_code, reason = "documents in OpenAPI a body that is built from stored JSON")]
 pub(crate) struct EventBody {
     #[serde(flatten)]
     content: EventContentBody,

@@ -52,7 +52,7 @@ struct ReplicaConnectionsBody {
 
 /// The clock of this host, compared with the database's.
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "names of numbers end in their unit")]
+#[expect(clippy::struct_field_names, reason = "numeric fields end in their unit")]
 struct ReplicaClockBody {
     /// The offset of the clock in seconds: positive if it is fast, negative if it is slow.
     offset_seconds: f64,

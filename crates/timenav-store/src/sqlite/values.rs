@@ -83,7 +83,7 @@ pub(super) fn each<R: Record>(
 /// SQLite reports these as "disk I/O error" when a file cannot grow, unless it detects a full disk itself.
 const NEEDS_ROOM: [i32; 3] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_SHMSIZE];
 
-#[expect(clippy::needless_pass_by_value, reason = "has the shape that `map_err` asks for")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` requires this signature")]
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     let code = error.sqlite_error_code();
     if matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation)) {

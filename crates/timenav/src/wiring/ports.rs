@@ -92,7 +92,7 @@ impl Entropy for OsEntropy {
     #[expect(clippy::disallowed_methods, reason = "the program draws random bytes only here")]
     fn fill(&self, buffer: &mut [u8]) {
         // Without randomness there are no keys, so the process must stop.
-        getrandom::fill(buffer).expect("the operating system gives random bytes");
+        getrandom::fill(buffer).expect("the operating system provides random bytes");
     }
 }
 
@@ -107,9 +107,9 @@ impl Seals {
     /// Returns the MAC of a message under the key of a label.
     fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
         let info = [label.as_bytes()];
-        let key = self.0.expand(&info, HMAC_SHA256).expect("HKDF gives a key of 32 bytes");
+        let key = self.0.expand(&info, HMAC_SHA256).expect("HKDF returns a key of 32 bytes");
         let tag = hmac::sign(&hmac::Key::from(key), message);
-        tag.as_ref().try_into().expect("a tag of HMAC-SHA-256 has 32 bytes")
+        tag.as_ref().try_into().expect("an HMAC-SHA-256 tag has 32 bytes")
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(wall_nanos(SystemTime::UNIX_EPOCH - nanos(1)), -1);
     }
 
-    #[expect(clippy::disallowed_methods, reason = "compares host time with the clock that it comes from")]
+    #[expect(clippy::disallowed_methods, reason = "compares host time with its source clock")]
     #[test]
     fn host_time_matches_the_system_clock() {
         let clock = HostClock::start();

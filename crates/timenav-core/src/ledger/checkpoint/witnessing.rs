@@ -49,7 +49,7 @@ impl AddCheckpoint {
     pub fn to_text(&self) -> String {
         let mut text = format!("old {}\n", self.old_size);
         for hash in &self.hashes {
-            writeln!(text, "{}", hash.to_base64()).expect("a string takes every character");
+            writeln!(text, "{}", hash.to_base64()).expect("writing to a string does not fail");
         }
         text.push('\n');
         text.push_str(&self.note);

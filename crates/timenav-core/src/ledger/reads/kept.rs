@@ -111,7 +111,7 @@ impl<'a> KeptReads<'a> {
 
     /// Returns the number of reads, including erased ones; at least 1.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "an entry has one read at least")]
+    #[expect(clippy::len_without_is_empty, reason = "an entry has at least one read")]
     pub fn len(&self) -> usize {
         self.reads.len()
     }

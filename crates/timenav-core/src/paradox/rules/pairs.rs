@@ -85,16 +85,13 @@ impl Facts<'_> {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "microseconds of all of time have 60 bits; a distance has no more than 53"
-)]
+#[expect(clippy::cast_precision_loss, reason = "instants in microseconds have 60 bits, but a distance has at most 53")]
 pub(in crate::paradox) fn metres(speed: f64, micros: i64) -> f64 {
     speed * micros as f64
 }
 
 /// Returns the time that a distance takes, rounded up.
-#[expect(clippy::cast_possible_truncation, reason = "a cast to a whole number stops at the largest one")]
+#[expect(clippy::cast_possible_truncation, reason = "a cast to an integer saturates")]
 fn micros(speed: f64, metres: f64) -> i64 {
     (metres / speed).ceil() as i64
 }
@@ -273,7 +270,7 @@ impl Pairs {
         found.toggle_all(&sites, true);
     }
 
-    #[expect(clippy::unused_self, reason = "one of the passes of `build`, beside the others")]
+    #[expect(clippy::unused_self, reason = "one of the passes of `build`")]
     fn sharp_neighbors(&self, facts: Facts<'_>, sorted: &[Entry], sites: &mut Vec<Site>) {
         for pairs in sorted.windows(2) {
             let [(key, _, one), (other_key, _, other)] = *pairs else { continue };

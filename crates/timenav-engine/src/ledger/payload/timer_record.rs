@@ -127,7 +127,7 @@ impl<'a> TimerTold<'a> {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
 pub(super) const fn is_zero(number: &u32) -> bool {
     *number == 0
 }

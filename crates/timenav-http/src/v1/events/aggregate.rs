@@ -351,7 +351,7 @@ fn checked(Values(values): Values, last: &GroupBy) -> Result<Vec<String>, Failur
 const ATTRIBUTE: &str = "attribute.";
 const KEY_BYTES_MAX: usize = timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
-#[expect(clippy::cast_possible_truncation, reason = "it is within a range of small numbers")]
+#[expect(clippy::cast_possible_truncation, reason = "the range has only small numbers")]
 fn millionths(degrees: f64) -> Result<i64, Failure> {
     if RESOLUTION.contains(&degrees) {
         return Ok((degrees * 1e6).round() as i64);

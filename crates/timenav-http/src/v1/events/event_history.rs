@@ -157,7 +157,7 @@ pub(crate) struct VersionBody {
 
 /// An intervention in an event.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
+#[expect(dead_code, reason = "documents in OpenAPI the JSON that the engine stores")]
 pub(crate) struct InterventionBody {
     /// The id of the intervention.
     intervention_id: String,

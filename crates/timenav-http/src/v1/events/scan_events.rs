@@ -107,7 +107,7 @@ pub(crate) struct ScannedBody {
 
 /// An event with its effects, interventions and paradoxes.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
+#[expect(dead_code, reason = "documents in OpenAPI a body that is built from stored JSON")]
 pub(crate) struct ScannedEventBody {
     #[schema(inline)]
     #[serde(flatten)]

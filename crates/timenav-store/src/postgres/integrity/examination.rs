@@ -39,7 +39,7 @@ const SELECT_SERVER: &str = "SELECT current_setting('server_version'), pg_is_in_
 
 /// Facts about a server that matter for durability and security.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, by its name")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub struct ServerFacts {
     pub version: String,
     /// Whether the server is a standby that accepts no writes.

@@ -57,7 +57,7 @@ pub(super) fn group_key(key: Key, by: &GroupBy, stretches: Option<&Stretches>) -
 
 const DEGREE: i64 = 1_000_000;
 
-#[expect(clippy::cast_possible_truncation, reason = "degrees are small numbers")]
+#[expect(clippy::cast_possible_truncation, reason = "degrees fit into the type")]
 pub(super) fn row_and_column(point: Point, micros: i64) -> (i64, i64) {
     let of = |degrees: f64| (degrees * 1e6).round() as i64;
     let (lat, lon) = (of(point.lat()) + 90 * DEGREE, of(point.lon()) + 180 * DEGREE);
@@ -65,7 +65,7 @@ pub(super) fn row_and_column(point: Point, micros: i64) -> (i64, i64) {
     (lat.min(180 * DEGREE - 1) / micros, lon.rem_euclid(360 * DEGREE) / micros)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "millionths of degrees are small numbers")]
+#[expect(clippy::cast_precision_loss, reason = "millionths of degrees fit into the type")]
 pub(super) fn cell_box(row: i64, column: i64, micros: i64) -> [f64; 4] {
     let degrees = |of: i64, most: i64| of.min(2 * most) as f64 / 1e6 - most as f64 / 1e6;
     let round = |degrees: f64| (degrees * 1e6).round() / 1e6;

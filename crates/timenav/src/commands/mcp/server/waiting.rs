@@ -263,7 +263,7 @@ impl<'a> Waiting<'a> {
         if !self.is_running() || shown >= moment {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "it is looked at again once the time has passed")]
+        #[expect(clippy::cast_precision_loss, reason = "it is checked again after that time")]
         let micros = moment.micros().saturating_sub(shown.micros()) as f64;
         Duration::try_from_secs_f64(micros / 1e6 / rate).ok()
     }
