@@ -79,7 +79,7 @@ pub(crate) struct AccessLogsBody {
     /// Reads on this page that no longer name a user because they were erased or pruned, in the same order. The user
     /// filter does not apply to them. An `action` filter other than `read` or `reads` omits them.
     redacted: Vec<GapBody>,
-    /// The cursor of the next page, if there is one. With filters, a page that is short or empty can have a next page.
+    /// The cursor of the next page, if there is one. With filters, a short or empty page can have a next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// Whether there is another page.

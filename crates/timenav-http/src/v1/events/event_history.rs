@@ -385,7 +385,7 @@ impl ManipulatedBody {
         let changed = done.before != done.after;
         let what = match (&done.after, changed, done.effect.as_str()) {
             (_, false, "note") => "is saved as a note and changes nothing".to_owned(),
-            (_, false, _) => "changes nothing: the event was already like that".to_owned(),
+            (_, false, _) => "changes nothing: the event already has that state".to_owned(),
             (None, true, _) => "cancels the event".to_owned(),
             (Some(_), true, "restore") => "restores the event".to_owned(),
             (Some(_), true, kind) => format!("changes the event ({kind})"),

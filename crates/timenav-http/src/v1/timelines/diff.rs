@@ -71,7 +71,7 @@ pub(crate) enum DiffWord {
     Firings,
 }
 
-/// One page of differences: events by id, timers by name, or firings by moment. A page that is short can have a next
+/// One page of differences: events by id, timers by name, or firings by moment. A short page can have a next
 /// page.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DiffBody {
