@@ -61,7 +61,7 @@ const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boo
   ],
   'other key': [
     'bad',
-    (name) => `It has no signature of the key ${name}. If the key was changed since, enter the retired one too.`,
+    (name) => `It has no signature of the key ${name}. If the key has been changed since, enter the retired one too.`,
   ],
   'other origin': ['bad', (name) => `It is a checkpoint of a different ledger than the key ${name} signs.`],
   unsupported: [

@@ -180,7 +180,7 @@ describe('a sweep', () => {
       [{ said: { positions: [[1, 6]] } }, 'It lists later entries.'],
       [
         { said: { leaf_hashes_sha256: '00'.repeat(32) } },
-        'The leaf hashes at its positions are not the ones it lists.',
+        'The leaf hashes at its positions do not match those it lists.',
       ],
       [{ policies: [[3, null]] }, 'It lists entry 1, which another policy keeps longer.'],
       [{ policies: [[3, HOUR_S + 1]] }, 'It lists entry 1, which another policy keeps longer.'],

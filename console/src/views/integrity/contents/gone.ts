@@ -130,7 +130,7 @@ export class Gone {
     if (named.length === whole(said.count)) {
       const found = toHex(await sha256(concat(...named.map(({ hash }) => hash))));
       if (found !== said.leaf_hashes_sha256)
-        throw new Fault('The leaf hashes at its positions are not the ones it lists.');
+        throw new Fault('The leaf hashes at its positions do not match those it lists.');
     }
     for (const one of named) one.by ??= 'pruned';
   }

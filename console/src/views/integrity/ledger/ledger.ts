@@ -76,7 +76,7 @@ async function readBundles(
   for (const bundle of bundles) {
     const told = await service.tile({ timeline_id: timeline, tile: bundlePath(bundle, size) }, { signal });
     const parts = readBundle(new Uint8Array(told));
-    if (parts === null) throw new ApiError(200, 'unexpected_response', 'The entries that were sent are cut off.', '');
+    if (parts === null) throw new ApiError(200, 'unexpected_response', 'The list of entries is incomplete.', '');
     entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
   }
   return entries;

@@ -128,7 +128,7 @@ function readTree({ size, root }: WitnessedBody): Tree | null {
 
 const UNSIGNED: Record<Exclude<Verdict, 'signed'>, (name: string, origin: string) => Check> = {
   'other origin': (name, origin) =>
-    bad(STEPS.note, `It is a checkpoint of ${origin}, not of ${name}: this is a proof of another service.`),
+    bad(STEPS.note, `It is a checkpoint of ${origin}, not of ${name}: this proof is from another service.`),
   'other key': (name) =>
     bad(
       STEPS.note,

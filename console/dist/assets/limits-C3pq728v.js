@@ -1,1 +1,0 @@
-import{H as e}from"./common-CnBE056K.js";async function t(){return(await e.limits()).limits}export{t};
