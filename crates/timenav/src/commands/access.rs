@@ -72,7 +72,7 @@ struct Grant {
 struct Log {
     /// The range of host time, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
-    range: String,
+    time_range: String,
     /// Only actions of this user.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
@@ -113,7 +113,7 @@ pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result
 }
 
 fn show_log(client: &Client, log: Log, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
-    query.push(("time_range", log.range));
+    query.push(("time_range", log.time_range));
     query.extend(log.user.map(|user| ("user_id", user)));
     query.extend(log.action.map(|action| ("action", action)));
     query.extend(log.newest_first.then(|| ("order", "newest".to_owned())));

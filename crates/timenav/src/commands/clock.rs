@@ -14,11 +14,11 @@ use crate::exit::Failure;
 use crate::output;
 use crate::wiring::surroundings::Surroundings;
 
-/// Reads and changes the clock of a timeline.
+/// Reads and changes the clock of a timeline. Without a command, shows the clock.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClockCommand {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
@@ -116,7 +116,7 @@ enum Action {
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
-    let (path, confirm, create) = match command.action {
+    let (path, confirm, create) = match command.action.unwrap_or(Action::Now) {
         Action::Now => {
             let answer = client.get(&["v1", "clock"], &command.timeline.query())?;
             return client.show(&answer, clock_text);

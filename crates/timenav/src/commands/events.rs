@@ -164,7 +164,7 @@ struct Find {
     location: String,
     /// The time range, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
-    range: String,
+    time_range: String,
     /// Include events that began before the range and extend into it.
     #[arg(long)]
     overlapping: bool,
@@ -207,7 +207,7 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
 }
 
 fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
-    query.extend([("location", find.location), ("time_range", find.range)]);
+    query.extend([("location", find.location), ("time_range", find.time_range)]);
     query.extend(find.overlapping.then(|| ("overlapping", true.to_string())));
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
     query.extend(find.as_of.map(|moment| ("as_of", moment)));

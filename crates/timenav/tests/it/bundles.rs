@@ -45,7 +45,8 @@ impl Away {
     pub(crate) fn export(&self, service: &Service, timeline: &str, name: &str) -> Vec<Value> {
         let (code, said) = self.try_export(service, timeline, name, &service.admin);
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("check it with `timenav verify FILE --verifier-key KEY`"), "{said}");
+        let hint = format!("check it with `timenav verify {} --verifier-key KEY`", self.path(name).display());
+        assert!(said.contains(&hint), "{said}");
         let text = std::fs::read_to_string(self.path(name)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }

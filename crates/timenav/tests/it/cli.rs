@@ -77,6 +77,7 @@ fn clock_commands_print_expected_output() {
     // JSON output is the unchanged response.
     done(&service, &["clock", "pause"]);
     assert_eq!(answered(&service, &["clock", "now"]), service.get("/v1/clock", &[]));
+    assert_eq!(done(&service, &["clock"]), done(&service, &["clock", "now"]));
     for (arguments, field) in [
         (&["clock", "travel", "2005-08-29T11:10:00Z"][..], "current_time"),
         (&["clock", "pause"], "paused_at"),
@@ -140,7 +141,11 @@ fn event_commands_print_expected_output() {
     let lines = "{\"time\":\"1969-07-16T13:32:00Z\",\"event_id\":\"launch\"}\n{\"time\":\"1969-07-24T16:50:35Z\",\"event_id\":\"splash\"}\n";
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "add", "--file", "-"]), lines);
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "2 events recorded.\nlaunch\nsplash\n", ""));
-    shown(&service, "cli-events-find", &["events", "find", "--location", "*", "--range", "1969-07-16T00:00:00Z/P9D"]);
+    shown(
+        &service,
+        "cli-events-find",
+        &["events", "find", "--location", "*", "--time-range", "1969-07-16T00:00:00Z/P9D"],
+    );
     shown(&service, "cli-events-find-none", &["events", "find", "--location", "bbox:-1,-1,1,1"]);
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit", "2"]), "");
     assert_eq!((code, stdout.lines().count()), (Some(0), 3));
@@ -224,7 +229,7 @@ fn export_command_writes_ndjson_and_csv_files() {
         "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\",\"name\":\"Landing\"}\n"
     );
     let table = path("moon.csv");
-    assert_eq!(done(&service, &["export", "--save", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
+    assert_eq!(done(&service, &["export", "--save", &table, "--time-range", "1969-01-01T00:00:00Z/.."]), "");
     assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,,\r\n"));
     let again = done(&service, &["import", &table]);
     assert_eq!(again, format!("{table}: 0 imported, 1 unchanged, 0 rejected\n"));

@@ -30,7 +30,7 @@ pub(super) struct Count {
     location: Option<String>,
     /// The time range, as for `find`. Defaults to all time.
     #[arg(long, allow_hyphen_values = true)]
-    range: Option<String>,
+    time_range: Option<String>,
     /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
@@ -51,7 +51,7 @@ pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, S
         ("values", (!count.value.is_empty()).then(|| json!(count.value).to_string())),
         ("resolution", count.resolution.map(|degrees| degrees.to_string())),
         ("location", count.location),
-        ("time_range", count.range),
+        ("time_range", count.time_range),
         ("as_of", count.as_of),
         ("limit", count.limit.map(|limit| limit.to_string())),
         ("cursor", count.cursor),

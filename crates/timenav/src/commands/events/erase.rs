@@ -12,11 +12,11 @@ pub(super) struct Erase {
     #[arg(value_name = "EVENT_ID")]
     event_ids: Vec<String>,
     /// Events at this place, as for `find`.
-    #[arg(long, requires = "range", allow_hyphen_values = true)]
+    #[arg(long, requires = "time_range", allow_hyphen_values = true)]
     location: Option<String>,
     /// Only events in this range: `<start>/<end>`, both ends included.
     #[arg(long, requires = "location", allow_hyphen_values = true)]
-    range: Option<String>,
+    time_range: Option<String>,
     /// Events unchanged for this long in host time, such as 365d, including canceled ones.
     #[arg(long, value_name = "DURATION")]
     older_than: Option<String>,
@@ -36,7 +36,7 @@ pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> R
     let is_dry = erase.dry_run;
     insert(&mut body, "event_ids", (!erase.event_ids.is_empty()).then_some(erase.event_ids));
     insert(&mut body, "location", erase.location);
-    insert(&mut body, "time_range", erase.range);
+    insert(&mut body, "time_range", erase.time_range);
     insert(&mut body, "older_than", erase.older_than);
     insert(&mut body, "dry_run", is_dry.then_some(true));
     insert(&mut body, "as_of_size", erase.as_of_size);

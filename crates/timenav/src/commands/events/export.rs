@@ -29,7 +29,7 @@ pub(crate) struct ExportCommand {
     location: String,
     /// The time range, as for `timenav events find`.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
-    range: String,
+    time_range: String,
     /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result
     query.extend([
         ("format", format.as_str().to_owned()),
         ("location", command.location),
-        ("time_range", command.range),
+        ("time_range", command.time_range),
     ]);
     query.extend(command.columns.map(|columns| ("columns", columns)));
     query.extend(command.filter.query());

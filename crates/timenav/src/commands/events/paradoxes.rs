@@ -17,7 +17,7 @@ const PARADOXES: Records = Records {
 pub(crate) struct ParadoxesCommand {
     /// Paradoxes of events in this range, as for `timenav events find`.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
-    range: String,
+    time_range: String,
     /// Only these kinds, by code (`P01`) or name (`effect_before_cause`), separated by commas.
     #[arg(long, value_name = "KINDS")]
     kinds: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) fn run(command: ParadoxesCommand, surroundings: &Surroundings) -> Res
     let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.required_query();
     let given = [
-        ("time_range", Some(command.range)),
+        ("time_range", Some(command.time_range)),
         ("kinds", command.kinds),
         ("include", command.observations.then(|| "observations".to_owned())),
         ("speed_kmh", command.speed_kmh.map(|number| number.to_string())),

@@ -33,7 +33,7 @@ pub(super) struct Scan {
     location: String,
     /// The time range, inclusive: `<start>/<end>` or `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
-    range: String,
+    time_range: String,
     /// Read at this ledger position, anchor id or host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct Scan {
 pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Result<(), Failure> {
     let mut body = body.clone();
     insert(&mut body, "location", Some(scan.location));
-    insert(&mut body, "time_range", Some(scan.range));
+    insert(&mut body, "time_range", Some(scan.time_range));
     insert(&mut body, "as_of", scan.as_of);
     insert(&mut body, "limit", scan.limit);
     let mut is_first = true;

@@ -259,12 +259,24 @@ fn scan_text(scan: &Scan) -> String {
         let _ = writeln!(text, "  and {} more", scan.findings_omitted);
     }
     let checked = scan.checked.iter().filter(|checked| checked.count > 0);
-    let checked: Vec<String> = checked.map(|Checked { what, count }| format!("{count} {what}")).collect();
+    let checked: Vec<String> = checked.map(|checked| counted(checked.count, checked.what)).collect();
     let _ = writeln!(text, "  checked: {}", checked.join(", "));
     for sentence in &scan.not_checked {
         let _ = writeln!(text, "  not checked: {}", output::printable(sentence));
     }
     text
+}
+
+/// Returns the count and a name, which is a plural, in the singular for one.
+fn counted(count: u64, plural: &str) -> String {
+    let Some((stem, rest)) = plural.split_once("s ").or_else(|| Some((plural.strip_suffix('s')?, ""))) else {
+        return format!("{count} {plural}");
+    };
+    match stem.strip_suffix("ie") {
+        _ if count != 1 => format!("{count} {plural}"),
+        Some(stem) => format!("1 {stem}y {rest}").trim_end().to_owned(),
+        None => format!("1 {stem} {rest}").trim_end().to_owned(),
+    }
 }
 
 fn scan_json(scan: &Scan) -> Value {
@@ -291,4 +303,17 @@ fn scan_json(scan: &Scan) -> Value {
         "not_checked": scan.not_checked,
         "checkpoint": scan.checkpoint,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_items_are_named_in_the_singular() {
+        let counts = [(0, "entries"), (2, "entries"), (1, "entries"), (1, "head statements"), (1, "pruned")];
+        let texts = counts.map(|(count, plural)| counted(count, plural));
+        assert_eq!(texts, ["0 entries", "2 entries", "1 entry", "1 head statement", "1 pruned"]);
+        assert_eq!(counted(1, "payloads from the service"), "1 payload from the service");
+    }
 }

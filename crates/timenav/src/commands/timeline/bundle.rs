@@ -27,10 +27,8 @@ pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(),
     // There is no other place to report a failure. After success this only removes the second link.
     let _ = std::fs::remove_file(&partial);
     let bytes = outcome?;
-    output::note(&format!(
-        "{} has {bytes} bytes; check it with `timenav verify FILE --verifier-key KEY`",
-        path.display()
-    ));
+    let name = path.display();
+    output::note(&format!("{name} has {bytes} bytes; check it with `timenav verify {name} --verifier-key KEY`"));
     Ok(())
 }
 

@@ -16,7 +16,7 @@ fn exit_codes_match_error_kinds() {
         (&["clock", "forward", "P9999Y"], &service.admin, 1),
         (&["user", "add", "admin"], &service.admin, 1),
         (&["events", "add", "--file", "/no/such/file"], &service.admin, 1),
-        (&["clock"], &service.admin, 2),
+        (&["anchor"], &service.admin, 2),
         (&["clock", "now", "--fast"], &service.admin, 2),
         (&["clock", "rate", "fast"], &service.admin, 2),
         (&["events", "add"], &service.admin, 2),

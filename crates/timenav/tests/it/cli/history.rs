@@ -44,7 +44,7 @@ fn bulk_event_erasure_requires_a_previous_dry_run() {
     for id in ["a", "b"] {
         done(&service, &["events", "add", "--id", id, "--time", "2005-08-29T11:10:00Z"]);
     }
-    let erase = ["events", "erase", "--location", "*", "--range", "../.."];
+    let erase = ["events", "erase", "--location", "*", "--time-range", "../.."];
     let said = done(&service, &[&erase[..], &["--dry-run"]].concat());
     let size = said.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
     assert!(said.contains("2 events of `main` would be.\na\nb\n"), "{said}");

@@ -52,8 +52,8 @@ fn intact_service_verifies_from_files_and_url() {
     let (code, stdout, stderr) = verify(&through, Some(&service.admin));
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
     assert!(stdout.contains("3 signatures") || stdout.contains("4 signatures"), "{stdout}");
-    assert!(stdout.contains("1 head statements"), "{stdout}");
-    assert!(stdout.contains("1 consistency proofs"), "{stdout}");
+    assert!(stdout.contains("1 head statement"), "{stdout}");
+    assert!(stdout.contains("1 consistency proof"), "{stdout}");
     for stopped in [false, true] {
         if stopped {
             service.stop();

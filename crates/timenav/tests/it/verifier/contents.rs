@@ -249,7 +249,7 @@ fn script_reports_pruned_and_detects_removed_payloads() {
     let (code, said, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
     assert_eq!(code, Some(0), "{said}{complaint}");
     assert!(said.contains(&format!("as the retention of the timeline allows: {pruned}.")), "{said}");
-    let counted = [format!(", {pruned} pruned, "), format!(", {pruned} missing payloads that were pruned")];
+    let counted = [format!(", {pruned} pruned, "), format!(", {pruned} pruned payload")];
     assert!(counted.iter().all(|counted| said.contains(counted)), "{said}");
     let mut as_json = service::timenav();
     as_json.args(["verify", "--json", "--timeline", "main", "--url", &service.url()]);

@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::exit::Failure;
 use crate::wiring::ports::verify_signature;
 
-pub(super) const PRUNED_SEEN: &str = "missing payloads that were pruned";
+pub(super) const PRUNED_SEEN: &str = "pruned payloads";
 
 #[derive(Deserialize)]
 struct Page {
