@@ -9,6 +9,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::limits::{FIND_TEXT_BYTES_MAX, FIND_WORDS_MAX};
 
+/// Version of the folding rules. Raise it if a text may have other words than before: stores index folded words.
+pub const WORDS_VERSION: u64 = 1;
+
 /// Words that must all occur in a text, each as a prefix of one of its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordQuery {
@@ -43,6 +46,12 @@ impl WordQuery {
         }
     }
 
+    /// Returns the folded words.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     #[must_use]
     pub fn search(&self) -> WordSearch<'_> {
         WordSearch { left: self.words.iter().map(String::as_str).collect() }
@@ -64,8 +73,9 @@ impl WordSearch<'_> {
     }
 }
 
-/// Calls `tell` with each folded word of a text.
-fn each_word(text: &str, tell: &mut dyn FnMut(&str)) {
+/// Calls `tell` with each folded word of a text. A text matches a [`WordQuery`] if each word of the query is a prefix of
+/// one of these.
+pub fn each_word(text: &str, tell: &mut dyn FnMut(&str)) {
     let mut folded = String::new();
     // Unicode does not split words at the punctuation of identifiers and addresses.
     for part in text.unicode_words().flat_map(|word| word.split(['_', ':'])) {
@@ -141,6 +151,23 @@ mod tests {
         check("東京と大阪", &["東", "京", "to", "大", "阪"]);
         check("𝐁𝐨𝐥𝐝 ﬁne", &["bold", "fine"]);
         check("🚀 launch 🚀", &["launch"]);
+    }
+
+    /// If this fails after an update of a dependency, raise [`WORDS_VERSION`]: indexes have words of the former rules.
+    #[test]
+    fn folding_rules_change_only_with_their_version() {
+        let mut all = String::new();
+        for c in '\0'..='\u{323af}' {
+            each_word(&format!("a{c}b.{c}1"), &mut |word| {
+                all.push_str(word);
+                all.push(' ');
+            });
+        }
+        let digest = crate::ledger::sha256(&[all.as_bytes()]).to_hex();
+        assert_eq!(
+            (WORDS_VERSION, digest.as_str()),
+            (1, "4e26e3dd2d57b6117dfae8ff4ed962df84b2f00e6b6c024334ca2e224773c476")
+        );
     }
 
     #[test]

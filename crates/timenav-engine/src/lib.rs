@@ -48,7 +48,7 @@ pub use events::erasing::{
     ForkSeen, ReadErasure, WhichEvents,
 };
 pub use events::event_columns::{EventColumns, name_key};
-pub use events::event_filter::{EventFilter, FilterError, FilterTexts};
+pub use events::event_filter::{EventFilter, FilterError, FilterTexts, each_event_word};
 pub use events::event_search::EVENTS_PAGE_BYTES_MAX;
 pub use events::export::{EventExport, ExportEvents};
 pub use events::history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};

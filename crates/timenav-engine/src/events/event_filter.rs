@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use timenav_core::limits::{
     EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
 };
-use timenav_core::words::WordQuery;
+use timenav_core::words::{WordQuery, each_word};
 
 use self::attribute::attribute_in;
 use self::wanted::Wanted;
@@ -111,6 +111,12 @@ impl EventFilter {
         actor.as_ref().is_none_or(|actor| actors.contains(actor)) && from.as_ref().is_none_or(|_| from == source)
     }
 
+    /// Returns the folded words of `text`; empty without a text.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        self.words.as_ref().map_or(&[], WordQuery::words)
+    }
+
     #[must_use]
     pub const fn texts(&self) -> &FilterTexts {
         &self.texts
@@ -155,12 +161,30 @@ fn signs(texts: &FilterTexts) -> Vec<String> {
 }
 
 fn is_told_of(words: &WordQuery, event: &Looked<'_>) -> bool {
-    let attributes = event.attributes.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(Value::Null);
     let mut search = words.search();
+    any_searched_text(event, &mut |text| search.look_into(text))
+}
+
+/// Calls `tell` with each folded word that a search by `text` compares with. Returns `false` if the JSON is invalid: no
+/// search finds such an event.
+pub fn each_event_word(content: &str, tell: &mut dyn FnMut(&str)) -> bool {
+    let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
+    any_searched_text(&event, &mut |text| {
+        each_word(text, tell);
+        false
+    });
+    true
+}
+
+/// Returns whether a predicate holds for any text that a search by `text` covers.
+fn any_searched_text(event: &Looked<'_>, holds: &mut dyn FnMut(&str) -> bool) -> bool {
     let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
-    own.into_iter().flatten().any(|text| search.look_into(text))
-        || event.actors.iter().any(|actor| search.look_into(actor))
-        || any_text(&attributes, &mut |text| search.look_into(text))
+    own.into_iter().flatten().any(|text| holds(text))
+        || event.actors.iter().any(|actor| holds(actor))
+        || event
+            .attributes
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .is_some_and(|attributes| any_text(&attributes, holds))
 }
 
 /// Returns whether a predicate holds for any text in a value, at any depth.
