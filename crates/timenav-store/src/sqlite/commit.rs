@@ -91,7 +91,7 @@ fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
         retention::insert_sweep(transaction, head.key, sweep).map_err(failed)?;
     }
     for erasure in &step.erasures {
-        data::erase(transaction, head.key, erasure).map_err(failed)?;
+        data::erase(transaction, head.key, erasure)?;
     }
     Ok(())
 }

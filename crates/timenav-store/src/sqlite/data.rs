@@ -5,8 +5,9 @@ use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
 
 use super::connection::BUSY_WAIT;
-use super::values::{entry_key, id, records, sql};
+use super::values::{entry_key, failed, id, records, sql};
 use crate::sqlite::entries::contents;
+use crate::sqlite::text_index;
 
 /// How long emptying the log may wait for readers. All writers wait as long.
 const READERS_WAIT: Duration = Duration::from_millis(500);
@@ -22,7 +23,14 @@ const ERASE_EVENT: &str =
     "DELETE FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
 
 /// Deletes content from the tables. Missing content is not an error.
-pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasure: &Erasure) -> rusqlite::Result<()> {
+pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasure: &Erasure) -> Result<(), StoreError> {
+    if let ErasedContent::Event(event_id) = &erasure.content {
+        text_index::erasing::erase(transaction, timeline, (event_id.as_str(), erasure.position))?;
+    }
+    erase_rows(transaction, timeline, erasure).map_err(failed)
+}
+
+fn erase_rows(transaction: &Transaction<'_>, timeline: TimelineKey, erasure: &Erasure) -> rusqlite::Result<()> {
     let position = sql(erasure.position);
     match &erasure.content {
         ErasedContent::Data(data_id) => {

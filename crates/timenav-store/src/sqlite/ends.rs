@@ -9,7 +9,12 @@ use crate::sqlite::entries::contents;
 /// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
 /// Each statement deletes up to `?2` rows of a table, found by its key.
-const DELETE_SOME: [&str; 7] = [
+const DELETE_SOME: [&str; 9] = [
+    // The blocks first: no more words are added to a block that is gone.
+    "DELETE FROM text_blocks WHERE timeline = ?1 AND block IN
+        (SELECT block FROM text_blocks WHERE timeline = ?1 LIMIT ?2)",
+    "DELETE FROM text_words WHERE timeline = ?1 AND (block, word) IN
+        (SELECT block, word FROM text_words WHERE timeline = ?1 LIMIT ?2)",
     "DELETE FROM events WHERE timeline = ?1 AND (cell, time, position) IN
         (SELECT cell, time, position FROM events WHERE timeline = ?1 LIMIT ?2)",
     "DELETE FROM interventions WHERE timeline = ?1 AND (event_id, position) IN

@@ -13,6 +13,8 @@ use timenav_engine::{EventFilter, EventQuery, EventSpot, EventsPassing, StoreErr
 use self::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_rows, earlier_sources, lengths, sources};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch};
+use crate::sqlite::text_index::candidates::{self, RowPlace};
+use crate::sqlite::values::failed;
 
 pub(crate) mod described;
 pub(crate) mod event_runs;
@@ -21,6 +23,11 @@ pub(crate) mod passing;
 pub(crate) mod sifting;
 pub(crate) mod stretches;
 pub(crate) mod versions;
+
+/// This many candidates are examined at once.
+const CANDIDATES_FEW: usize = if cfg!(test) { 6 } else { 1_000 };
+/// Events that are examined without the index before more candidates are.
+const SCANNED_FIRST: usize = if cfg!(test) { 3 } else { 256 };
 
 /// Returns matching events by time, then position; `None` if that costs more than reading `rows_max` rows.
 pub(super) fn find(
@@ -47,14 +54,56 @@ pub(super) fn find(
     Ok(Some(page))
 }
 
-/// Returns the events of a query that pass a filter, examining up to `searched_max` events.
+/// Returns the events of a query that pass a filter, examining up to `searched_max` events. Uses the index of words if
+/// that is faster.
 pub(super) fn passing(
     connection: &Connection,
     query: &EventQuery,
     filter: &EventFilter,
     searched_max: usize,
 ) -> Result<EventsPassing, StoreError> {
-    let mut merged = Merged::new(connection, query, Detail::Whole, usize::MAX)?;
+    let moment = connection.unchecked_transaction().map_err(failed)?;
+    let Some(all) = candidates::find(&moment, query, filter.words())? else {
+        return scan(&moment, query, filter, searched_max);
+    };
+    let mut query = query.clone();
+    let mut found = EventsPassing::default();
+    if all.iter().map(Vec::len).sum::<usize>() > CANDIDATES_FEW {
+        // Among few events, or for frequent words, this is faster.
+        found = scan(&moment, &query, filter, searched_max.min(SCANNED_FIRST))?;
+        query.items_max -= found.events.len();
+        if query.items_max == 0 || found.searched_until.is_none() || found.searched >= searched_max {
+            return Ok(found);
+        }
+        query.after = found.searched_until;
+    }
+    let searched_max = searched_max - found.searched;
+    let merged = Merged::of(&query, candidate_runs(&query, &all), usize::MAX);
+    let rest = search(&moment, merged, filter, searched_max)?;
+    found.events.extend(rest.events);
+    found.searched += rest.searched;
+    found.searched_until = rest.searched_until;
+    Ok(found)
+}
+
+/// Like [`passing`], without the index of words.
+pub(super) fn scan(
+    connection: &Connection,
+    query: &EventQuery,
+    filter: &EventFilter,
+    searched_max: usize,
+) -> Result<EventsPassing, StoreError> {
+    let merged = Merged::new(connection, query, Detail::Whole, usize::MAX)?;
+    search(connection, merged, filter, searched_max)
+}
+
+fn search(
+    connection: &Connection,
+    mut merged: Merged<'_>,
+    filter: &EventFilter,
+    searched_max: usize,
+) -> Result<EventsPassing, StoreError> {
+    let query = merged.query;
     let mut found = EventsPassing::default();
     while found.events.len() < query.items_max && found.searched < searched_max {
         let Next::Event(Found { event, .. }) = merged.next(connection)? else {
@@ -128,10 +177,13 @@ impl<'a> Merged<'a> {
         detail: Detail,
         rows_left: usize,
     ) -> Result<Self, StoreError> {
-        let runs = runs(connection, query, detail)?;
+        Ok(Self::of(query, runs(connection, query, detail)?, rows_left))
+    }
+
+    fn of(query: &'a EventQuery, runs: Vec<Run<'a>>, rows_left: usize) -> Self {
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
-        Ok(Self { query, runs, first, unknown, shown: None, rows_left })
+        Self { query, runs, first, unknown, shown: None, rows_left }
     }
 
     fn next(&mut self, connection: &Connection) -> Result<Next, StoreError> {
@@ -157,6 +209,23 @@ impl<'a> Merged<'a> {
             }
         }
     }
+}
+
+fn candidate_runs<'a>(query: &'a EventQuery, all: &[Vec<RowPlace>]) -> Vec<Run<'a>> {
+    let mut runs = Vec::new();
+    for (layer, candidates) in all.iter().enumerate() {
+        for pattern in &query.patterns {
+            let mut stretches = vec![Stretch::of(query)];
+            stretches.extend(query.overlapping.then(|| Stretch::before(query, i64::MIN)));
+            let run = |stretch| Run::of_candidates(query, layer, pattern, stretch, candidates);
+            runs.extend(stretches.into_iter().map(run));
+        }
+    }
+    let rows = block_rows(query, runs.len());
+    for run in &mut runs {
+        run.blocks = Blocks::new(rows);
+    }
+    runs
 }
 
 fn runs<'a>(connection: &Connection, query: &'a EventQuery, detail: Detail) -> Result<Vec<Run<'a>>, StoreError> {

@@ -11,6 +11,7 @@ use timenav_engine::StoreError;
 
 use super::values::failed;
 use crate::sqlite::migrations::schema;
+use crate::sqlite::text_index::comparing;
 
 pub(crate) mod ahead;
 pub(crate) mod examination;
@@ -56,22 +57,31 @@ impl Look {
     pub(super) fn contradictions(&self, connection: &Connection) -> Result<Vec<String>, StoreError> {
         let mut all = Vec::new();
         for table in schema::tables()? {
-            {
-                let mut looking = self.0.lock();
-                if matches!(*looking, Looking::GivenUp) {
-                    break;
-                }
-                *looking = Looking::Running(connection.get_interrupt_handle());
-            }
-            let found = of_table(connection, table);
-            // A later interrupt would hit the next user of the connection.
-            let mut looking = self.0.lock();
-            if matches!(*looking, Looking::Running(_)) {
-                *looking = Looking::NotYet;
-            }
-            all.extend(found?);
+            all.extend(self.run(connection, || of_table(connection, table))?);
         }
+        all.extend(self.run(connection, || comparing::differences(connection))?);
         Ok(all)
+    }
+
+    fn run(
+        &self,
+        connection: &Connection,
+        check: impl FnOnce() -> Result<Vec<String>, StoreError>,
+    ) -> Result<Vec<String>, StoreError> {
+        {
+            let mut looking = self.0.lock();
+            if matches!(*looking, Looking::GivenUp) {
+                return Ok(Vec::new());
+            }
+            *looking = Looking::Running(connection.get_interrupt_handle());
+        }
+        let found = check();
+        // A later interrupt would hit the next user of the connection.
+        let mut looking = self.0.lock();
+        if matches!(*looking, Looking::Running(_)) {
+            *looking = Looking::NotYet;
+        }
+        found
     }
 }
 

@@ -10,7 +10,7 @@ use super::values::failed;
 pub(crate) mod schema;
 
 /// The steps, in order. A released step never changes: every change is a new step.
-pub(super) const STEPS: [(&str, &str); 25] = [
+pub(super) const STEPS: [(&str, &str); 26] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -36,6 +36,7 @@ pub(super) const STEPS: [(&str, &str); 25] = [
     ("0023-lengths", include_str!("../../migrations/sqlite/0023-lengths.sql")),
     ("0024-held", include_str!("../../migrations/sqlite/0024-held.sql")),
     ("0025-outcomes-by-timeline", include_str!("../../migrations/sqlite/0025-outcomes-by-timeline.sql")),
+    ("0026-text-index", include_str!("../../migrations/sqlite/0026-text-index.sql")),
 ];
 
 /// The `application_id` of timenav's files: "TNAV" in ASCII. Step 5 writes it.

@@ -19,13 +19,16 @@ mod moving;
 mod outcomes;
 mod read;
 mod retention;
+mod text_index;
 mod timers;
 mod values;
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
@@ -37,6 +40,7 @@ use connection::maintenance::Maintenance;
 pub use copy::{copy, fold_log};
 pub use integrity::scan::SqliteArchive;
 pub(crate) use moving::{SqliteSource, SqliteTarget};
+use text_index::pacing::Filling;
 
 const IDLE_READERS_MAX: usize = 8;
 /// Concurrent reads, each of which may fill the page cache of its connection. Further reads wait.
@@ -46,6 +50,7 @@ const READS_RUNNING_MAX: usize = 24;
 const TIMERS_READ_HERE_MAX: usize = 32;
 
 pub struct SqliteStore {
+    _filling: Option<Filling>,
     // Dropped first: the last connection to close must be the writer's, which folds in and removes the log.
     _maintenance: Maintenance,
     shared: Arc<Shared>,
@@ -58,6 +63,11 @@ struct Shared {
     reads: Arc<Semaphore>,
     writer: Mutex<Connection>,
     log: Mutex<LogLimit>,
+    /// Timelines with new events.
+    to_index: Mutex<BTreeSet<TimelineKey>>,
+    commits_count: AtomicU64,
+    /// Whether commits might not be durable.
+    is_failed: AtomicBool,
 }
 
 impl SqliteStore {
@@ -66,6 +76,14 @@ impl SqliteStore {
     /// # Errors
     /// If the file cannot be read or written, was written by a newer version of the service, or has a different schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let store = Self::open_without_filling(path)?;
+        let filling = Filling::start(Arc::clone(&store.shared));
+        let filling = filling.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { _filling: Some(filling), ..store })
+    }
+
+    /// Like [`SqliteStore::open`], but does not update the index of words.
+    fn open_without_filling(path: &Path) -> Result<Self, StoreError> {
         make_private(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let mut writer = connection::open_to_write(path)?;
         migrations::schema::check(&writer)?;
@@ -75,10 +93,19 @@ impl SqliteStore {
         let log = Mutex::new(LogLimit::new(&mut writer, Arc::clone(&folding)).map_err(values::failed)?);
         let (writer, idle_readers) = (Mutex::new(writer), Mutex::default());
         let reads = Arc::new(Semaphore::new(READS_RUNNING_MAX));
-        let shared = Shared { path: path.to_owned(), idle_readers, reads, writer, log };
+        let shared = Shared {
+            path: path.to_owned(),
+            idle_readers,
+            reads,
+            writer,
+            log,
+            to_index: Mutex::default(),
+            commits_count: AtomicU64::new(0),
+            is_failed: AtomicBool::new(false),
+        };
         let maintenance =
             Maintenance::start(path, folding).map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
+        Ok(Self { _filling: None, _maintenance: maintenance, shared: Arc::new(shared) })
     }
 
     /// Runs a short read on the calling thread, because waking another would take as long.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension};
@@ -49,8 +50,14 @@ impl Store for SqliteStore {
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
         // The engine calls this from its own thread, so no other thread has to be woken.
         let mut writer = self.shared.writer.lock();
+        if self.shared.is_failed.load(Ordering::Acquire) {
+            return Err(StoreError::Unavailable("writes are no longer durable; restart the service".to_owned()));
+        }
         let mut log = self.shared.log.lock();
         commit::commit(&mut writer, &mut log, &step)?;
+        self.shared.commits_count.fetch_add(1, Ordering::Relaxed);
+        let with_events = step.timelines.iter().filter(|timeline| !timeline.events.is_empty());
+        self.shared.to_index.lock().extend(with_events.map(|timeline| timeline.head.key));
         log.keep(&writer);
         Ok(())
     }

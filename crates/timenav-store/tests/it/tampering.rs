@@ -24,6 +24,7 @@ mod rows_on_postgres;
 mod schema;
 mod signing_keys;
 mod tables;
+mod text_index;
 mod timers_again;
 
 use std::collections::BTreeMap;

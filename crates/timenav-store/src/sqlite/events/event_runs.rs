@@ -9,6 +9,7 @@ use timenav_engine::{EventQuery, LengthClass, Pattern, StoreError, StoredEvent, 
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};
 use crate::sqlite::events::sifting::{self, CELLS_FEW, Sieve};
+use crate::sqlite::text_index::candidates::RowPlace;
 use crate::sqlite::values::{count, damaged, failed, instant, sql};
 
 /// Places with more cells are read by time, and events elsewhere are skipped.
@@ -91,6 +92,10 @@ const LENGTHS: &str = "WITH RECURSIVE lengths (class) AS (
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
 
+const CANDIDATE: &str = "SELECT time, position, lat, lon, event_id, content FROM events
+    WHERE timeline = ?1 AND cell = ?2 AND time = ?3 AND position = ?4 AND position < ?5
+    AND (until IS NULL OR until >= ?5) AND (?6 IS NULL OR place = ?6) AND (?7 IS NULL OR event_id = ?7)";
+
 /// The index or key range that a run reads.
 pub(in crate::sqlite) enum Source<'a> {
     Time,
@@ -100,6 +105,8 @@ pub(in crate::sqlite) enum Source<'a> {
     Id(&'a str),
     /// Events of one length class, optionally of a named place.
     Length(LengthClass, Option<&'a str>),
+    /// The rows left, in the order of the query.
+    Candidates(VecDeque<RowPlace>),
 }
 
 /// An event that was read. Unless the whole row was requested, its content is empty or has only source and actors.
@@ -232,17 +239,7 @@ impl<'a> Run<'a> {
         self.ended
     }
 
-    /// Reads the next block and returns its cost, in whole rows read.
-    pub(in crate::sqlite) fn read_block(
-        &mut self,
-        connection: &Connection,
-        query: &EventQuery,
-        mut take: impl FnMut(Found),
-    ) -> Result<usize, StoreError> {
-        let (time, position) = self.after;
-        let layer = &query.layers[self.layer];
-        let (timeline, last) = (layer.timeline.0, self.stretch.end(query));
-        let (as_of, rows_max) = (sql(layer.as_of), sql(self.blocks.rows() as u64));
+    fn statement(&self, newest_first: bool) -> &'static str {
         let detail = self.detail as usize;
         let statements = match self.source {
             Source::Time => BY_TIME[detail],
@@ -251,8 +248,28 @@ impl<'a> Run<'a> {
             Source::Place(_) => BY_PLACE[detail],
             Source::Id(_) => BY_ID[detail],
             Source::Length(..) => BY_LENGTH[detail],
+            Source::Candidates(_) => [CANDIDATE; 2],
         };
-        let mut select = connection.prepare_cached(statements[usize::from(query.newest_first)]).map_err(failed)?;
+        statements[usize::from(newest_first)]
+    }
+
+    /// Reads the next block and returns its cost, in whole rows read.
+    pub(in crate::sqlite) fn read_block(
+        &mut self,
+        connection: &Connection,
+        query: &EventQuery,
+        mut take: impl FnMut(Found),
+    ) -> Result<usize, StoreError> {
+        if let Source::Candidates(places) = &mut self.source {
+            let some = places.drain(..places.len().min(self.blocks.rows())).collect();
+            self.ended = places.is_empty();
+            return self.read_candidates(connection, query, some, take);
+        }
+        let (time, position) = self.after;
+        let layer = &query.layers[self.layer];
+        let (timeline, last) = (layer.timeline.0, self.stretch.end(query));
+        let (as_of, rows_max) = (sql(layer.as_of), sql(self.blocks.rows() as u64));
+        let mut select = connection.prepare_cached(self.statement(query.newest_first)).map_err(failed)?;
         let mut rows = match self.source {
             Source::Time | Source::Sifted(_) => select.query(params![timeline, time, position, last, as_of, rows_max]),
             Source::Cell(cell) => select.query(params![timeline, time, position, last, as_of, rows_max, cell]),
@@ -262,6 +279,7 @@ impl<'a> Run<'a> {
             Source::Length(class, place) => {
                 select.query(params![timeline, time, position, last, as_of, rows_max, class.number(), place])
             }
+            Source::Candidates(_) => return Ok(0),
         }
         .map_err(failed)?;
         let (mut rows_count, mut meant_count) = (0, 0);
@@ -305,6 +323,60 @@ impl<'a> Run<'a> {
             Source::Sifted(sieve) => sieve.pass(rows_count) + meant_count,
             _ => rows_count,
         })
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Returns a run of those candidates of a layer that begin in its range, after where the query begins.
+    pub(in crate::sqlite) fn of_candidates(
+        query: &EventQuery,
+        layer: usize,
+        pattern: &'a Pattern,
+        stretch: Stretch,
+        candidates: &[RowPlace],
+    ) -> Self {
+        let (after, end) = (stretch.after(query, layer), stretch.end(query));
+        let places = if query.newest_first {
+            let is_left = |place: &&RowPlace| (place.0, place.1) < after && place.0 >= end;
+            candidates.iter().rev().filter(is_left).copied().collect()
+        } else {
+            let is_left = |place: &&RowPlace| (place.0, place.1) > after && place.0 <= end;
+            candidates.iter().filter(is_left).copied().collect()
+        };
+        Self::new((layer, Detail::Whole), (pattern, Source::Candidates(places)), stretch, after)
+    }
+
+    fn read_candidates(
+        &mut self,
+        connection: &Connection,
+        query: &EventQuery,
+        places: Vec<RowPlace>,
+        mut take: impl FnMut(Found),
+    ) -> Result<usize, StoreError> {
+        let (rows_count, mut meant_count) = (places.len(), 0);
+        let layer = &query.layers[self.layer];
+        let (wanted_place, wanted_id) = match self.pattern {
+            Pattern::Event(event_id) => (None, Some(event_id.as_str())),
+            Pattern::Location(LocationQuery::Named(place)) => (Some(place.as_str()), None),
+            Pattern::Location(_) => (None, None),
+        };
+        let mut select = connection.prepare_cached(CANDIDATE).map_err(failed)?;
+        for (time, position, cell) in places {
+            let key = params![layer.timeline.0, cell, time, position, sql(layer.as_of), wanted_place, wanted_id];
+            let mut rows = select.query(key).map_err(failed)?;
+            let Some(row) = rows.next().map_err(failed)? else { continue };
+            let point = point(row)?;
+            if !is_where(self.pattern, point) {
+                continue;
+            }
+            let content = content(connection, query, self.layer, row, 4)?;
+            let Some(content) = content.filter(|content| self.stretch.means(content)) else { continue };
+            let event = StoredEvent { time: instant(time)?, layer: self.layer, position: count(position)?, content };
+            take(Found { event, point });
+            meant_count += 1;
+        }
+        self.blocks.note(rows_count, meant_count, query.items_max);
+        Ok(rows_count)
     }
 }
 

@@ -6,7 +6,17 @@ use crate::sqlite::values::{POSITION_BITS, failed, sql};
 /// Maximum number of orphans reported. An attacker may have added any number.
 const ORPHANS_MAX: usize = 100;
 /// Tables with the contents of timelines. Each has an index that begins with the timeline number.
-const TABLES: [&str; 7] = ["events", "interventions", "anchors", "data_records", "timers", "firings", "advances"];
+const TABLES: [&str; 9] = [
+    "events",
+    "interventions",
+    "anchors",
+    "data_records",
+    "timers",
+    "firings",
+    "advances",
+    "text_blocks",
+    "text_words",
+];
 /// Tables with data about ledgers, also indexed by timeline number.
 const OF_LEDGERS: [&str; 4] = ["tiles", "rotation_notes", "policies", "sweeps"];
 /// Timeline numbers that fit into the key of an entry.

@@ -7,5 +7,6 @@ pub(in crate::engine) mod history;
 pub(in crate::engine) mod import;
 pub(in crate::engine) mod pages;
 pub(in crate::engine) mod recorded_again;
+pub(in crate::engine) mod text_search;
 pub(in crate::engine) mod undoing;
 pub(in crate::engine) mod views;

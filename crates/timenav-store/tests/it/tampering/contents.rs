@@ -25,6 +25,9 @@ pub(crate) fn as_before(house: &House) {
              CREATE INDEX events_by_id ON events (timeline, event_id);
              DROP INDEX events_by_time;
              DROP INDEX events_by_length;
+             DROP INDEX events_by_position;
+             DROP TABLE text_blocks;
+             DROP TABLE text_words;
              DROP INDEX outcomes_by_timeline;
              ALTER TABLE events DROP COLUMN length_class;
              ALTER TABLE events DROP COLUMN parties;
