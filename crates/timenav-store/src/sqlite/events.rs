@@ -63,12 +63,12 @@ pub(super) fn passing(
     searched_max: usize,
 ) -> Result<EventsPassing, StoreError> {
     let moment = connection.unchecked_transaction().map_err(failed)?;
-    let Some(all) = candidates::find(&moment, query, filter.words())? else {
+    let Some(candidates) = candidates::find(&moment, query, filter.words())? else {
         return scan(&moment, query, filter, searched_max);
     };
     let mut query = query.clone();
     let mut found = EventsPassing::default();
-    if all.iter().map(Vec::len).sum::<usize>() > CANDIDATES_FEW {
+    if candidates.count() > CANDIDATES_FEW {
         // Among few events, or for frequent words, this is faster.
         found = scan(&moment, &query, filter, searched_max.min(SCANNED_FIRST))?;
         query.items_max -= found.events.len();
@@ -78,7 +78,8 @@ pub(super) fn passing(
         query.after = found.searched_until;
     }
     let searched_max = searched_max - found.searched;
-    let merged = Merged::of(&query, candidate_runs(&query, &all), usize::MAX);
+    let places = candidates.places(&moment, &query)?;
+    let merged = Merged::of(&query, candidate_runs(&query, &places), usize::MAX);
     let rest = search(&moment, merged, filter, searched_max)?;
     found.events.extend(rest.events);
     found.searched += rest.searched;
@@ -211,9 +212,9 @@ impl<'a> Merged<'a> {
     }
 }
 
-fn candidate_runs<'a>(query: &'a EventQuery, all: &[Vec<RowPlace>]) -> Vec<Run<'a>> {
+fn candidate_runs<'a>(query: &'a EventQuery, places: &[Vec<RowPlace>]) -> Vec<Run<'a>> {
     let mut runs = Vec::new();
-    for (layer, candidates) in all.iter().enumerate() {
+    for (layer, candidates) in places.iter().enumerate() {
         for pattern in &query.patterns {
             let mut stretches = vec![Stretch::of(query)];
             stretches.extend(query.overlapping.then(|| Stretch::before(query, i64::MIN)));

@@ -1,6 +1,6 @@
 //! Finds the events that may have the words of a search.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_engine::{EventQuery, Layer, StoreError, TimelineKey};
 
 use super::blocks::{self, Block};
@@ -28,12 +28,24 @@ const SELECT_SPOT: &str = "SELECT time, position, cell FROM events INDEXED BY ev
 /// The place of an event's row: time, position and cell.
 pub(in crate::sqlite) type RowPlace = (i64, i64, i64);
 
-/// Returns the candidates on each layer by time and position; `None` if a search without the index is faster.
+/// The candidates of one layer.
+#[derive(Default)]
+struct OfLayer {
+    /// From blocks.
+    positions: Vec<u64>,
+    /// From the tail.
+    places: Vec<RowPlace>,
+}
+
+/// The candidates of a search on each layer.
+pub(in crate::sqlite) struct Candidates(Vec<OfLayer>);
+
+/// Finds candidates; `None` if a search without the index is faster.
 pub(in crate::sqlite) fn find(
     connection: &Connection,
     query: &EventQuery,
     words: &[String],
-) -> Result<Option<Vec<Vec<RowPlace>>>, StoreError> {
+) -> Result<Option<Candidates>, StoreError> {
     let ranges = ranges(words);
     if ranges.is_empty() {
         return Ok(None);
@@ -43,14 +55,43 @@ pub(in crate::sqlite) fn find(
     if used.iter().all(Vec::is_empty) {
         return Ok(None);
     }
-    let (mut all, mut left) = (Vec::with_capacity(query.layers.len()), CANDIDATES_MAX);
+    let mut all = Candidates(Vec::with_capacity(query.layers.len()));
     for (layer, used) in query.layers.iter().zip(&used) {
-        let Some(mut found) = of_layer(connection, layer, used, &ranges, left)? else { return Ok(None) };
-        left = left.saturating_sub(found.len());
-        found.sort_unstable();
-        all.push(found);
+        let Some(found) = of_layer(connection, layer, used, &ranges)? else { return Ok(None) };
+        all.0.push(found);
+        if all.count() > CANDIDATES_MAX {
+            return Ok(None);
+        }
     }
     Ok(Some(all))
+}
+
+impl Candidates {
+    pub(in crate::sqlite) fn count(&self) -> usize {
+        self.0.iter().map(|layer| layer.positions.len() + layer.places.len()).sum()
+    }
+
+    /// Returns the places of the candidates on each layer, by time and position.
+    pub(in crate::sqlite) fn places(
+        self,
+        connection: &Connection,
+        query: &EventQuery,
+    ) -> Result<Vec<Vec<RowPlace>>, StoreError> {
+        let mut select = connection.prepare_cached(SELECT_SPOT).map_err(failed)?;
+        let mut of_layer = |(layer, OfLayer { positions, mut places }): (&Layer, OfLayer)| {
+            for position in positions {
+                let row = select.query_row(params![layer.timeline.0, sql(position)], place);
+                places.extend(row.optional().map_err(failed)?);
+            }
+            places.sort_unstable();
+            Ok(places)
+        };
+        query.layers.iter().zip(self.0).map(&mut of_layer).collect()
+    }
+}
+
+fn place(row: &Row<'_>) -> rusqlite::Result<RowPlace> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
 }
 
 /// Returns the range of indexed words for each prefix, the longest first: it probably has the fewest events.
@@ -67,32 +108,21 @@ fn of_layer(
     layer: &Layer,
     used: &[Block],
     ranges: &[(&str, String)],
-    candidates_max: usize,
-) -> Result<Option<Vec<RowPlace>>, StoreError> {
-    let timeline = layer.timeline;
+) -> Result<Option<OfLayer>, StoreError> {
     let tail_first = blocks::indexed_to(used);
     let mut places = Vec::new();
     if tail_first < layer.as_of {
         let mut select = connection.prepare_cached(SELECT_TAIL).map_err(failed)?;
-        let limit = (TAIL_EVENTS_MAX.min(candidates_max) + 1) as u64;
-        let range = params![timeline.0, sql(tail_first), sql(layer.as_of), sql(limit)];
-        let rows = select.query_map(range, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(failed)?;
+        let limit = TAIL_EVENTS_MAX as u64 + 1;
+        let range = params![layer.timeline.0, sql(tail_first), sql(layer.as_of), sql(limit)];
+        let rows = select.query_map(range, place).map_err(failed)?;
         places = rows.collect::<rusqlite::Result<Vec<RowPlace>>>().map_err(failed)?;
-        if places.len() as u64 == limit {
+        if places.len() > TAIL_EVENTS_MAX {
             return Ok(None);
         }
     }
-    let Some(positions) = indexed_positions(connection, layer, used, ranges)? else { return Ok(None) };
-    if positions.len() + places.len() > candidates_max {
-        return Ok(None);
-    }
-    let mut select = connection.prepare_cached(SELECT_SPOT).map_err(failed)?;
-    for position in positions {
-        let row =
-            select.query_row(params![timeline.0, sql(position)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-        places.extend(row.optional().map_err(failed)?);
-    }
-    Ok(Some(places))
+    let positions = indexed_positions(connection, layer, used, ranges)?;
+    Ok(positions.map(|positions| OfLayer { positions, places }))
 }
 
 /// Returns the positions that have all words; `None` if each word is too frequent.

@@ -23,7 +23,7 @@ use crate::sqlite::values::{count, failed, sql};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     /// Events of a block of each level.
-    pub(super) levels: [u64; 3],
+    pub(super) levels: [u64; 4],
     /// Blocks of one level that become one of the next.
     pub(super) merged_blocks: usize,
     /// Events read, and rows written or deleted, in a step: about a millisecond.
@@ -35,7 +35,7 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) const REGULAR: Self = Self {
-        levels: [256, 4_096, 65_536],
+        levels: [32, 512, 8_192, 131_072],
         merged_blocks: 16,
         step_events: 256,
         step_rows: 512,
@@ -43,6 +43,8 @@ impl Sizes {
     };
 }
 
+/// Bytes written in a step, except for a single longer row.
+const STEP_BYTES_MAX: usize = 128 << 10;
 /// Bytes of memory per word in addition to its text, roughly.
 const WORD_OVERHEAD_BYTES: usize = 100;
 
@@ -154,7 +156,14 @@ impl<'a> Filler<'a> {
     }
 
     fn write_words(&self, build: Build, mut words: Vec<(Box<str>, Postings)>) -> Result<State, StoreError> {
-        let some = words.split_off(words.len().saturating_sub(self.sizes.step_rows));
+        let mut bytes = 0;
+        let is_in_step = |(word, postings): &&(Box<str>, Postings)| {
+            let is_first = bytes == 0;
+            bytes += word.len() + postings.bytes().len();
+            is_first || bytes <= STEP_BYTES_MAX
+        };
+        let rows_count = words.iter().rev().take(self.sizes.step_rows).take_while(is_in_step).count();
+        let some = words.split_off(words.len() - rows_count);
         let is_last = words.is_empty();
         let is_written = self.write(|transaction| build.write(transaction, &some, is_last))?;
         Ok(match (is_written, is_last) {

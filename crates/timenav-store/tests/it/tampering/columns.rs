@@ -68,6 +68,7 @@ const UNNOTICED: &[(&str, &str, &str, &str)] = &[
     ("text_blocks", "first", "first, last", UNUSED),
     ("text_blocks", "level", "first, last", "blocks are merged earlier or later"),
     ("text_blocks", "state", "first, last", UNUSED),
+    ("text_blocks", "timeline", "last", UNUSED),
     ("text_blocks", "words_version", "first, last", UNUSED),
     ("timelines", "directory", "last", "nothing reads it but of `system`; each entry has its own"),
     ("timelines", "fork_of", "null", "half a fork is none: both are read together"),
@@ -240,9 +241,12 @@ async fn whole_house() -> (House, BTreeSet<String>) {
     (house, timelines)
 }
 
-/// Returns whether the words of events are indexed, which happens after they are recorded.
+/// Returns whether the words of all events that make up a block are indexed, which happens after they are recorded.
 fn is_indexed(house: &House) -> bool {
-    let select = "SELECT EXISTS (SELECT 1 FROM text_blocks WHERE state = 0)";
+    let select = "SELECT NOT EXISTS (SELECT 1 FROM text_blocks WHERE state <> 0)
+        AND NOT EXISTS (SELECT 1 FROM timelines t WHERE 32 <= (SELECT count(*) FROM events e
+            WHERE e.timeline = t.timeline AND position >= (SELECT coalesce(max(end), 0) FROM text_blocks b
+                WHERE b.timeline = t.timeline)))";
     connect(house).query_row(select, [], |row| row.get(0)).unwrap()
 }
 

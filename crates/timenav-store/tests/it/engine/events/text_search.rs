@@ -15,7 +15,7 @@ const BATCH: i64 = 1_000;
 /// One in so many events has a rare word.
 const RARE_EVERY: i64 = 500;
 /// Events that may not be indexed: a block begins with more.
-const TAIL_MAX: usize = 256;
+const TAIL_MAX: usize = 32;
 
 async fn record(home: &Home<'_>) {
     for first in (0..EVENTS).step_by(usize::try_from(BATCH).unwrap()) {
