@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use crate::benches::postgresql::{growth_on_postgresql, on_postgresql, replicas};
-use crate::benches::queries::{counts, forks, many_forks, monitor, places, year};
+use crate::benches::queries::{counts, forks, many_forks, monitor, places, text_search, year};
 use crate::benches::{
     clock, console, growth, import, memory, online, paradox, passphrases, peers, programs, reads, room, scan, sealing,
     start, timers, travel, writes,
@@ -20,7 +20,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 28] = [
+const BENCHES: [Bench; 29] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -45,6 +45,11 @@ const BENCHES: [Bench; 28] = [
         name: "places",
         about: "events by text, radius and country, against SQL and sorted arrays",
         run: places::run,
+    },
+    Bench {
+        name: "text-search",
+        about: "the first page of a search by text, against an FTS5 query",
+        run: text_search::run,
     },
     Bench {
         name: "counts",

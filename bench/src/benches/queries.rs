@@ -5,4 +5,5 @@ pub(crate) mod forks;
 pub(crate) mod many_forks;
 pub(crate) mod monitor;
 pub(crate) mod places;
+pub(crate) mod text_search;
 pub(crate) mod year;
