@@ -13,6 +13,8 @@ use super::filling::{Filler, Sizes};
 use crate::sqlite::Shared;
 use crate::sqlite::values::failed;
 
+/// Pause after a start, which has other work to do.
+const START_PAUSE: Duration = Duration::from_secs(1);
 /// How often to look for timelines that grew.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Pause between two steps.
@@ -51,6 +53,9 @@ impl Drop for Filling {
 fn run(shared: &Shared, stopped: &mpsc::Receiver<()>) {
     let mut pace = Pace { shared, stopped, commits_count: 0 };
     let mut is_told = false;
+    if !pace.is_continued(START_PAUSE) {
+        return;
+    }
     let mut waiting = existing(shared).unwrap_or_default();
     while pace.is_continued(LOOK_EVERY) {
         waiting.append(&mut shared.to_index.lock());

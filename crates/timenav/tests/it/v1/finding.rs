@@ -176,13 +176,14 @@ fn rare_match_is_returned_on_a_later_page() {
     let mut file = String::new();
     for number in 0..50_002 {
         let word = if number == 50_001 { "needle" } else { "hay" };
-        let line = json!({ "event_id": format!("e{number}"), "time": "1969-07-20T20:17:40Z", "description": word });
+        let line = json!({ "event_id": format!("e{number}"), "time": "1969-07-20T20:17:40Z", "source": word });
         file.push_str(&line.to_string());
         file.push('\n');
     }
     let import = Request::post("/v1/import-events").body("application/x-ndjson", file.as_bytes());
     assert_eq!(service.send(import).expect(200)["imported"], 50_002);
-    let needle = [("location", "*"), ("time_range", "../.."), ("text", "needle")];
+    // Sources have no index.
+    let needle = [("location", "*"), ("time_range", "../.."), ("source", "needle")];
     let first = service.get("/v1/monitor-events", &needle);
     assert_eq!(
         (&first["events"], &first["has_more"], &first["searched_until"]),
@@ -196,7 +197,7 @@ fn rare_match_is_returned_on_a_later_page() {
     let newest = service.get("/v1/monitor-events", &[&needle[..], &[("order", "newest")]].concat());
     assert_eq!((ids(&newest["events"]), &newest["has_more"]), (vec!["e50001"], &json!(true)));
     // A file has no pages.
-    let file = service.send(Request::get("/v1/export-events?text=needle")).text();
+    let file = service.send(Request::get("/v1/export-events?source=needle")).text();
     assert_eq!(file.lines().count(), 1);
     service.audit();
 }
